@@ -3,19 +3,19 @@
 import * as arrange from "./row_actions.js";
 import { EXPORTS } from "./export.js";
 import { addFilter } from "../panels/filter_chain.js";
-import { toggleCost } from "../view/perf_readout.js";
+import { togglePerfReadout } from "../view/perf_readout.js";
 import { toggleClock } from "../view/clock.js";
 import { byId } from "../util/dom.js";
 import { editInterval } from "./interval.js";
-import { chain, close, visitPartner, walk, zoomToChosen } from "../panels/selection.js";
+import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from "../panels/selection.js";
 import { measureHere, stopMeasuring } from "./measurement.js";
 import { bookmark } from "../panels/notes.js";
-import { split } from "./pane.js";
-import { showTab, toggleSide } from "../panels/side_panel.js";
-import { forgetNote, note } from "../util/status_line.js";
-import { colorHere, inspectHere, lightRelated, zoomToMeasured } from "./keyboard.js";
+import { openPane } from "./pane.js";
+import { showTab, togglePanel } from "../panels/side_panel.js";
+import { clearNote, showNote } from "../util/status_line.js";
+import { colorAtPointer, inspectAtPointer, highlightRelated, zoomToMeasured } from "./keyboard.js";
 import { closeSource, openSource } from "../panels/source.js";
-import { turnTheme, setTheme } from "./theme.js";
+import { nextTheme, setTheme } from "./theme.js";
 import { redo, undo } from "../state/undo.js";
 import { back, fit, pan, zoom } from "../state/view.js";
 
@@ -53,29 +53,29 @@ export const ACTIONS = [
   { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => arrange.onRow(arrange.pin) },
   { group: "Rows", name: "Hide the row", keys: ["h"], run: () => arrange.onRow(arrange.hide) },
   { group: "Rows", name: "Show all hidden rows", keys: ["H"], run: arrange.showHidden },
-  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => arrange.nudge(-1) },
-  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => arrange.nudge(1) },
+  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => arrange.moveByKey(-1) },
+  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => arrange.moveByKey(1) },
   { group: "Rows", name: "Unfold all rows", keys: ["*"], run: arrange.unfoldAll },
   { group: "Rows", name: "Fold groups", keys: ["_"], run: arrange.foldGroups },
   { group: "Rows", name: "Put all rows back", run: arrange.resetRows },
 
-  { group: "Entities", name: "See what is related", keys: ["r"], pointer: "point: it lights up", run: lightRelated },
-  { group: "Entities", name: "Inspect", keys: ["i"], pointer: "click; Enter on the diagram", run: inspectHere },
-  { group: "Entities", name: "Next of its kind", keys: ["."], run: () => walk(1, false) },
-  { group: "Entities", name: "Previous of its kind", keys: [","], run: () => walk(-1, false) },
-  { group: "Entities", name: "Next of the same value", keys: [">"], run: () => walk(1, true) },
-  { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => walk(-1, true) },
-  { group: "Entities", name: "Partner over the link", keys: ["o"], run: visitPartner },
-  { group: "Entities", name: "Chain of links through it", keys: ["c"], run: chain },
-  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToChosen },
+  { group: "Entities", name: "See what is related", keys: ["r"], pointer: "point: it lights up", run: highlightRelated },
+  { group: "Entities", name: "Inspect", keys: ["i"], pointer: "click; Enter on the diagram", run: inspectAtPointer },
+  { group: "Entities", name: "Next of its kind", keys: ["."], run: () => stepTo(1, false) },
+  { group: "Entities", name: "Previous of its kind", keys: [","], run: () => stepTo(-1, false) },
+  { group: "Entities", name: "Next of the same value", keys: [">"], run: () => stepTo(1, true) },
+  { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => stepTo(-1, true) },
+  { group: "Entities", name: "Partner over the link", keys: ["o"], run: goToPartner },
+  { group: "Entities", name: "Chain of links through it", keys: ["c"], run: toggleChain },
+  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToSelected },
   { group: "Entities", name: "Source", keys: ["s"], run: () => openSource() },
-  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) close(); } },
+  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) closeInspector(); } },
 
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
   { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
-  { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorHere },
+  { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorAtPointer },
   { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: arrange.selectRow },
-  { group: "Filters", name: "Group the selected rows, or burst the group", keys: ["G"], run: () => arrange.groupOrBurst() },
+  { group: "Filters", name: "Group the selected rows, or burst the group", keys: ["G"], run: () => arrange.groupOrDissolve() },
   { group: "Filters", name: "Undo what was done to rows, filters and looks", keys: ["Ctrl+z"], run: undo },
   { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
 
@@ -83,17 +83,17 @@ export const ACTIONS = [
   { group: "Page", name: "Find entities", keys: ["Ctrl+f"], run: () => showTab("find", true) },
   { group: "Page", name: "Mark this place, write a note", keys: ["b"], run: bookmark },
   { group: "Page", name: "Notes", keys: ["3"], run: () => showTab("notes", true) },
-  { group: "Page", name: "Another pane on this trace", keys: ["|"], run: split },
+  { group: "Page", name: "Another pane on this trace", keys: ["|"], run: openPane },
   ...EXPORTS.map(([name, run]) => ({ group: "Save", name, run })),
   { group: "Page", name: "Legend: dim values, hide types", keys: ["1"], pointer: "click in the legend", run: () => showTab("legend", true) },
   { group: "Page", name: "Statistics of the interval", keys: ["2"], run: () => showTab("times", true) },
-  { group: "Page", name: "Side panel", keys: ["l"], run: toggleSide },
-  { group: "Page", name: "Next theme", keys: ["t"], run: turnTheme },
+  { group: "Page", name: "Side panel", keys: ["l"], run: togglePanel },
+  { group: "Page", name: "Next theme", keys: ["t"], run: nextTheme },
   { group: "Page", name: "Theme of the system", run: () => setTheme("system") },
   { group: "Page", name: "Light theme", run: () => setTheme("light") },
   { group: "Page", name: "Dark theme", run: () => setTheme("dark") },
   { group: "Page", name: "High contrast", run: () => setTheme("contrast") },
-  { group: "Page", name: "What pictures cost: bytes and time", run: toggleCost },
+  { group: "Page", name: "What pictures cost: bytes and time", run: togglePerfReadout },
   { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("sheet").showModal() },
 ];
 
@@ -112,11 +112,11 @@ function keyOf(event) {
   return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift}${key}`;
 }
 
-const SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "-": "−", Escape: "Esc" };
+const KEY_SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "-": "−", Escape: "Esc" };
 
 /** A key as it is shown. @param {string} key */
-export function shown(key) {
-  return key.split(/\+(?=.)/).map((part) => /** @type {Record<string, string>} */ (SIGNS)[part] ?? part).join(" ");
+export function keyLabel(key) {
+  return key.split(/\+(?=.)/).map((part) => /** @type {Record<string, string>} */ (KEY_SIGNS)[part] ?? part).join(" ");
 }
 
 /** @type {(error: unknown) => void} */
@@ -128,11 +128,11 @@ export function watchActions(handler) {
 }
 
 /** Runs an action, and reports its error. @param {() => unknown} act */
-export async function run(act) {
+export async function runAction(act) {
   try {
     await act();
   } catch (error) {
-    note(error instanceof Error ? error.message : String(error));
+    showNote(error instanceof Error ? error.message : String(error));
     onFailure(error);
   }
 }
@@ -150,8 +150,8 @@ export function listenToKeys() {
     const action = byKey.get(key);
     if (!action?.run) return;
     event.preventDefault();
-    forgetNote();
-    run(action.run);
+    clearNote();
+    runAction(action.run);
   });
-  document.addEventListener("pointerdown", forgetNote, true);
+  document.addEventListener("pointerdown", clearNote, true);
 }

@@ -1,11 +1,11 @@
 // Pointer input on the diagram: wheel, drag, click, double click.
 
 import * as chart from "../view/chart.js";
-import { choose } from "../panels/selection.js";
+import { selectAt } from "../panels/selection.js";
 import { byId } from "../util/dom.js";
-import { measure, snap } from "./measurement.js";
-import { state } from "../view/overlay.js";
-import { hideTooltip, leave, point, pointToMeasure, repaint } from "./pointer.js";
+import { setMeasurement, snap } from "./measurement.js";
+import { overlay } from "../state/overlay_state.js";
+import { hideTooltip, leaveDiagram, pointAt, pointToMeasure, repaint } from "./pointer.js";
 import { rowAt } from "../state/rows.js";
 import { fit, pan, show, view, zoom } from "../state/view.js";
 
@@ -14,23 +14,23 @@ import { fit, pan, show, view, zoom } from "../state/view.js";
 /** Pixels of movement that turn a click into a drag. */
 const SLACK = 4;
 
-export function listen() {
+export function listenToDiagram() {
   diagram.addEventListener("wheel", wheel, { passive: false });
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
   diagram.addEventListener("pointerdown", (event) => (event.ctrlKey || event.metaKey ? pressToMeasure(event) : press(event, diagram, event.shiftKey)));
-  byId("ruler").addEventListener("pointerdown", (event) => press(event, byId("ruler"), true));
-  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) point(...local(event, diagram), event).catch(() => {}); });
-  diagram.addEventListener("pointerleave", leave);
-  byId("ruler").addEventListener("pointermove", (event) => {
-    if (!event.buttons) { state.x = local(event, byId("ruler"))[0]; repaint(); }
+  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => press(event, byId("ruler"), true));
+  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {}); });
+  diagram.addEventListener("pointerleave", leaveDiagram);
+  byId("ruler").addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!event.buttons) { overlay.x = positionIn(event, byId("ruler"))[0]; repaint(); }
   });
-  byId("ruler").addEventListener("pointerleave", leave);
+  byId("ruler").addEventListener("pointerleave", leaveDiagram);
   diagram.addEventListener("dblclick", fit);
   byId("ruler").addEventListener("dblclick", fit);
 }
 
 /** @param {MouseEvent} event @param {HTMLElement} element @returns {[number, number]} */
-function local(event, element) {
+function positionIn(event, element) {
   const box = element.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
 }
@@ -46,7 +46,7 @@ function wheel(event) {
   } else if (Math.abs(dx) > Math.abs(dy)) {
     pan(dx / width);
   } else {
-    const [x] = local(event, diagram);
+    const [x] = positionIn(event, diagram);
     hideTooltip();
     zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * 0.0028), chart.timeAt(x));
   }
@@ -56,18 +56,18 @@ function wheel(event) {
 function press(event, element, choosing) {
   if (event.button !== 0) return;
   element.setPointerCapture(event.pointerId);
-  const [x0, y0] = local(event, element);
+  const [x0, y0] = positionIn(event, element);
   const [from, to, scroll] = [view.from, view.to, scroller.scrollTop];
   const { width } = chart.size();
   let moved = false;
   const move = (/** @type {PointerEvent} */ now) => {
-    const [x, y] = local(now, element);
+    const [x, y] = positionIn(now, element);
     moved ||= Math.hypot(x - x0, y - y0) > SLACK;
     if (!moved) return;
     hideTooltip();
     if (choosing) {
       const inside = Math.min(Math.max(x, 0), width);
-      state.choice = [Math.min(x0, inside), Math.max(x0, inside)];
+      overlay.dragRange = [Math.min(x0, inside), Math.max(x0, inside)];
       diagram.classList.add("choosing");
     } else {
       const by = ((x0 - x) / width) * (to - from);
@@ -80,12 +80,12 @@ function press(event, element, choosing) {
   const end = (/** @type {PointerEvent} */ now) => {
     element.removeEventListener("pointermove", move);
     diagram.classList.remove("moving", "choosing");
-    const choice = state.choice;
-    state.choice = null;
+    const choice = overlay.dragRange;
+    overlay.dragRange = null;
     if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]), true);
     else if (!moved && now.type === "pointerup" && element === diagram) {
-      const [x, y] = local(now, element);
-      choose(x, y, rowAt(y));
+      const [x, y] = positionIn(now, element);
+      selectAt(x, y, rowAt(y));
     }
     repaint();
   };
@@ -102,19 +102,19 @@ function pressToMeasure(event) {
   if (event.button !== 0) return;
   event.preventDefault();
   diagram.setPointerCapture(event.pointerId);
-  const first = snap(...local(event, diagram));
+  const first = snap(...positionIn(event, diagram));
   let moved = false;
   const move = (/** @type {PointerEvent} */ now) => {
-    const [x, y] = local(now, diagram);
+    const [x, y] = positionIn(now, diagram);
     moved ||= Math.abs(chart.xOf(first.time) - x) > SLACK;
     if (!moved) return;
     pointToMeasure(x, y);
-    view.measured = [first.time, state.snap?.time ?? chart.timeAt(x)];
+    view.measured = [first.time, overlay.snap?.time ?? chart.timeAt(x)];
     repaint();
   };
   const end = (/** @type {PointerEvent} */ now) => {
     diagram.removeEventListener("pointermove", move);
-    if (moved && now.type === "pointerup") measure(first, snap(...local(now, diagram)));
+    if (moved && now.type === "pointerup") setMeasurement(first, snap(...positionIn(now, diagram)));
     else if (moved) view.measured = null;
     repaint();
   };

@@ -2,28 +2,28 @@
 // ms`.
 
 import { byId } from "../util/dom.js";
-import { date, duration, parseDate, unitIn } from "../util/format.js";
-import { note } from "../util/status_line.js";
-import { length, show, view } from "../state/view.js";
+import { formatTimestamp, formatDuration, parseTimestamp, firstUnit } from "../util/format.js";
+import { showNote } from "../util/status_line.js";
+import { traceDuration, show, view } from "../state/view.js";
 
 /** @type {HTMLInputElement} */ const field = byId("interval-field");
-/** @type {HTMLElement} */ const complaint = byId("interval-wrong");
+/** @type {HTMLElement} */ const errorLine = byId("interval-wrong");
 
 /** The interval as text, as exact as it is drawn. */
-function written() {
+function intervalText() {
   const span = view.to - view.from;
-  return `${date(view.from, span / 10000)} .. ${date(view.to, span / 10000)}`;
+  return `${formatTimestamp(view.from, span / 10000)} .. ${formatTimestamp(view.to, span / 10000)}`;
 }
 
 /** Writes the interval into its field, unless the user is typing there. */
-export function tellInterval() {
+export function showInterval() {
   if (field !== document.activeElement) {
-    field.value = written();
+    field.value = intervalText();
     // The field is as wide as its text, because the digits of a short interval matter.
     field.style.width = `${Math.min(300, Math.max(innerWidth > 900 ? 200 : 150, field.value.length * 7.4 + 20))}px`;
-    wrong(null);
+    showError(null);
   }
-  byId("duration").textContent = duration(view.to - view.from);
+  byId("duration").textContent = formatDuration(view.to - view.from);
 }
 
 export function editInterval() {
@@ -36,28 +36,28 @@ export function listenToInterval() {
     event.preventDefault();
     const read = parseInterval(field.value, view);
     if ("wrong" in read) {
-      wrong(read.wrong);
+      showError(read.wrong);
       return;
     }
     field.blur();
     show(read.from, read.to, true);
-    tellInterval();
-    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) note("Not all of that can be shown: this is the nearest that can");
+    showInterval();
+    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) showNote("Not all of that can be shown: this is the nearest that can");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
-  let isNew = false;
-  field.addEventListener("focus", () => { isNew = true; field.select(); });
-  field.addEventListener("click", () => { if (isNew && field.selectionStart === field.selectionEnd) field.select(); isNew = false; });
-  field.addEventListener("input", () => wrong(null));
-  field.addEventListener("blur", () => window.setTimeout(tellInterval, 0));
+  let hasNewFocus = false;
+  field.addEventListener("focus", () => { hasNewFocus = true; field.select(); });
+  field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
+  field.addEventListener("input", () => showError(null));
+  field.addEventListener("blur", () => window.setTimeout(showInterval, 0));
   field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
 }
 
 /** @param {string | null} text */
-function wrong(text) {
+function showError(text) {
   field.setAttribute("aria-invalid", String(text !== null));
-  complaint.hidden = text === null;
-  complaint.textContent = text ?? "";
+  errorLine.hidden = text === null;
+  errorLine.textContent = text ?? "";
 }
 
 /**
@@ -71,27 +71,27 @@ export function parseInterval(text, shown) {
   const example = "write two dates, such as 0.2..0.4 s, 12ms.. or 200 ms + 5 ms";
   const parts = /^(.*?)(\.\.|–|\bto\b|\+)(.*)$/.exec(text.trim());
   if (!parts) {
-    const at = parseDate(text);
+    const at = parseTimestamp(text);
     if (at === null) return { wrong: `“${text.trim()}” is no interval: ${example}` };
     // A single timestamp becomes the middle.
-    const half = (shown.to - shown.from) / 2;
-    return { from: at - half, to: at + half };
+    const halfSpan = (shown.to - shown.from) / 2;
+    return { from: at - halfSpan, to: at + halfSpan };
   }
   let [first, second] = [parts[1].trim(), parts[3].trim()];
   if (first && second && parts[2] !== "+") {
-    const units = [unitIn(first), unitIn(second)];
+    const units = [firstUnit(first), firstUnit(second)];
     if (!units[0]) first += units[1] ?? "";
     if (!units[1]) second += units[0] ?? "";
   }
-  const from = first ? parseDate(first) : 0;
+  const from = first ? parseTimestamp(first) : 0;
   if (from === null) return { wrong: `“${first}” is no date: ${example}` };
   if (parts[2] === "+") {
-    const long = parseDate(second, 0n);
+    const long = parseTimestamp(second, 0n);
     if (long === null || long <= 0) return { wrong: `“${second}” is no duration: ${example}` };
     return { from, to: from + long };
   }
-  const to = second ? parseDate(second) : length();
+  const to = second ? parseTimestamp(second) : traceDuration();
   if (to === null) return { wrong: `“${second}” is no date: ${example}` };
-  if (to <= from) return { wrong: `The interval ends before it begins: ${date(from, 1)} is not before ${date(to, 1)}` };
+  if (to <= from) return { wrong: `The interval ends before it begins: ${formatTimestamp(from, 1)} is not before ${formatTimestamp(to, 1)}` };
   return { from, to };
 }

@@ -1,16 +1,16 @@
 // Key actions in place of pointing: inspect, light related entities, colour, zoom to a time range.
 
-import { actedOn } from "./row_actions.js";
+import { keyTarget } from "./row_actions.js";
 import * as chart from "../view/chart.js";
-import { choose, open } from "../panels/selection.js";
+import { selectAt, openInspector } from "../panels/selection.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
-import { grouped } from "../util/format.js";
+import { groupDigits } from "../util/format.js";
 import { colorOf } from "../panels/legend.js";
-import { state } from "../view/overlay.js";
+import { overlay } from "../state/overlay_state.js";
 import { layout, reveal, rowAt, toWindow } from "../state/rows.js";
-import { note } from "../util/status_line.js";
-import { changed, show, view } from "../state/view.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, show, view } from "../state/view.js";
 
 /** Lets Enter on the diagram choose. */
 export function listenToEnter() {
@@ -24,10 +24,10 @@ export function listenToEnter() {
 /**
  * Opens the inspector on the entity at the pointer; without a pointer, on the row with the focus.
  */
-export async function inspectHere() {
-  if (state.x !== null && state.y !== null) return choose(state.x, state.y, rowAt(state.y));
-  const row = actedOn();
-  if (row) await open(`c${row.id}`);
+export async function inspectAtPointer() {
+  if (overlay.x !== null && overlay.y !== null) return selectAt(overlay.x, overlay.y, rowAt(overlay.y));
+  const row = keyTarget();
+  if (row) await openInspector(`c${row.id}`);
   else await chooseInRow();
 }
 
@@ -36,63 +36,63 @@ export async function inspectHere() {
  * the middle of the image, or the first one.
  */
 async function chooseInRow() {
-  const row = actedOn();
+  const row = keyTarget();
   if (row) reveal(row);
   const { width, height } = chart.size();
-  const seen = row ? [row] : layout.rows.filter((one) => toWindow(one.y + one.height) > 0 && toWindow(one.y) < height);
-  for (const one of seen) {
+  const visibleRows = row ? [row] : layout.rows.filter((one) => toWindow(one.y + one.height) > 0 && toWindow(one.y) < height);
+  for (const one of visibleRows) {
     const strip = one.strips.find(({ kind }) => kind === "states") ?? one.strips[0];
     if (!strip) continue;
     const middle = strip.y + strip.height / 2;
-    const there = chart.under(width / 2, toWindow(middle))?.hit;
+    const atCenter = chart.entityAt(width / 2, toWindow(middle))?.hit;
     const inside = (/** @type {number[]} */ [x, y, wide, tall]) => y <= middle && y + tall >= middle && x + wide > 0 && x < width;
     const first = chart.hits().filter((hit) => hit.kind === "rect" && inside(hit.box)).sort((a, b) => a.box[0] - b.box[0])[0];
-    const id = there?.id ?? first?.id;
-    if (id) return open(id);
+    const id = atCenter?.id ?? first?.id;
+    if (id) return openInspector(id);
   }
   // An entity that is too small to be drawn alone needs a zoom.
-  if (row) await open(`c${row.id}`);
-  else note("Nothing here is large enough to be chosen: zoom in");
+  if (row) await openInspector(`c${row.id}`);
+  else showNote("Nothing here is large enough to be chosen: zoom in");
 }
 
 /**
  * Lights all entities related to the one at the pointer or the chosen one, until another is chosen.
  */
-export async function lightRelated() {
-  const all = await meant();
+export async function highlightRelated() {
+  const all = await targetFacts();
   if (!all) return;
-  state.kept = all.related.map((/** @type {any} */ one) => one.id);
-  changed("choice");
-  const many = state.kept.length;
-  note(many ? `${grouped(many)} related to ${all.name}, lit` : `Nothing is related to ${all.name}`);
+  overlay.stickyHighlights = all.related.map((/** @type {any} */ one) => one.id);
+  notifyChange("selection");
+  const count = overlay.stickyHighlights.length;
+  showNote(count ? `${groupDigits(count)} related to ${all.name}, lit` : `Nothing is related to ${all.name}`);
 }
 
 /** Offers colours for the value of the entity at the pointer or the chosen one. */
-export async function colorHere() {
-  const all = await meant();
+export async function colorAtPointer() {
+  const all = await targetFacts();
   if (!all) return;
   if (["State", "Event", "Link"].includes(all.kind)) {
-    note(`Colour of ${all.name}: choose one`);
-    colorOf(all.name, all.types[all.types.length - 1], here());
+    showNote(`Colour of ${all.name}: choose one`);
+    colorOf(all.name, all.types[all.types.length - 1], menuPosition());
   }
-  else note("Only states, events and links have a value with a colour");
+  else showNote("Only states, events and links have a value with a colour");
 }
 
 /** The position of a menu: at the pointer, or at the corner of the diagram. */
-function here() {
+function menuPosition() {
   const { left, top } = byId("chart").getBoundingClientRect();
-  return new DOMRect(left + (state.x ?? 0), state.x === null ? Math.max(top, byId("scroller").getBoundingClientRect().top) : byId("scroller").getBoundingClientRect().top + (state.y ?? 0), 0, 0);
+  return new DOMRect(left + (overlay.x ?? 0), overlay.x === null ? Math.max(top, byId("scroller").getBoundingClientRect().top) : byId("scroller").getBoundingClientRect().top + (overlay.y ?? 0), 0, 0);
 }
 
-async function meant() {
-  const id = state.main ?? view.chosen;
+async function targetFacts() {
+  const id = overlay.target ?? view.chosen;
   const all = id ? await facts(id, "reach").catch(() => undefined) : undefined;
-  if (!id) note("Point at something, or choose it, first");
+  if (!id) showNote("Point at something, or choose it, first");
   return all;
 }
 
 /** Zooms to the measured time range. */
 export function zoomToMeasured() {
   if (view.measured) show(view.measured[0], view.measured[1], true);
-  else note("Measure the part first: m at one end, m at the other");
+  else showNote("Measure the part first: m at one end, m at the other");
 }

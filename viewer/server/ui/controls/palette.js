@@ -1,13 +1,13 @@
 // The command palette: every action, row and interval, found by typing.
 
-import { ACTIONS, run, setPalette, shown } from "./actions.js";
-import { ask } from "../net/api.js";
-import { visit } from "../panels/selection.js";
-import { apart, byId, inLine, make } from "../util/dom.js";
+import { ACTIONS, runAction, setPalette, keyLabel } from "./actions.js";
+import { request } from "../net/api.js";
+import { goTo } from "../panels/selection.js";
+import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { findText } from "../panels/search.js";
-import { duration } from "../util/format.js";
+import { formatDuration } from "../util/format.js";
 import { parseInterval } from "./interval.js";
-import { focus } from "../view/tree.js";
+import { focusRow } from "../view/tree.js";
 import { show, view } from "../state/view.js";
 
 /** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
@@ -16,20 +16,20 @@ import { show, view } from "../state/view.js";
 /** @type {HTMLInputElement} */ const field = byId("command");
 /** @type {HTMLElement} */ const list = byId("choices");
 /** @type {Choice[]} */ let choices = [];
-let at = 0;
+let markedChoice = 0;
 
 export function listenToPalette() {
   setPalette(() => {
     field.value = "";
     dialog.showModal();
-    offer();
+    updateChoices();
   });
   byId("palette-button").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
-  field.addEventListener("input", offer);
+  field.addEventListener("input", updateChoices);
   field.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && choices.length) mark((at + by + choices.length) % choices.length);
-    else if (event.key === "Enter") take(choices[at]);
+    if (by && choices.length) markChoice((markedChoice + by + choices.length) % choices.length);
+    else if (event.key === "Enter") runChoice(choices[markedChoice]);
     else return;
     event.preventDefault();
   });
@@ -37,26 +37,26 @@ export function listenToPalette() {
 }
 
 /** @param {Choice | undefined} choice */
-function take(choice) {
+function runChoice(choice) {
   if (!choice) return;
   dialog.close();
-  run(choice.run);
+  runAction(choice.run);
 }
 
-async function offer() {
+async function updateChoices() {
   const text = field.value.trim();
-  const found = actions(text);
+  const found = matchingActions(text);
   const interval = text && parseInterval(text, view);
   if (interval && "from" in interval) {
-    found.unshift({ name: `Show ${text}`, more: duration(interval.to - interval.from), run: () => show(interval.from, interval.to, true) });
+    found.unshift({ name: `Show ${text}`, more: formatDuration(interval.to - interval.from), run: () => show(interval.from, interval.to, true) });
   }
   if (text) found.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
   fill(found);
   if (text.length < 2) return;
-  const answer = await ask("containers", { what: text }).catch(() => undefined);
+  const answer = await request("containers", { what: text }).catch(() => undefined);
   if (!answer || field.value.trim() !== text) return;
   const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
-    name: `Go to ${apart(one.name)}`, more: inLine(one.path.slice(0, -1)), run: () => visit(`c${one.id}`).then(() => focus(one.id)),
+    name: `Go to ${isolate(one.name)}`, more: joinNames(one.path.slice(0, -1)), run: () => goTo(`c${one.id}`).then(() => focusRow(one.id)),
   }));
   fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
 }
@@ -66,7 +66,7 @@ async function offer() {
  * @param {string} text
  * @returns {Choice[]}
  */
-function actions(text) {
+function matchingActions(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = ACTIONS.filter((action) => action.run).map((action) => {
     const name = `${action.name} ${action.group}`.toLowerCase();
@@ -76,7 +76,7 @@ function actions(text) {
     return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
   });
   return scored.filter((one) => one.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
-    name: action.name, more: (action.keys ?? []).slice(0, 1).map(shown).join(""), run: /** @type {() => unknown} */ (action.run),
+    name: action.name, more: (action.keys ?? []).slice(0, 1).map(keyLabel).join(""), run: /** @type {() => unknown} */ (action.run),
   }));
 }
 
@@ -84,15 +84,15 @@ function actions(text) {
 function fill(next) {
   choices = next;
   list.replaceChildren(...choices.map((choice, place) => make("div", {
-    role: "option", id: `choice-${place}`, onclick: () => take(choice), onpointermove: () => { if (at !== place) mark(place, false); },
+    role: "option", id: `choice-${place}`, onclick: () => runChoice(choice), onpointermove: () => { if (markedChoice !== place) markChoice(place, false); },
   }, make("span", { text: choice.name }), make("span", { class: "more", text: choice.more }))));
-  mark(0);
+  markChoice(0);
 }
 
 /** @param {number} place @param {boolean} [scroll] */
-function mark(place, scroll = true) {
-  at = place;
-  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === at)));
-  field.setAttribute("aria-activedescendant", choices.length ? `choice-${at}` : "");
-  if (scroll) list.children[at]?.scrollIntoView({ block: "nearest" });
+function markChoice(place, scroll = true) {
+  markedChoice = place;
+  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedChoice)));
+  field.setAttribute("aria-activedescendant", choices.length ? `choice-${markedChoice}` : "");
+  if (scroll) list.children[markedChoice]?.scrollIntoView({ block: "nearest" });
 }

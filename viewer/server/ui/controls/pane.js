@@ -1,20 +1,20 @@
 // This page as one of several panes: it reports its view to the surrounding page, and follows its
 // messages.
 
-import { ask } from "../net/api.js";
+import { request, trace } from "../net/api.js";
 import { byId } from "../util/dom.js";
-import { align, watchNames } from "../view/name_column.js";
-import { followSide, watchSide } from "../panels/side_panel.js";
-import { filtersOn, follow, onChange, reach, trace, view } from "../state/view.js";
+import { setCommonWidth, leaveWidthToPanes } from "../view/name_column.js";
+import { copyPanelState, watchPanel } from "../panels/side_panel.js";
+import { activeFilters, follow, onChange, setLongestDuration, view } from "../state/view.js";
 
 /** Whether another page contains this one. */
 export const inPane = window.parent !== window;
 
-let following = false;
+let isFollowing = false;
 
 /** @param {boolean} [followed] whether the move came from the surrounding page */
-function say(followed = false) {
-  if (!following) window.parent.postMessage({ tumit: "view", followed, from: view.from, to: view.to, hash: location.hash, filters: filtersOn() }, location.origin);
+function reportView(followed = false) {
+  if (!isFollowing) window.parent.postMessage({ tumit: "view", followed, from: view.from, to: view.to, hash: location.hash, filters: activeFilters() }, location.origin);
 }
 
 /** @param {number} duration of the trace */
@@ -23,34 +23,34 @@ export function listenToPanes(duration) {
   document.documentElement.dataset.pane = "true";
   window.addEventListener("message", ({ origin, data, source }) => {
     if (origin !== location.origin || source !== window.parent || typeof data?.tumit !== "string") return;
-    if (data.tumit === "reach") reach(Number(data.duration));
+    if (data.tumit === "reach") setLongestDuration(Number(data.duration));
     else if (data.tumit === "show") {
-      following = true;
+      isFollowing = true;
       follow(Number(data.from), Number(data.to));
-      following = false;
-      say(true);
-    } else if (data.tumit === "names") align(Number(data.width));
-    else if (data.tumit === "side") followSide(Boolean(data.seen));
+      isFollowing = false;
+      reportView(true);
+    } else if (data.tumit === "names") setCommonWidth(Number(data.width));
+    else if (data.tumit === "side") copyPanelState(Boolean(data.seen));
   });
-  onChange((kind) => { if (kind === "time" || kind === "choice" || kind === "rows" || kind === "place") say(); });
+  onChange((kind) => { if (kind === "time" || kind === "selection" || kind === "rows" || kind === "settings") reportView(); });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
-  const tellSide = (/** @type {boolean} */ seen) => window.parent.postMessage({ tumit: "side", seen }, location.origin);
-  watchSide(tellSide);
-  if (!byId("panel").hidden) tellSide(true);
-  watchNames((width, hand) => window.parent.postMessage({ tumit: "names", width, hand }, location.origin));
+  const reportPanel = (/** @type {boolean} */ isOpen) => window.parent.postMessage({ tumit: "side", seen: isOpen }, location.origin);
+  watchPanel(reportPanel);
+  if (!byId("panel").hidden) reportPanel(true);
+  leaveWidthToPanes((width, hand) => window.parent.postMessage({ tumit: "names", width, hand }, location.origin));
   document.documentElement.addEventListener("pointerenter", () => window.parent.postMessage({ tumit: "pointed" }, location.origin));
-  say();
+  reportView();
 }
 
 /** Reports a longer trace to the surrounding page. @param {number} duration */
-export function tellDuration(duration) {
+export function reportDuration(duration) {
   if (inPane) window.parent.postMessage({ tumit: "ready", duration }, location.origin);
 }
 
 /** Shows this trace in two panes, each with its own filters. */
-export async function split() {
+export async function openPane() {
   // The server must answer first: otherwise the page would be left for one that cannot be loaded.
-  await ask("summary", {}, "split");
+  await request("summary", {}, "split");
   if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);
   else location.href = `panes.html#${encodeURIComponent(JSON.stringify([0, 1].map(() => ({ trace, hash: location.hash }))))}`;
 }

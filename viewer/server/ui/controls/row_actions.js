@@ -1,31 +1,31 @@
 // User actions on rows: fold, pin, hide, move, search by name. Each is a step of the history, so
 // that Back reverts it.
 
-import { add, addFilter, quoted, replace, take } from "../panels/filter_chain.js";
+import { appendFilter, addFilter, quoted, replaceFilter, removeLast } from "../panels/filter_chain.js";
 import { byId, make } from "../util/dom.js";
-import { drag } from "./row_drag.js";
-import { menu } from "../util/menu.js";
+import { dragRow } from "./row_drag.js";
+import { openMenu } from "../util/menu.js";
 import { layout, rowAt, rowOf } from "../state/rows.js";
-import { note } from "../util/status_line.js";
-import { focus, focusedRow, listenToRows, selected, showSelection } from "../view/tree.js";
-import { state } from "../view/overlay.js";
-import { changed, keep, remember, toggle, view } from "../state/view.js";
+import { showNote } from "../util/status_line.js";
+import { focusRow, focusedRow, listenToTree, selectedRows, showSelection } from "../view/tree.js";
+import { overlay } from "../state/overlay_state.js";
+import { notifyChange, storeView, storeViewSoon, toggle, view } from "../state/view.js";
 
 /** @typedef {import("../state/rows.js").Row} Row */
 
 /** @type {(id: string) => void} */
-let choose = () => {};
+let inspectRow = () => {};
 
 /** @param {(id: string) => void} inspect opens the inspector */
-export function listen(inspect) {
-  choose = inspect;
-  listenToRows({ fold, pin, hide, menu: rowMenu, choose: (row) => choose(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : drag(event, row, () => (row.expandable ? fold(row) : choose(`c${row.id}`)), move) });
+export function listenToRows(inspect) {
+  inspectRow = inspect;
+  listenToTree({ fold, pin, hide, menu: rowMenu, choose: (row) => inspectRow(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : dragRow(event, row, siblings(row), () => (row.expandable ? fold(row) : inspectRow(`c${row.id}`)), move) });
   const field = byId("names");
   field.value = view.names;
   field.addEventListener("input", () => {
     view.names = field.value;
-    remember();
-    changed("rows");
+    storeViewSoon();
+    notifyChange("rows");
   });
   field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation();
@@ -34,30 +34,30 @@ export function listen(inspect) {
       else field.blur();
     } else if (event.key === "Enter" || event.key === "ArrowDown") {
       event.preventDefault();
-      jump(event.shiftKey ? -1 : 1);
+      focusMatch(event.shiftKey ? -1 : 1);
     }
   });
-  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allMenu(/** @type {HTMLElement} */ (event.currentTarget)));
-  byId("gone").addEventListener("click", (/** @type {MouseEvent} */ event) => goneMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("gone").addEventListener("click", (/** @type {MouseEvent} */ event) => hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
 }
 
-function step() {
-  keep();
-  changed("rows");
+function storeRows() {
+  storeView();
+  notifyChange("rows");
 }
 
 /** @param {Row} row */
 export function fold(row) {
   if (!row.expandable) return;
   toggle(view.toggled, row.id);
-  step();
+  storeRows();
 }
 
 /** @param {number | null} level containers at this depth are folded, all others are not */
 function foldAll(level) {
   view.level = level;
   view.toggled.clear();
-  step();
+  storeRows();
 }
 
 export const unfoldAll = () => foldAll(null);
@@ -73,7 +73,7 @@ export function pin(row) {
   const at = view.pinned.indexOf(row.id);
   if (at >= 0) view.pinned.splice(at, 1);
   else view.pinned.push(row.id);
-  step();
+  storeRows();
 }
 
 /** @param {Row} row */
@@ -81,10 +81,10 @@ export function hide(row) {
   const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
   view.gone.add(row.id);
   view.pinned = view.pinned.filter((id) => id !== row.id);
-  const held = focusedRow();
-  step();
+  const hadFocus = focusedRow();
+  storeRows();
   // Waits until that row has its new position.
-  if (next && held) document.addEventListener("rows", () => focus(next.id), { once: true });
+  if (next && hadFocus) document.addEventListener("rows", () => focusRow(next.id), { once: true });
 }
 
 /** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
@@ -94,39 +94,39 @@ function isolate(row) {
     // A descendant of a hidden row needs no mark of its own.
     if (!related && other.above.every((id) => row.above.includes(id))) view.gone.add(other.id);
   }
-  step();
+  storeRows();
 }
 
 export function showHidden() {
   view.gone.clear();
-  step();
+  storeRows();
 }
 
 /** Restores all rows to the order of the trace. */
 export function resetRows() {
   Object.assign(view, { level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "" });
   byId("names").value = "";
-  step();
+  storeRows();
 }
 
 /** Adds a row to the selection, or removes it. @param {Row} row */
 function select(row) {
-  if (!selected.delete(row.id)) selected.add(row.id);
+  if (!selectedRows.delete(row.id)) selectedRows.add(row.id);
   showSelection();
-  note(selected.size ? `${selected.size} row${selected.size === 1 ? "" : "s"} selected: G groups them` : "");
+  showNote(selectedRows.size ? `${selectedRows.size} row${selectedRows.size === 1 ? "" : "s"} selected: G groups them` : "");
 }
 
 function unselect() {
-  selected.clear();
+  selectedRows.clear();
   showSelection();
 }
 
 /** @param {Row[]} rows */
-const calls = (rows) => rows.map((row) => quoted(row.called)).join(", ");
+const filterNames = (rows) => rows.map((row) => quoted(row.called)).join(", ");
 
 /** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
-function meant(row) {
-  return selected.has(row.id) ? layout.rows.filter((one) => selected.has(one.id)) : [row];
+function targetRows(row) {
+  return selectedRows.has(row.id) ? layout.rows.filter((one) => selectedRows.has(one.id)) : [row];
 }
 
 /**
@@ -134,42 +134,42 @@ function meant(row) {
  * removes it.
  * @type {string | null}
  */
-let made = null;
+let lastGroup = null;
 
 /** Merges several rows into one. @param {Row[]} rows */
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
   unselect();
-  made = name;
-  add(`group ${calls(rows)} into ${quoted(name)}`);
+  lastGroup = name;
+  appendFilter(`group ${filterNames(rows)} into ${quoted(name)}`);
 }
 
 /** Removes the filter that made a group. @param {string} name */
-function burst(name) {
-  made = null;
-  const done = take((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(name)}`)) || take((text) => text.startsWith("reuse "));
-  note(done ? `Burst: ${name}` : "This group was not made by a filter of this page");
+function dissolve(name) {
+  lastGroup = null;
+  const done = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(name)}`)) || removeLast((text) => text.startsWith("reuse "));
+  showNote(done ? `Burst: ${name}` : "This group was not made by a filter of this page");
 }
 
 /** `G`: groups the selected rows, or bursts the row that is a group. */
-export function groupOrBurst() {
-  const row = actedOn();
-  const rows = layout.rows.filter((one) => selected.has(one.id));
+export function groupOrDissolve() {
+  const row = keyTarget();
+  const rows = layout.rows.filter((one) => selectedRows.has(one.id));
   if (rows.length > 1) group(rows);
-  else if (row && row.members > 0) burst(row.name);
-  else if (made !== null) burst(made);
-  else note("Select rows first: Ctrl click their names, or x");
+  else if (row && row.members > 0) dissolve(row.name);
+  else if (lastGroup !== null) dissolve(lastGroup);
+  else showNote("Select rows first: Ctrl click their names, or x");
 }
 
 /** @param {Row} row @param {string} key */
 function sort(row, key) {
   const type = `sort ${quoted(row.type)} by `;
-  replace((text) => text.startsWith(type), () => type + key);
+  replaceFilter((text) => text.startsWith(type), () => type + key);
 }
 
 /** The rows among which a row can be moved, including itself. @param {Row} row */
-export function siblings(row) {
+function siblings(row) {
   const top = view.pinned.includes(row.id);
   if (top) return layout.rows.filter((other) => view.pinned.includes(other.id));
   const parent = row.above[row.above.length - 1];
@@ -191,22 +191,22 @@ function move(row, before) {
     if (last?.[0] === row.id) view.moved.pop();
     view.moved.push([row.id, before?.id ?? 0]);
   }
-  step();
+  storeRows();
 }
 
 /** @param {number} by 1 moves it down, -1 up among the siblings */
-export function nudge(by) {
-  const row = actedOn();
+export function moveByKey(by) {
+  const row = keyTarget();
   if (!row) {
-    note("Point at a row first");
+    showNote("Point at a row first");
     return;
   }
   const all = siblings(row);
   const at = all.indexOf(row);
   const to = at + by;
   if (at < 0 || to < 0 || to >= all.length) return;
-  byKeys = row.id;
-  byPointer = false;
+  movedRow = row.id;
+  pointerIsNewer = false;
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
@@ -214,26 +214,26 @@ export function nudge(by) {
  * The row that the last key moved, until the pointer moves or keys move the focus.
  * @type {number | null}
  */
-let byKeys = null;
+let movedRow = null;
 /** Whether the pointer has moved since keys moved the focus. */
-let byPointer = false;
+let pointerIsNewer = false;
 /** The position of the pointer in the window. @type {[number, number] | null} */
 let pointer = null;
 for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
   document.addEventListener(kind, ({ clientX, clientY }) => {
     // Browsers also report a resting pointer when another element moves under it.
     if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
-    [byKeys, made, byPointer, pointer] = [null, null, true, [clientX, clientY]];
+    [movedRow, lastGroup, pointerIsNewer, pointer] = [null, null, true, [clientX, clientY]];
   }, true);
 }
 document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
 document.addEventListener("keydown", ({ key, altKey }) => {
   if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
-  [byKeys, byPointer] = [null, false];
+  [movedRow, pointerIsNewer] = [null, false];
 }, true);
 
 /** The row that lies under the pointer now: rows move under a resting pointer. */
-function pointedAt() {
+function rowAtPointer() {
   const under = pointer && document.elementFromPoint(...pointer);
   if (!pointer || !under) return undefined;
   const name = /** @type {HTMLElement | null} */ (under.closest("#tree [role=row]"));
@@ -246,17 +246,17 @@ function pointedAt() {
  * The row that a key acts on: the row at the pointer or the row with the focus, depending on the
  * most recent movement.
  */
-export function actedOn() {
-  if (byKeys !== null && rowOf(byKeys)) return rowOf(byKeys);
-  const [focused, pointed] = [focusedRow(), pointedAt()];
-  return byPointer ? pointed ?? focused : focused ?? pointed;
+export function keyTarget() {
+  if (movedRow !== null && rowOf(movedRow)) return rowOf(movedRow);
+  const [focused, pointed] = [focusedRow(), rowAtPointer()];
+  return pointerIsNewer ? pointed ?? focused : focused ?? pointed;
 }
 
 /** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
 export function onRow(act) {
-  const row = actedOn();
+  const row = keyTarget();
   if (row) act(row);
-  else note("Point at a row first");
+  else showNote("Point at a row first");
 }
 
 /** Adds the row that a key acts on to the selection, or removes it. */
@@ -267,24 +267,24 @@ export function selectRow() {
 function clearNames() {
   view.names = "";
   byId("names").value = "";
-  keep();
-  changed("rows");
+  storeView();
+  notifyChange("rows");
 }
 
 /** Moves the focus to the next row with the text in its name. @param {number} by */
-function jump(by) {
-  const wanted = view.names.trim().toLowerCase();
-  const found = layout.rows.filter((row) => row.name.toLowerCase().includes(wanted));
-  const place = found.findIndex((row) => row.id === state.row);
-  if (found.length) focus(found[(place + by + found.length) % found.length].id);
+function focusMatch(by) {
+  const searched = view.names.trim().toLowerCase();
+  const found = layout.rows.filter((row) => row.name.toLowerCase().includes(searched));
+  const place = found.findIndex((row) => row.id === overlay.pointedRow);
+  if (found.length) focusRow(found[(place + by + found.length) % found.length].id);
 }
 
 /** @param {Row} row @param {DOMRect} at */
 function rowMenu(row, at) {
   const all = siblings(row);
   const place = all.indexOf(row);
-  menu(row.name, at, [
-    { name: "Inspect", act: () => choose(`c${row.id}`) },
+  openMenu(row.name, at, [
+    { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
     row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
     { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
     { name: "Hide", key: "h", act: () => hide(row) },
@@ -303,48 +303,48 @@ function rowMenu(row, at) {
 
 /** The filter items of a row's menu. @param {Row} row @returns {import("../util/menu.js").Item[]} */
 function groupItems(row) {
-  const rows = meant(row);
-  const what = rows.length > 1 ? `${rows.length} selected rows` : row.name;
+  const rows = targetRows(row);
+  const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
-    rows.length > 1 ? { name: `Group ${what}`, key: "G", act: () => group(rows) } : { name: selected.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
-    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => burst(row.name) }] : []),
-    { name: `Filter: only ${what}`, act: () => { unselect(); add(`only container ${calls(rows)}`); } },
-    { name: `Filter: without ${what}`, act: () => { unselect(); add(`hide container ${calls(rows)}`); } },
-    { name: `Reuse rows of ended ${row.type}s`, act: () => add(`reuse ${quoted(row.type)}`) },
+    rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
+    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
+    { name: `Filter: only ${target}`, act: () => { unselect(); appendFilter(`only container ${filterNames(rows)}`); } },
+    { name: `Filter: without ${target}`, act: () => { unselect(); appendFilter(`hide container ${filterNames(rows)}`); } },
+    { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoted(row.type)}`) },
   ];
 }
 
 /** @param {HTMLElement} button */
-function allMenu(button) {
-  menu("All rows", button.getBoundingClientRect(), [
+function allRowsMenu(button) {
+  openMenu("All rows", button.getBoundingClientRect(), [
     { name: "Unfold all", act: unfoldAll },
     { name: "Fold groups", act: foldGroups },
-    ...(view.gone.size ? [null, ...goneItems()] : []),
+    ...(view.gone.size ? [null, ...hiddenRowItems()] : []),
     null,
     { name: "Put all rows back", act: resetRows },
   ]);
 }
 
 /** @param {HTMLElement} button */
-function goneMenu(button) {
-  menu("Hidden rows", button.getBoundingClientRect(), goneItems());
+function hiddenRowsMenu(button) {
+  openMenu("Hidden rows", button.getBoundingClientRect(), hiddenRowItems());
 }
 
 /** @returns {import("../util/menu.js").Item[]} */
-function goneItems() {
+function hiddenRowItems() {
   const some = layout.gone.slice(0, 20).map((place) => ({
     name: `Show ${place.path.slice(-2).join(" › ")}`,
-    act: () => { view.gone.delete(place.id); step(); },
+    act: () => { view.gone.delete(place.id); storeRows(); },
   }));
   return layout.gone.length > 1 ? [{ name: `Show all ${view.gone.size}`, act: showHidden }, null, ...some] : some;
 }
 
 /** Shows the number of hidden rows, and reports a name that no row has. */
-export function tellRows() {
-  const gone = byId("gone");
-  gone.hidden = layout.gone.length === 0;
-  gone.textContent = `${layout.gone.length} hidden`;
-  gone.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
+export function showRowCounts() {
+  const button = byId("gone");
+  button.hidden = layout.gone.length === 0;
+  button.textContent = `${layout.gone.length} hidden`;
+  button.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
   const field = byId("names");
   if (field !== document.activeElement) field.value = view.names;
   const name = view.names.trim();

@@ -1,9 +1,8 @@
 // Drags a row to another place among its siblings. A press without movement is a click.
 
 import { byId, make } from "../util/dom.js";
-import { siblings } from "./row_actions.js";
-import { frozen, layout, toWindow } from "../state/rows.js";
-import { focus } from "../view/tree.js";
+import { pinnedHeight, layout, toWindow } from "../state/rows.js";
+import { focusRow } from "../view/tree.js";
 
 /** @typedef {import("../state/rows.js").Row} Row */
 
@@ -13,24 +12,26 @@ const SLACK = 5;
 const EDGE = 28;
 
 /**
- * @param {PointerEvent} event @param {Row} row @param {() => void} click
+ * @param {PointerEvent} event
+ * @param {Row} row
+ * @param {Row[]} all the rows among which it can be moved, including itself
+ * @param {() => void} click
  * @param {(row: Row, before: Row | null) => void} move
  */
-export function drag(event, row, click, move) {
+export function dragRow(event, row, all, click, move) {
   event.preventDefault();
-  focus(row.id);
+  focusRow(row.id);
   const scroller = byId("scroller");
   const box = scroller.getBoundingClientRect();
-  const all = siblings(row);
-  const places = [...all.map((one) => one.y), last(all[all.length - 1])];
+  const places = [...all.map((one) => one.y), subtreeEnd(all[all.length - 1])];
   const start = event.clientY;
   /** @type {HTMLElement | null} */ let mark = null;
   /** @type {number | null} */ let to = null;
   const follow = (/** @type {PointerEvent} */ now) => {
     if (!mark && Math.abs(now.clientY - start) < SLACK) return;
-    mark ??= begin(row);
+    mark ??= startDrag(row);
     const y = now.clientY - box.top;
-    if (y < frozen() + EDGE && !row.pinned) scroller.scrollTop -= 8;
+    if (y < pinnedHeight() + EDGE && !row.pinned) scroller.scrollTop -= 8;
     else if (y > box.height - EDGE) scroller.scrollTop += 8;
     const far = places.map((place) => Math.abs(toWindow(place) - y));
     to = far.indexOf(Math.min(...far));
@@ -62,7 +63,7 @@ export function drag(event, row, click, move) {
 }
 
 /** The lower end of the rows of a container and its descendants. @param {Row} row */
-function last(row) {
+function subtreeEnd(row) {
   const at = layout.rows.indexOf(row);
   let end = at + 1;
   while (end < layout.rows.length && layout.rows[end].above.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
@@ -70,7 +71,7 @@ function last(row) {
 }
 
 /** @param {Row} row */
-function begin(row) {
+function startDrag(row) {
   document.body.classList.add("dragging");
   byId("tree").querySelector(`[data-id="${row.id}"]`)?.classList.add("carried");
   const mark = make("div", { class: "drop", "aria-hidden": "true" });

@@ -1,9 +1,9 @@
 // Light, dark or high contrast: the theme that the user chose, or that of the system.
 
 import { byId } from "../util/dom.js";
-import { menu } from "../util/menu.js";
-import { note } from "../util/status_line.js";
-import { changed } from "../state/view.js";
+import { openMenu } from "../util/menu.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange } from "../state/view.js";
 
 /** @typedef {"system" | "light" | "dark" | "contrast"} Choice */
 
@@ -14,30 +14,30 @@ const SYSTEM = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("(prefers
 const KEY = "tumit:theme";
 
 /** @returns {Choice} */
-function chosen() {
-  const kept = localStorage.getItem(KEY);
-  return NAMES.find(([name]) => name === kept)?.[0] ?? "system";
+function storedTheme() {
+  const stored = localStorage.getItem(KEY);
+  return NAMES.find(([name]) => name === stored)?.[0] ?? "system";
 }
 
 /** Applies the theme to the page. */
-export function dress() {
+export function applyTheme() {
   const [dark, contrast] = SYSTEM.map((query) => query.matches);
-  const choice = chosen();
+  const choice = storedTheme();
   document.documentElement.dataset.theme = choice !== "system" ? choice : contrast ? "contrast" : dark ? "dark" : "light";
 }
 
 /** @param {Choice} choice */
 export function setTheme(choice) {
   localStorage.setItem(KEY, choice);
-  dress();
-  changed("look");
+  applyTheme();
+  notifyChange("style");
 }
 
-export function turnTheme() {
+export function nextTheme() {
   const now = document.documentElement.dataset.theme;
   const next = now === "light" ? "dark" : now === "dark" ? "contrast" : "light";
   setTheme(next);
-  note(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
+  showNote(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
 }
 
 /**
@@ -45,15 +45,15 @@ export function turnTheme() {
  * @param {() => void} act called after each change of the theme
  */
 export function watchTheme(act) {
-  const again = () => { dress(); act(); };
-  for (const query of SYSTEM) query.addEventListener("change", again);
-  window.addEventListener("storage", ({ key }) => { if (key === KEY) again(); });
+  const apply = () => { applyTheme(); act(); };
+  for (const query of SYSTEM) query.addEventListener("change", apply);
+  window.addEventListener("storage", ({ key }) => { if (key === KEY) apply(); });
 }
 
 export function listenToTheme() {
-  watchTheme(() => changed("look"));
+  watchTheme(() => notifyChange("style"));
   byId("theme").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    menu("Theme", at, NAMES.map(([choice, name]) => ({ name, checked: choice === chosen(), act: () => setTheme(choice) })));
+    openMenu("Theme", at, NAMES.map(([choice, name]) => ({ name, checked: choice === storedTheme(), act: () => setTheme(choice) })));
   });
 }

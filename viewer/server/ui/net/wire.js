@@ -30,7 +30,7 @@ export class Stream {
  * @param {ArrayBuffer} buffer
  * @returns {any} the head, with `bytes` in place of the lengths of its streams
  */
-export function read(buffer) {
+export function readScene(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   let at = 4 + length;

@@ -1,8 +1,8 @@
 // Differences between two traces, or two panes of one: states, events, links and variables, matched
 // by their names.
 
-import { inLine, make, refill, save } from "../util/dom.js";
-import { duration, figure, grouped, percent } from "../util/format.js";
+import { joinNames, make, refill, saveFile } from "../util/dom.js";
+import { formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 
 /** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
 /**
@@ -10,14 +10,14 @@ import { duration, figure, grouped, percent } from "../util/format.js";
  * function
  */
 
-const time = (/** @type {number} */ nanos) => duration(nanos, 3);
+const time = (/** @type {number} */ nanos) => formatDuration(nanos, 3);
 
 /** Tables, and the measures that each compares. @type {Record<string, [string, Measure[]]>} */
 const KINDS = {
-  state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", percent], ["Count", "count", grouped]]],
-  event: ["Differences of events", [["Count", "count", grouped]]],
-  link: ["Differences of links", [["Count", "count", grouped], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", figure]]],
-  variable: ["Differences of variables", [["Mean", "mean", figure], ["Least", "min", figure], ["Largest", "max", figure]]],
+  state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", formatPercent], ["Count", "count", groupDigits]]],
+  event: ["Differences of events", [["Count", "count", groupDigits]]],
+  link: ["Differences of links", [["Count", "count", groupDigits], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", formatValue]]],
+  variable: ["Differences of variables", [["Mean", "mean", formatValue], ["Least", "min", formatValue], ["Largest", "max", formatValue]]],
 };
 /** The most lines of a table; CSV has all. */
 const MOST = 200;
@@ -57,7 +57,7 @@ export function showDifferences(box, names, answers) {
   answers.forEach(({ types, rows }, at) => {
     const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
     for (const row of [...states, ...rows]) {
-      const type = inLine(row.type);
+      const type = joinNames(row.type);
       const key = JSON.stringify([type, row.value]);
       const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
       line[at === 0 ? "a" : "b"] = row;
@@ -75,9 +75,9 @@ export function showDifferences(box, names, answers) {
  * @param {HTMLElement} box
  * @param {number} done
  */
-export function tellCounting(box, done) {
+export function showProgress(box, done) {
   const line = box.querySelector(".counting") ?? make("p", { class: "hint counting", role: "status" });
-  line.textContent = `counting… ${percent(done)}`;
+  line.textContent = `counting… ${formatPercent(done)}`;
   box.prepend(line);
 }
 
@@ -86,7 +86,7 @@ function fill(box, names, failed) {
   refill(box, () => {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
     box.replaceChildren(
-      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: take })),
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
       ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
       ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
   });
@@ -108,27 +108,27 @@ function table(kind, names, again) {
   // A measure that no line has gets no columns.
   const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
-  const turn = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ told) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
-    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": told, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+  const sortButton = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
+    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
   const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
-  const heads = make("tr", {}, turn(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), turn(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sorted(kind);
   const bar = shown.find(({ at }) => at === order) ?? shown[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The own name of a type identifies it, if no other type has the same.
-  const own = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
+  const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
   const paths = new Set(all.map((line) => line.type));
-  const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && own(other) === own(type)) ? type : own(type);
-  const told = new Map([...paths].map((type) => [type, short(type)]));
+  const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && ownName(other) === ownName(type)) ? type : ownName(type);
+  const shortNames = new Map([...paths].map((type) => [type, short(type)]));
   const body = all.slice(0, MOST).map((line) => {
-    const by = difference(line, bar.measure[1]) ?? 0;
-    const mark = make("i", { class: by < 0 ? "less" : "more-of" });
-    mark.style.width = `${(Math.abs(by) / most) * 50}%`;
-    return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), told.get(line.type) !== line.value && make("small", { title: line.type, text: told.get(line.type) })),
+    const increase = difference(line, bar.measure[1]) ?? 0;
+    const mark = make("i", { class: increase < 0 ? "less" : "more-of" });
+    mark.style.width = `${(Math.abs(increase) / most) * 50}%`;
+    return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), shortNames.get(line.type) !== line.value && make("small", { title: line.type, text: shortNames.get(line.type) })),
       ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
-    all.length > MOST && make("p", { class: "hint", text: `and ${grouped(all.length - MOST)} more: CSV has all` }));
+    all.length > MOST && make("p", { class: "hint", text: `and ${groupDigits(all.length - MOST)} more: CSV has all` }));
 }
 
 /**
@@ -136,17 +136,17 @@ function table(kind, names, again) {
  * @param {Line} line
  * @param {Measure} measure
  */
-function cells(line, [, field, written]) {
-  const by = difference(line, field);
+function cells(line, [, field, format]) {
+  const increase = difference(line, field);
   const before = amount(line.a, field);
-  const sign = by === null || by === 0 ? "" : by > 0 ? "+" : "−";
-  const part = by === null ? "" : line.a === null ? "new" : line.b === null ? "gone" : before ? `${sign}${percent(Math.abs(by / before))}` : "";
-  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : written(found); };
-  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, by === null ? "" : `${sign}${written(Math.abs(by))} `, make("small", { text: part }))];
+  const sign = increase === null || increase === 0 ? "" : increase > 0 ? "+" : "−";
+  const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "gone" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
+  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : format(found); };
+  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
 }
 
 /** All differences as lines of CSV: one for each measure. */
-function take() {
+function saveDifferences() {
   const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sorted(kind).flatMap((line) => measures.flatMap(([, field]) => {
     const by = difference(line, field);
@@ -154,5 +154,5 @@ function take() {
     return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];
   })));
   const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
-  save("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
+  saveFile("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
 }

@@ -1,19 +1,19 @@
 // The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The
 // language is that of docs/filters.md.
 
-import { ask, tell } from "../net/api.js";
+import { request, send } from "../net/api.js";
 import { byId, make, refill } from "../util/dom.js";
 import { openEditor } from "./filter_editor.js";
-import { note } from "../util/status_line.js";
-import { changed, keep, view } from "../state/view.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, storeView, view } from "../state/view.js";
 
 /** @typedef {[string, boolean]} Filter the expression, and whether it acts */
 
 /** @type {HTMLElement} */ const list = byId("filters");
 /** The errors of acting filters, by position. @type {Map<number, string>} */
-let wrong = new Map();
+let errors = new Map();
 /** The chain that was shown and checked last. */
-let told = "";
+let shownChain = "";
 
 /** A name in the notation of an expression: in quotes where necessary. @param {string} name */
 export function quoted(name) {
@@ -22,57 +22,57 @@ export function quoted(name) {
 }
 
 /** @param {Filter[]} filters */
-function set(filters) {
+function setFilters(filters) {
   view.filters = filters;
-  keep();
-  changed("rows");
+  storeView();
+  notifyChange("rows");
 }
 
 /** Adds a filter at the end of the chain. @param {string} text */
-export function add(text) {
-  set([...view.filters, [text, true]]);
-  note(`Filter: ${text}`);
+export function appendFilter(text) {
+  setFilters([...view.filters, [text, true]]);
+  showNote(`Filter: ${text}`);
 }
 
 /**
  * Removes the last filter that fits; false if none does.
- * @param {(text: string) => boolean} fits
+ * @param {(text: string) => boolean} matches
  */
-export function take(fits) {
-  const at = view.filters.findLastIndex(([text]) => fits(text));
+export function removeLast(matches) {
+  const at = view.filters.findLastIndex(([text]) => matches(text));
   if (at < 0) return false;
-  set(view.filters.filter((_, place) => place !== at));
+  setFilters(view.filters.filter((_, place) => place !== at));
   return true;
 }
 
 /**
  * Replaces the last acting filter that fits; adds one at the end if none does.
- * @param {(text: string) => boolean} fits
+ * @param {(text: string) => boolean} matches
  * @param {(old: string | null) => string} next
  */
-export function replace(fits, next) {
-  const at = view.filters.findLastIndex(([text, on]) => on && fits(text));
-  if (at < 0) return add(next(null));
-  set(view.filters.map((one, place) => (place === at ? [next(one[0]), true] : one)));
+export function replaceFilter(matches, next) {
+  const at = view.filters.findLastIndex(([text, on]) => on && matches(text));
+  if (at < 0) return appendFilter(next(null));
+  setFilters(view.filters.map((one, place) => (place === at ? [next(one[0]), true] : one)));
 }
 
 /** @param {string} [text] the initial text */
 export function addFilter(text = "") {
-  openEditor(byId("filter-add"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (made) => add(made));
+  openEditor(byId("filter-add"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (expression) => appendFilter(expression));
 }
 
 /** @param {number} at */
-function edit(at) {
+function editFilter(at) {
   const before = view.filters.slice(0, at).filter(([, on]) => on).map(([one]) => one);
   const chip = /** @type {HTMLElement} */ (list.children[at]);
-  openEditor(chip, view.filters[at][0], before, (made) => set(view.filters.map((one, place) => (place === at ? [made, true] : one))));
+  openEditor(chip, view.filters[at][0], before, (expression) => setFilters(view.filters.map((one, place) => (place === at ? [expression, true] : one))));
 }
 
 /** @param {number} from @param {number} to */
-function move(from, to) {
+function moveFilter(from, to) {
   const all = [...view.filters];
   all.splice(to, 0, ...all.splice(from, 1));
-  set(all);
+  setFilters(all);
 }
 
 /** Offers the filters that the trace had at the last visit. @param {Filter[]} saved */
@@ -82,30 +82,30 @@ export function offerFilters(saved) {
   offer.textContent = saved.length === 1 ? "Use the filter of last time" : `Use the ${saved.length} filters of last time`;
   offer.title = saved.map(([text]) => text).join("\n");
   offer.hidden = false;
-  offer.onclick = () => set(saved);
+  offer.onclick = () => setFilters(saved);
   fill();
 }
 
 export function listenToChain() {
   byId("filter-add").addEventListener("click", () => addFilter());
-  byId("filters-off").addEventListener("click", () => set([]));
+  byId("filters-off").addEventListener("click", () => setFilters([]));
 }
 
 /** Shows the chain, and requests its errors. */
-export async function tellChain() {
+export async function showChain() {
   const text = JSON.stringify(view.filters);
-  if (told === text) return;
+  if (shownChain === text) return;
   // The filters that exist when the page opens are not new.
-  if (told) tell("saved", view.filters).catch(() => {});
-  told = text;
-  wrong = new Map();
+  if (shownChain) send("saved", view.filters).catch(() => {});
+  shownChain = text;
+  errors = new Map();
   fill();
   const places = view.filters.flatMap(([, on], at) => (on ? [at] : []));
   if (!places.length) return;
-  const answer = await ask("chain");
-  if (!answer || told !== text) return;
-  wrong = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
-  if (wrong.size) fill();
+  const answer = await request("chain");
+  if (!answer || shownChain !== text) return;
+  errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
+  if (errors.size) fill();
 }
 
 function fill() {
@@ -118,27 +118,27 @@ function fill() {
 
 /** @param {Filter} filter @param {number} at */
 function chip([text, on], at) {
-  const fault = wrong.get(at);
+  const error = errors.get(at);
   const [verb, ...rest] = text.split(" ");
   const body = make("button", {
-    class: "filter-text", "data-key": `f${at}`, title: fault ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
+    class: "filter-text", "data-key": `f${at}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (event.key === "Delete") set(view.filters.filter((_, place) => place !== at));
-      else if (by && event.altKey && view.filters[at + by]) move(at, at + by);
+      if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== at));
+      else if (by && event.altKey && view.filters[at + by]) moveFilter(at, at + by);
       else return;
       event.preventDefault();
       event.stopPropagation();
       /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(at + (by ?? 0), view.filters.length - 1))}"]`))?.focus();
     },
-    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) drag(event, at); },
-    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) edit(at); },
+    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, at); },
+    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
   }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
-  return make("li", { class: `filter${on ? "" : " off"}${fault ? " wrong" : ""}` },
+  return make("li", { class: `filter${on ? "" : " off"}${error ? " wrong" : ""}` },
     make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} acts: ${text}`, title: on ? "Switch off" : "Switch on",
-      onclick: () => set(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
-    body, fault && make("span", { class: "filter-fault", role: "img", "aria-label": fault, title: fault, text: "!" }),
-    make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => set(view.filters.filter((_, place) => place !== at)) }));
+      onclick: () => setFilters(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
+    body, error && make("span", { class: "filter-fault", role: "img", "aria-label": error, title: error, text: "!" }),
+    make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== at)) }));
 }
 
 /**
@@ -146,7 +146,7 @@ function chip([text, on], at) {
  * @param {PointerEvent} event
  * @param {number} at
  */
-function drag(event, at) {
+function dragFilter(event, at) {
   const chips = /** @type {HTMLElement[]} */ ([...list.children]);
   const boxes = chips.map((one) => one.getBoundingClientRect());
   let [moved, to] = [false, at];
@@ -164,8 +164,8 @@ function drag(event, at) {
     window.removeEventListener("pointercancel", end);
     chips.forEach((one) => one.classList.remove("carried", "target"));
     if (now.type !== "pointerup") return;
-    if (!moved) edit(at);
-    else if (to !== at) move(at, to);
+    if (!moved) editFilter(at);
+    else if (to !== at) moveFilter(at, to);
   };
   window.addEventListener("pointermove", follow);
   window.addEventListener("pointerup", end);

@@ -1,7 +1,7 @@
 // The field in which a filter is typed: it offers the possible continuations and shows errors
 // below.
 
-import { ask } from "../net/api.js";
+import { request } from "../net/api.js";
 import { byId, make } from "../util/dom.js";
 
 /** The words that begin a filter, with their meanings. @type {Record<string, string>} */
@@ -16,11 +16,11 @@ const VERBS = {
 /** @type {HTMLElement} */ const list = byId("filter-offers");
 /** @type {any[]} */ let offers = [];
 /** The index of the marked offer; -1 for none. */
-let at = -1;
-/** @type {string[]} */ let before = [];
-/** @type {(text: string) => void} */ let done = () => {};
-/** @type {any} */ let wrong = null;
-/** @type {HTMLElement | null} */ let back = null;
+let markedOffer = -1;
+/** @type {string[]} */ let filtersBefore = [];
+/** @type {(text: string) => void} */ let onAccept = () => {};
+/** @type {any} */ let error = null;
+/** @type {HTMLElement | null} */ let previousFocus = null;
 
 /**
  * Opens the field.
@@ -30,7 +30,7 @@ let at = -1;
  * @param {(text: string) => void} accept
  */
 export function openEditor(near, text, filters, accept) {
-  [before, done, back] = [filters, accept, /** @type {HTMLElement | null} */ (document.activeElement)];
+  [filtersBefore, onAccept, previousFocus] = [filters, accept, /** @type {HTMLElement | null} */ (document.activeElement)];
   const place = near.getBoundingClientRect();
   box.hidden = false;
   box.style.left = `${Math.max(8, Math.min(place.left, innerWidth - box.offsetWidth - 8))}px`;
@@ -38,25 +38,25 @@ export function openEditor(near, text, filters, accept) {
   field.value = text;
   field.focus();
   field.setSelectionRange(text.length, text.length);
-  look();
+  updateOffers();
 }
 
 function close() {
   if (box.hidden) return;
   box.hidden = true;
   field.blur();
-  if (back?.isConnected) back.focus();
+  if (previousFocus?.isConnected) previousFocus.focus();
 }
 
 export function listenToEditor() {
-  field.addEventListener("input", look);
+  field.addEventListener("input", updateOffers);
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && offers.length) mark((at + by + offers.length + (at < 0 && by < 0 ? 1 : 0)) % offers.length);
+    if (by && offers.length) markOffer((markedOffer + by + offers.length + (markedOffer < 0 && by < 0 ? 1 : 0)) % offers.length);
     else if (event.key === "Escape") close();
-    else if (event.key === "Tab" && offers.length && !event.shiftKey) accept(offers[Math.max(at, 0)]);
-    else if (event.key === "Enter" && at >= 0) accept(offers[at]);
+    else if (event.key === "Tab" && offers.length && !event.shiftKey) acceptOffer(offers[Math.max(markedOffer, 0)]);
+    else if (event.key === "Enter" && markedOffer >= 0) acceptOffer(offers[markedOffer]);
     else if (event.key === "Enter") commit();
     else return;
     event.preventDefault();
@@ -65,44 +65,44 @@ export function listenToEditor() {
   document.addEventListener("pointerdown", (event) => { if (!box.hidden && !box.contains(/** @type {Node} */ (event.target))) close(); }, true);
 }
 
-async function look() {
+async function updateOffers() {
   const text = field.value;
-  const answer = await ask("filter", { filters: before.length ? JSON.stringify(before) : "[]", what: text, by: field.selectionEnd ?? text.length })
-    .catch((error) => { if (!box.hidden) say({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
+  const answer = await request("filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", what: text, by: field.selectionEnd ?? text.length })
+    .catch((error) => { if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
   if (!answer || field.value !== text || box.hidden) return null;
   offers = answer.offers;
-  wrong = answer.wrong;
+  error = answer.wrong;
   fill();
   // An incomplete filter is not reported as an error.
-  say(wrong && wrong.from < text.trimEnd().length ? wrong : null);
+  showError(error && error.from < text.trimEnd().length ? error : null);
   return answer;
 }
 
-/** @param {any} fault */
-function say(fault) {
+/** @param {any} error */
+function showError(error) {
   const line = byId("filter-wrong");
   const text = field.value;
-  field.setAttribute("aria-invalid", String(fault !== null));
-  line.hidden = fault === null;
-  if (!fault) return;
-  const where = text.slice(fault.from, fault.to);
-  const place = make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, fault.from), make("mark", { text: where || "␣" }), text.slice(fault.to));
-  line.replaceChildren(...(fault.to > 0 ? [place] : []), make("span", { text: fault.error.replace(/^`[^`]*`: /, "") }));
+  field.setAttribute("aria-invalid", String(error !== null));
+  line.hidden = error === null;
+  if (!error) return;
+  const errorText = text.slice(error.from, error.to);
+  const place = make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, error.from), make("mark", { text: errorText || "␣" }), text.slice(error.to));
+  line.replaceChildren(...(error.to > 0 ? [place] : []), make("span", { text: error.error.replace(/^`[^`]*`: /, "") }));
 }
 
 async function commit() {
-  const answer = await look();
+  const answer = await updateOffers();
   if (!answer) return;
   if (answer.wrong || answer.meant === null) {
-    say(answer.wrong);
+    showError(answer.wrong);
     return;
   }
   close();
-  done(answer.meant);
+  onAccept(answer.meant);
 }
 
 /** Replaces the text before the cursor by an offer. @param {any} offer */
-function accept(offer) {
+function acceptOffer(offer) {
   if (!offer || offer.told) return;
   const end = field.selectionEnd ?? field.value.length;
   const start = field.value.slice(0, offer.from).trimEnd();
@@ -110,21 +110,21 @@ function accept(offer) {
   field.value = text + field.value.slice(end).trimStart();
   field.setSelectionRange(text.length, text.length);
   field.focus();
-  look();
+  updateOffers();
 }
 
 function fill() {
   list.replaceChildren(...offers.map((offer, place) => make("div", {
-    role: "option", id: `offer-${place}`, class: offer.told ? "told" : "", onpointermove: () => { if (at !== place) mark(place); }, onclick: () => accept(offer),
+    role: "option", id: `offer-${place}`, class: offer.told ? "told" : "", onpointermove: () => { if (markedOffer !== place) markOffer(place); }, onclick: () => acceptOffer(offer),
   }, make("span", { text: offer.text }), make("span", { class: "more", text: offer.told ? "" : offer.what === "word" ? VERBS[offer.text] && !field.value.includes(" ") ? VERBS[offer.text] : "" : offer.what.replace(/^the names? of (a )?/, "") }))));
   field.setAttribute("aria-expanded", String(offers.length > 0));
-  mark(-1);
+  markOffer(-1);
 }
 
 /** @param {number} place */
-function mark(place) {
-  at = place;
-  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === at)));
-  field.setAttribute("aria-activedescendant", at >= 0 ? `offer-${at}` : "");
-  list.children[Math.max(at, 0)]?.scrollIntoView({ block: "nearest" });
+function markOffer(place) {
+  markedOffer = place;
+  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedOffer)));
+  field.setAttribute("aria-activedescendant", markedOffer >= 0 ? `offer-${markedOffer}` : "");
+  list.children[Math.max(markedOffer, 0)]?.scrollIntoView({ block: "nearest" });
 }

@@ -1,17 +1,17 @@
 // The inspector: every field of one entity, each with a button to copy it, and links to other
 // entities.
 
-import { apart, byId, inLine, make, refill } from "../util/dom.js";
-import { pairs } from "../state/facts.js";
-import { duration, grouped } from "../util/format.js";
+import { isolate, byId, joinNames, make, refill } from "../util/dom.js";
+import { factPairs } from "../state/facts.js";
+import { formatDuration, groupDigits } from "../util/format.js";
 
 /** The number of related entities listed at first. */
-const LISTED = 12;
+const MAX_LISTED = 12;
 
 /**
  * Fills the inspector.
  * @param {any} facts
- * @param {import("../view/overlay.js").Hop[]} hops the chain of links through it
+ * @param {import("../state/overlay_state.js").Hop[]} hops the chain of links through it
  * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same:
  * boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }}
  * act
@@ -22,19 +22,19 @@ export function fillInspector(facts, hops, act) {
    * Name, text to copy, and the displayed text where it differs.
    * @type {[string, string, string?][]}
    */
-  const all = [...pairs(facts), ["In", facts.containers.join(" › "), inLine(facts.containers)], ["Kind", facts.types.join(" › "), inLine(facts.types)]];
-  if (facts.to > facts.from) all.unshift(["Duration", duration(facts.to - facts.from)]);
-  for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copier(`Copy ${name}`, () => text)));
+  const all = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
+  if (facts.to > facts.from) all.unshift(["Duration", formatDuration(facts.to - facts.from)]);
+  for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copyButton(`Copy ${name}`, () => text)));
   const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
-  const step = (/** @type {string} */ what, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
-    make("button", { class: "icon-button", "aria-label": what, title: `${what}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
+  const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
+    make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
   refill(byId("inspector"), () => byId("inspector").replaceChildren(
     make("header", {},
       make("h2", { text: facts.name }),
-      step("Previous of its kind", "‹", ",", -1), step("Next of its kind", "›", ".", 1),
+      stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
-    list, ...(hops.length > 0 ? [chained(facts.id, hops, act)] : []), related(facts, act, LISTED),
-    make("footer", {}, copier("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to it", title: "z", onclick: act.zoom })),
+    list, ...(hops.length > 0 ? [chainList(facts.id, hops, act)] : []), relatedList(facts, act, MAX_LISTED),
+    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to it", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
 }
@@ -42,13 +42,13 @@ export function fillInspector(facts, hops, act) {
 /**
  * The links of a chain, in order.
  * @param {string} id the shown entity
- * @param {import("../view/overlay.js").Hop[]} hops
+ * @param {import("../state/overlay_state.js").Hop[]} hops
  * @param {{ go: (id: string) => void }} act
  */
-function chained(id, hops, act) {
-  return make("div", { class: "related" }, make("h3", { text: `Chain (${grouped(hops.length)})` }),
+function chainList(id, hops, act) {
+  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(hops.length)})` }),
     make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
-      make("button", { text: `${apart(hop.name)} · ${inLine(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
 }
 
 /**
@@ -57,18 +57,18 @@ function chained(id, hops, act) {
  * @param {number} most
  * @returns {HTMLElement}
  */
-function related(facts, act, most) {
+function relatedList(facts, act, most) {
   const box = make("div", { class: "related" });
-  if (facts.related.length) box.append(make("h3", { text: `Related (${grouped(facts.related.length)})` }));
+  if (facts.related.length) box.append(make("h3", { text: `Related (${groupDigits(facts.related.length)})` }));
   for (const one of facts.related.slice(0, most)) {
-    const name = inLine([one.name, ...one.path.slice(-1)], " · ");
+    const name = joinNames([one.name, ...one.path.slice(-1)], " · ");
     box.append(make("button", {
       text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
       onfocus: () => act.light(one.id), onblur: () => act.light(null),
     }));
   }
   if (facts.related.length > most) {
-    box.append(make("button", { text: `${grouped(facts.related.length - most)} more`, onclick: () => box.replaceWith(related(facts, act, facts.related.length)) }));
+    box.append(make("button", { text: `${groupDigits(facts.related.length - most)} more`, onclick: () => box.replaceWith(relatedList(facts, act, facts.related.length)) }));
   }
   return box;
 }
@@ -79,9 +79,9 @@ function related(facts, act, most) {
  * @param {() => string} text
  * @param {boolean} [wide] shows the name instead of a sign
  */
-function copier(name, text, wide = false) {
+function copyButton(name, text, wide = false) {
   const button = make("button", { class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
-    const copied = await write(text());
+    const copied = await copyText(text());
     button.classList.add("done");
     button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
     if (wide) button.textContent = copied ? "Copied" : "Select the text";
@@ -105,7 +105,7 @@ function copier(name, text, wide = false) {
 }
 
 /** @param {string} text */
-async function write(text) {
+async function copyText(text) {
   try {
     // The characters that isolate text directions on the page are no part of a name.
     await navigator.clipboard.writeText(text.replace(/[\u2066-\u2069]/g, ""));

@@ -1,26 +1,26 @@
 // The legend, which counts and filters: a click dims a value or hides a type.
 
-import { ask } from "../net/api.js";
-import { add, addFilter, quoted, replace } from "./filter_chain.js";
-import { overlap } from "./charts.js";
+import { request } from "../net/api.js";
+import { appendFilter, addFilter, quoted, replaceFilter } from "./filter_chain.js";
+import { overlapHint } from "./charts.js";
 import { byId, make, refill } from "../util/dom.js";
-import { duration, grouped, percent } from "../util/format.js";
+import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { findText } from "./search.js";
-import { menu } from "../util/menu.js";
+import { openMenu } from "../util/menu.js";
 import { layout } from "../state/rows.js";
-import { changed, remember, toggle, view } from "../state/view.js";
+import { notifyChange, storeViewSoon, toggle, view } from "../state/view.js";
 
 /** With more values than these, they are in the order of their shares. */
-const FEW = 24;
+const MAX_UNSORTED = 24;
 /**
  * More values than these are listed only on request: a thousand lines take longer to make than an
  * image.
  */
-const LISTED = 100;
+const MAX_LISTED = 100;
 /** The types with all values listed. @type {Set<string>} */
 const unfolded = new Set();
 /** The last answer. @type {any} */
-let shown = null;
+let shownAnswer = null;
 
 /** The signs of kinds, and of the shapes of events. @type {Record<string, string>} */
 const SIGNS = {
@@ -35,20 +35,21 @@ const SIGNS = {
 
 /** Shows the legend of the interval. */
 export async function showLegend() {
-  const answer = await ask("legend", { from: view.from, to: view.to, theme: document.documentElement.dataset.theme });
+  const answer = await request("legend", { from: view.from, to: view.to, theme: document.documentElement.dataset.theme });
   if (!answer) return;
-  shown = answer;
-  list();
+  shownAnswer = answer;
+  showGroups();
 }
 
-function list() {
+function showGroups() {
+  /** @type {HTMLElement[]} */
   const groups = [];
   /** @type {HTMLElement[]} */
   const others = [];
-  for (const group of shown.groups) {
-    if (group.kind === "state") groups.push(states(group));
-    else if (group.entries.length > 1) groups.push(several(group));
-    else others.push(type(group, group.entries[0]));
+  for (const group of shownAnswer.groups) {
+    if (group.kind === "state") groups.push(stateGroup(group));
+    else if (group.entries.length > 1) groups.push(valueGroup(group));
+    else others.push(typeEntry(group, group.entries[0]));
   }
   if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Also shown"), ...others));
   if (groups.length === 0) groups.push(make("p", { class: "hint", text: "What is in the interval is listed here, with its share of the time." }));
@@ -56,49 +57,49 @@ function list() {
 }
 
 /** @param {any} group */
-function states(group) {
+function stateGroup(group) {
   const bar = make("div", { class: "bar-of-shares", "aria-hidden": "true" });
   const entries = [];
   // A few values keep their positions; of many values the largest shares come first.
-  if (group.entries.length > FEW) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
+  if (group.entries.length > MAX_UNSORTED) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
   const all = group.entries.reduce((/** @type {number} */ before, /** @type {any} */ one) => before + one.share, 0);
   const sum = Math.max(1, all);
-  const { listed, rest } = some(group);
+  const { listed, rest } = listedEntries(group);
   for (const entry of listed) {
     const part = make("i", { color: entry.color });
     part.style.width = `${(entry.share / sum) * 100}%`;
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
     if (entry.size < 1) Object.assign(chip.style, { height: `${Math.max(2, entry.size * 12)}px`, alignSelf: "end", borderRadius: "2px" });
-    const self = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${percent(entry.self_share)} self` : "";
-    const what = `${duration(entry.nanos)} over ${grouped(group.containers)} containers${self && `, ${percent(entry.self_share)} self time`}`;
+    const self = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${formatPercent(entry.self_share)} self` : "";
+    const details = `${formatDuration(entry.nanos)} over ${groupDigits(group.containers)} containers${self && `, ${formatPercent(entry.self_share)} self time`}`;
     chip.title = "Drag it to another value to give that this colour";
-    entries.push(painted(button(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${percent(entry.share)}${self}`, `${what}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
+    entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${formatPercent(entry.share)}${self}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
-  const many = `${grouped(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: many }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlap(all));
+  const rowCount = `${groupDigits(group.containers)} row${group.containers === 1 ? "" : "s"}`;
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(all));
 }
 
 /**
  * The entries to list (the largest and the dimmed ones), and the button that lists the rest.
  * @param {any} group
  */
-function some(group) {
+function listedEntries(group) {
   const key = String(group.types[0]);
-  const all = group.entries.length <= LISTED || unfolded.has(key);
-  const listed = all ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < LISTED || view.dimmed.has(entry.value));
-  if (group.entries.length <= LISTED) return { listed, rest: null };
-  const text = all ? "Fewer values" : `${grouped(group.entries.length - listed.length)} more values`;
-  const flip = () => { if (!unfolded.delete(key)) unfolded.add(key); list(); };
+  const all = group.entries.length <= MAX_LISTED || unfolded.has(key);
+  const listed = all ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < MAX_LISTED || view.dimmed.has(entry.value));
+  if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
+  const text = all ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
+  const flip = () => { if (!unfolded.delete(key)) unfolded.add(key); showGroups(); };
   return { listed, rest: make("button", { class: "rest", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
 }
 
 /** A type of links or events with its values. @param {any} group */
-function several(group) {
+function valueGroup(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
-    painted(button(`v${entry.value}`, view.dimmed, entry.value, sign(entry.shape ?? group.kind, entry.color, entry.size), entry.name, grouped(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
-  const all = type(group, total);
+    makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, shapeIcon(entry.shape ?? group.kind, entry.color, entry.size), entry.name, groupDigits(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
+  const all = typeEntry(group, total);
   all.firstElementChild?.classList.add("total");
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
 }
@@ -109,7 +110,7 @@ function several(group) {
  * @param {string | null} [ink]
  * @param {number} [size]
  */
-function sign(kind, ink = null, size = 1) {
+function shapeIcon(kind, ink = null, size = 1) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 12");
   svg.setAttribute("aria-hidden", "true");
@@ -126,14 +127,14 @@ function sign(kind, ink = null, size = 1) {
 }
 
 /** A whole type, which can be hidden. @param {any} group @param {any} entry */
-function type(group, entry) {
-  const amount = entry.count === null ? "" : grouped(entry.count);
+function typeEntry(group, entry) {
+  const amount = entry.count === null ? "" : groupDigits(entry.count);
   const hidden = new Set(group.types.filter((/** @type {number} */ ty) => view.hidden.has(ty)));
-  const mark = group.entries.length > 1 ? make("span") : sign(entry.shape ?? group.kind, entry.color, entry.size);
-  return button(`t${group.types[0]}`, hidden, group.types[0], mark, entry.name, amount, `${group.kind}s; click to hide`, () => {
+  const mark = group.entries.length > 1 ? make("span") : shapeIcon(entry.shape ?? group.kind, entry.color, entry.size);
+  return entryButton(`t${group.types[0]}`, hidden, group.types[0], mark, entry.name, amount, `${group.kind}s; click to hide`, () => {
     for (const ty of group.types) toggle(view.hidden, ty);
-    remember();
-    changed("rows");
+    storeViewSoon();
+    notifyChange("rows");
   }, () => typeItems(group));
 }
 
@@ -145,12 +146,12 @@ const COLORS = [["Sky blue", "#56b4e9"], ["Orange", "#e69f00"], ["Green", "#009e
 
 /**
  * Sets a colour, shape or size by a filter, which replaces the earlier one.
- * @param {string} what values, or `of` and a type
- * @param {string} look
+ * @param {string} target values, or `of` and a type
+ * @param {string} value
  * @param {string} [verb]
  */
-function give(what, look, verb = "color") {
-  replace((text) => text.startsWith(`${verb} `) && text.replace(/^\S+ \S+ /, "") === what, () => `${verb} ${look} ${what}`);
+function setStyle(target, value, verb = "color") {
+  replaceFilter((text) => text.startsWith(`${verb} `) && text.replace(/^\S+ \S+ /, "") === target, () => `${verb} ${value} ${target}`);
 }
 
 /** The shapes of marks. */
@@ -162,20 +163,20 @@ const SIZES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3];
  * Menu items for the style of a value or type.
  * @param {any} group
  * @param {string} name
- * @param {string} what
+ * @param {string} target
  * @param {any} [entry]
  * @returns {import("../util/menu.js").Item[]}
  */
-function lookItems(group, name, what, entry) {
+function styleItems(group, name, target, entry) {
   const place = () => byId("legend").getBoundingClientRect();
   const capital = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
-  const shapes = () => MARKS.map((shape) => ({ name: capital(shape), checked: entry && entry.shape === shape, sign: sign(shape), act: () => give(what, shape, "shape") }));
+  const shapes = () => MARKS.map((shape) => ({ name: capital(shape), checked: entry && entry.shape === shape, sign: shapeIcon(shape), act: () => setStyle(target, shape, "shape") }));
   const sizes = () => SIZES.filter((size) => size <= 1 || group.kind !== "state")
-    .map((size) => ({ name: size === 1 ? "1, as usual" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => give(what, String(size), "size") }));
+    .map((size) => ({ name: size === 1 ? "1, as usual" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => setStyle(target, String(size), "size") }));
   return [
-    { name: "Colour…", act: () => menu(`Colour of ${name}`, place(), colorItems(what)) },
-    ...(group.kind === "event" ? [{ name: "Shape…", act: () => menu(`Shape of ${name}`, place(), shapes()) }] : []),
-    { name: "Size…", act: () => menu(`Size of ${name}`, place(), sizes()) },
+    { name: "Colour…", act: () => openMenu(`Colour of ${name}`, place(), colorItems(target)) },
+    ...(group.kind === "event" ? [{ name: "Shape…", act: () => openMenu(`Shape of ${name}`, place(), shapes()) }] : []),
+    { name: "Size…", act: () => openMenu(`Size of ${name}`, place(), sizes()) },
   ];
 }
 
@@ -185,7 +186,7 @@ function lookItems(group, name, what, entry) {
  * @param {any} group
  * @param {any} entry
  */
-function painted(line, group, entry) {
+function makeColorSource(line, group, entry) {
   Object.assign(line.dataset, { what: `${quoted(entry.name)} of ${quoted(group.name)}`, color: entry.color });
   return line;
 }
@@ -210,16 +211,16 @@ export function listenToLegend() {
       for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.removeEventListener(kind, end);
       document.body.classList.remove("dragging");
       to?.classList.remove("target");
-      if (to && ended.type === "pointerup") give(to.dataset.what ?? "", from.dataset.color ?? "");
+      if (to && ended.type === "pointerup") setStyle(to.dataset.what ?? "", from.dataset.color ?? "");
     };
     window.addEventListener("pointermove", move);
     for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.addEventListener(kind, end);
   });
 }
 
-/** @param {string} what values, or `of` and a type @returns {import("../util/menu.js").Item[]} */
-function colorItems(what) {
-  const paint = (/** @type {string} */ color) => give(what, color);
+/** @param {string} target values, or `of` and a type @returns {import("../util/menu.js").Item[]} */
+function colorItems(target) {
+  const paint = (/** @type {string} */ color) => setStyle(target, color);
   const other = () => {
     // Browsers open the dialog next to its field, which must be on the page. Colours that are only
     // tried make no undo steps.
@@ -240,7 +241,7 @@ function colorItems(what) {
  * @param {DOMRect} at position of the menu
  */
 export function colorOf(name, type, at) {
-  menu(`Colour of ${name}`, at, colorItems(`${quoted(name)} of ${quoted(type)}`));
+  openMenu(`Colour of ${name}`, at, colorItems(`${quoted(name)} of ${quoted(type)}`));
 }
 
 /**
@@ -252,17 +253,17 @@ export function colorOf(name, type, at) {
 function valueItems(group, entry) {
   const { name } = entry;
   const of = `of ${quoted(group.name)}`;
-  const what = `${quoted(name)} ${of}`;
+  const target = `${quoted(name)} ${of}`;
   const rows = [...new Set(layout.rows.filter((row) => row.strips.some((strip) => strip.name === group.name)).map((row) => row.type))];
-  const bright = () => replace((text) => text.startsWith("bright ") && text.endsWith(` ${of}`), (old) => (old ? `${old.slice(0, -of.length - 1)}, ${what}` : `bright ${what}`));
+  const bright = () => replaceFilter((text) => text.startsWith("bright ") && text.endsWith(` ${of}`), (old) => (old ? `${old.slice(0, -of.length - 1)}, ${target}` : `bright ${target}`));
   return [
-    { name: `Only ${name}`, act: () => add(`only value ${what}`) },
-    { name: `Without ${name}`, act: () => add(`hide value ${what}`) },
+    { name: `Only ${name}`, act: () => appendFilter(`only value ${target}`) },
+    { name: `Without ${name}`, act: () => appendFilter(`hide value ${target}`) },
     { name: `${name} bright, all else grey`, act: bright },
-    ...lookItems(group, name, what, entry),
+    ...styleItems(group, name, target, entry),
     null,
-    ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replace((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${what} descending`) })) : []),
-    { name: group.kind === "event" ? "Count so far per…" : "Count at each moment per…", act: () => addFilter(`count ${what} per `) },
+    ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replaceFilter((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${target} descending`) })) : []),
+    { name: group.kind === "event" ? "Count so far per…" : "Count at each moment per…", act: () => addFilter(`count ${target} per `) },
     { name: `Find ${name}`, act: () => findText(name) },
   ];
 }
@@ -273,16 +274,16 @@ function typeItems(group) {
   const isGradient = group.types.every((/** @type {number} */ ty) => view.gradients.has(ty));
   const isHidden = group.types.every((/** @type {number} */ ty) => view.hidden.has(ty));
   return [
-    { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); remember(); changed("rows"); } },
-    { name: `Filter: only ${group.name}`, act: () => add(`only type ${name}`) },
-    { name: `Filter: without ${group.name}`, act: () => add(`hide type ${name}`) },
-    ...lookItems(group, group.name, `of ${name}`, group.entries.length === 1 ? group.entries[0] : undefined),
+    { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); storeViewSoon(); notifyChange("rows"); } },
+    { name: `Filter: only ${group.name}`, act: () => appendFilter(`only type ${name}`) },
+    { name: `Filter: without ${group.name}`, act: () => appendFilter(`hide type ${name}`) },
+    ...styleItems(group, group.name, `of ${name}`, group.entries.length === 1 ? group.entries[0] : undefined),
     null,
-    ...(group.kind === "variable" ? [{ name: isGradient ? "As a curve" : "As a gradient", act: () => { for (const ty of group.types) isGradient ? view.gradients.delete(ty) : view.gradients.add(ty); remember(); changed("rows"); } }] : []),
+    ...(group.kind === "variable" ? [{ name: isGradient ? "As a curve" : "As a gradient", act: () => { for (const ty of group.types) isGradient ? view.gradients.delete(ty) : view.gradients.add(ty); storeViewSoon(); notifyChange("rows"); } }] : []),
     ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),
     ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count at each moment per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "By field…", act: () => addFilter("only where ") }]),
-    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Colours by duration", act: () => add(`classify ${name} by duration`) }] : []),
+    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Colours by duration", act: () => appendFilter(`classify ${name} by duration`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "Colours by field…", act: () => addFilter(`classify ${name} by `) }]),
   ];
 }
@@ -290,7 +291,7 @@ function typeItems(group) {
 /** The button of a menu. @param {string} name @param {() => import("../util/menu.js").Item[]} items */
 function more(name, items) {
   return make("button", { class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
-    onclick: (/** @type {MouseEvent} */ event) => menu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });
+    onclick: (/** @type {MouseEvent} */ event) => openMenu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });
 }
 
 /**
@@ -304,11 +305,11 @@ function more(name, items) {
  * @param {() => void} [act]
  * @param {() => import("../util/menu.js").Item[]} [items]
  */
-function button(key, set, member, sign, name, amount, title, act, items) {
-  const click = act ?? (() => { toggle(set, member); remember(); changed("look"); });
+function entryButton(key, set, member, sign, name, amount, title, act, items) {
+  const click = act ?? (() => { toggle(set, member); storeViewSoon(); notifyChange("style"); });
   const entry = make("button", { class: "entry", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
     sign, make("span", name.trim() ? { class: "label", text: name, title: name } : { class: "label nameless", text: "(no name)" }), make("span", { class: "amount", text: amount }));
   if (!items) return entry;
-  const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); menu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));
+  const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); openMenu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));
   return line;
 }

@@ -1,9 +1,9 @@
 // A small pie or columns for each row, with one key for all, and the same as a table. It shows the
 // differences between rows at a glance.
 
-import { key, shape } from "./charts.js";
-import { apart, make } from "../util/dom.js";
-import { duration, percent } from "../util/format.js";
+import { colorKey, shape } from "./charts.js";
+import { isolate, make } from "../util/dom.js";
+import { formatDuration, formatPercent } from "../util/format.js";
 
 /**
  * @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number,
@@ -11,7 +11,7 @@ import { duration, percent } from "../util/format.js";
  */
 
 /** Whether the tables are open. */
-let open = false;
+let isOpen = false;
 
 /**
  * The sizes of a row's values, in the order of the key; the time without a state comes last.
@@ -57,30 +57,30 @@ function columns(parts, paints, most) {
  * @param {(id: string) => void} go moves to a row
  * @returns {Node[]}
  */
-export function each(type, form, shares, go) {
+export function rowCharts(type, form, shares, go) {
   /** @type {Row[]} */
   const rows = type.each;
   const paints = [...type.values.map((/** @type {any} */ value) => value.color), "var(--track)"];
   const names = [...type.values.map((/** @type {any} */ value) => value.name), "none"];
   const all = rows.map((row) => sizes(type, row));
-  const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? percent(part / (row.lived || 1)) : duration(part, 3);
+  const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? formatPercent(part / (row.lived || 1)) : formatDuration(part, 3);
   // Rows with different lifetimes are compared by their shares.
   const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].lived || 1)) : parts);
   const most = Math.max(1e-9, ...scaled.flat());
   const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
   const pies = rows.map((row, at) => {
-    const told = shown.filter((place) => all[at][place] > 0).map((place) => `${apart(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
+    const text = shown.filter((place) => all[at][place] > 0).map((place) => `${isolate(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
     const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
     svg.append(...form === "pie" ? pie(all[at], paints) : columns(shown.map((place) => scaled[at][place]), shown.map((place) => paints[place]), most));
-    return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${told}`, title: `${apart(row.name)}: ${told}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
+    return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${text}`, title: `${isolate(row.name)}: ${text}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
   });
   const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);
   const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shown.map((place) => head(names[place])))),
     make("tbody", {}, ...rows.map((row, at) => make("tr", {}, make("th", { scope: "row", text: row.name, title: row.name }), ...shown.map((place) => make("td", { text: amount(all[at][place], row) }))))));
   return [
-    key(shown.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),
+    colorKey(shown.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),
     make("ul", { class: "each", "aria-label": `${type.name} of each row` }, ...pies),
-    make("details", { class: "pairs wide-table", ontoggle: (/** @type {Event} */ event) => { open = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(open ? { open: "" } : {}) },
+    make("details", { class: "pairs wide-table", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) },
       make("summary", { text: "As a table", "data-key": `each ${type.type}` }), make("div", { tabindex: 0, role: "region", "aria-label": `Table of ${type.name}` }, table)),
   ];
 }

@@ -1,23 +1,27 @@
 // The side panel: one of legend, statistics, notes and find. The inspector is above it, or below
 // the hits of find.
 
-import { drop } from "../net/api.js";
+import { cancel } from "../net/api.js";
 import { byId } from "../util/dom.js";
-import { restoreFind, showFind } from "./search.js";
 import { restoreSelection } from "../view/tree.js";
-import { showNotes } from "./notes.js";
-import { showLegend } from "./legend.js";
-import { restoreForm, showTimes } from "./statistics.js";
-import { tellBeside, told } from "../state/view.js";
+import { setSetting, setting } from "../state/view.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 
 /** @type {Tab[]} */
 const TABS = ["legend", "times", "notes", "find"];
 /** @type {Tab} */
-let shown = "legend";
+let openTab = "legend";
+/**
+ * Fills a tab, and restores its settings from the address.
+ * @typedef {{ show: () => Promise<unknown>, restore?: () => void }} TabContents
+ */
+/** @type {Partial<Record<Tab, TabContents>>} */
+let contents = {};
 
-export function listenToPanel() {
+/** @param {Record<Tab, TabContents>} tabs */
+export function listenToPanel(tabs) {
+  contents = tabs;
   TABS.forEach((tab, at) => {
     const button = byId(`tab-${tab}`);
     button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
@@ -39,8 +43,8 @@ export function listenToPanel() {
  * @returns {Promise<unknown>} done when the tab is filled
  */
 export function showTab(tab, focus = false) {
-  if (byId("panel").hidden) toggleSide();
-  select(tab);
+  if (byId("panel").hidden) togglePanel();
+  selectTab(tab);
   const filled = refreshPanel();
   if (focus && tab === "find") byId("find-field").select();
   else if (focus) byId(`tab-${tab}`).focus();
@@ -48,9 +52,9 @@ export function showTab(tab, focus = false) {
 }
 
 /** @param {Tab} tab */
-function select(tab) {
-  shown = tab;
-  tellBeside("tab", tab === "legend" ? null : tab);
+function selectTab(tab) {
+  openTab = tab;
+  setSetting("tab", tab === "legend" ? null : tab);
   for (const one of TABS) {
     const button = byId(`tab-${one}`);
     button.setAttribute("aria-selected", String(one === tab));
@@ -65,7 +69,7 @@ function placeInspector() {
   const [panel, inspector] = [byId("panel"), byId("inspector")];
   if (panel.hidden) {
     if (inspector.parentElement === panel) byId("trouble").after(inspector);
-  } else if (shown === "find") {
+  } else if (openTab === "find") {
     // Below the hits, so that its height does not move the buttons that step through them.
     if (panel.lastElementChild !== inspector) panel.append(inspector);
   } else if (panel.firstElementChild !== inspector) panel.prepend(inspector);
@@ -76,49 +80,47 @@ function placeInspector() {
  * @returns {Promise<unknown>} done when the tab is filled
  */
 export function restorePanel() {
-  const side = told("side");
-  if (side) setSide(side === "1");
-  restoreForm();
-  restoreFind();
+  const side = setting("side");
+  if (side) setPanelOpen(side === "1");
+  for (const tab of TABS) contents[tab]?.restore?.();
   restoreSelection();
-  select(TABS.find((tab) => tab === told("tab")) ?? "legend");
+  selectTab(TABS.find((tab) => tab === setting("tab")) ?? "legend");
   return refreshPanel();
 }
 
 /** Refreshes the open tab for the interval. @returns {Promise<unknown>} */
 export function refreshPanel() {
   // Statistics that are not visible are not needed.
-  if (shown !== "times") drop("statistics", "histogram");
-  if (shown === "legend") return showLegend();
-  return Promise.all([showLegend(), shown === "times" ? showTimes() : shown === "notes" ? showNotes() : showFind()]);
+  if (openTab !== "times") cancel("statistics", "histogram");
+  return Promise.all([...new Set(/** @type {Tab[]} */ (["legend", openTab]))].map((tab) => contents[tab]?.show()));
 }
 
-/** @param {boolean} seen */
-export function setSide(seen) {
-  byId("panel").hidden = !seen;
-  byId("side").setAttribute("aria-pressed", String(seen));
+/** @param {boolean} isOpen */
+export function setPanelOpen(isOpen) {
+  byId("panel").hidden = !isOpen;
+  byId("side").setAttribute("aria-pressed", String(isOpen));
   placeInspector();
 }
 
 /** @type {(seen: boolean) => void} */
-let onSide = () => {};
+let onSideChange = () => {};
 
 /** @param {(seen: boolean) => void} handler called when a user opens or closes the panel */
-export function watchSide(handler) {
-  onSide = handler;
+export function watchPanel(handler) {
+  onSideChange = handler;
 }
 
-/** Opens or closes the panel as in another pane. @param {boolean} seen */
-export function followSide(seen) {
-  if (byId("panel").hidden !== seen) return;
-  setSide(seen);
-  tellBeside("side", seen ? "1" : "0");
-  if (seen) refreshPanel().catch(() => {});
+/** Opens or closes the panel as in another pane. @param {boolean} isOpen */
+export function copyPanelState(isOpen) {
+  if (byId("panel").hidden !== isOpen) return;
+  setPanelOpen(isOpen);
+  setSetting("side", isOpen ? "1" : "0");
+  if (isOpen) refreshPanel().catch(() => {});
 }
 
-export function toggleSide() {
-  const seen = byId("panel").hidden;
-  setSide(seen);
-  tellBeside("side", seen ? "1" : "0");
-  onSide(seen);
+export function togglePanel() {
+  const isOpen = byId("panel").hidden;
+  setPanelOpen(isOpen);
+  setSetting("side", isOpen ? "1" : "0");
+  onSideChange(isOpen);
 }

@@ -1,18 +1,18 @@
 // The source pane: shows the source line of an entity, and leads from a line to all its entities.
 
-import { ask, drop } from "../net/api.js";
+import { request, cancel } from "../net/api.js";
 import { resize } from "../view/chart.js";
 import { byId, make, refill } from "../util/dom.js";
 import { facts } from "../state/facts.js";
-import { duration, grouped, percent } from "../util/format.js";
-import { state } from "../view/overlay.js";
-import { note } from "../util/status_line.js";
-import { changed, filtersOn, picture, tellBeside, told, view } from "../state/view.js";
+import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
+import { overlay } from "../state/overlay_state.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, activeFilters, currentGeneration, setSetting, setting, view } from "../state/view.js";
 
 /** The number of lit entities of a line, before and after the visited one. */
-const LIT = 200;
+const MAX_HIGHLIGHTED = 200;
 /** Lines shown before and after the current one. */
-const AROUND = 1500;
+const LINES_AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
 /** @type {(id: string) => Promise<void>} */
@@ -26,7 +26,7 @@ let visit = async () => {};
 let shown = { of: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, at: new Map() };
 
 /** Whether the user is stepping through the entities of a line. */
-let stepping = false;
+let isStepping = false;
 
 /** @param {(id: string) => Promise<void>} go shows an entity in its place */
 export function listenToSource(go) {
@@ -34,18 +34,18 @@ export function listenToSource(go) {
 }
 
 /** Opens the pane on the source of an entity. @param {string | null} [id] */
-export async function openSource(id = view.chosen ?? state.main) {
+export async function openSource(id = view.chosen ?? overlay.target) {
   const all = id ? await facts(id, "source").catch(() => undefined) : undefined;
   if (!id || !all?.source) {
-    note(id ? "The trace does not say where in the source this is" : "Choose something first: click it, or find it");
+    showNote(id ? "The trace does not say where in the source this is" : "Choose something first: click it, or find it");
     return;
   }
   pane.hidden = false;
-  tellBeside("source", "1");
+  setSetting("source", "1");
   resize();
   const [file, line] = all.source;
   const part = { from: view.from, to: view.to };
-  const of = JSON.stringify([file, part, filtersOn(), picture()]);
+  const of = JSON.stringify([file, part, activeFilters(), currentGeneration()]);
   if (of === shown.of) {
     // The entities of its lines are known, or being counted.
     shown.line = line;
@@ -53,24 +53,24 @@ export async function openSource(id = view.chosen ?? state.main) {
     return;
   }
   shown = { of, file, line, part, answer: null, at: file === shown.file ? shown.at : new Map() };
-  const mine = shown;
-  const told = (/** @type {any} */ answer) => {
-    mine.answer = answer;
-    if (mine === shown) fill();
+  const ownRequest = shown;
+  const showAnswer = (/** @type {any} */ answer) => {
+    ownRequest.answer = answer;
+    if (ownRequest === shown) fill();
   };
   try {
-    const answer = await ask("source", { id, ...part }, "source", told);
-    if (answer) told(answer);
-    else if (mine === shown) shown.of = "";
+    const answer = await request("source", { id, ...part }, "source", showAnswer);
+    if (answer) showAnswer(answer);
+    else if (ownRequest === shown) shown.of = "";
   } catch (error) {
-    if (mine === shown) shown.of = "";
+    if (ownRequest === shown) shown.of = "";
     throw error;
   }
 }
 
 /** Opens or closes the pane as the address requires. */
 export async function restoreSource() {
-  if (told("source") && view.chosen) await openSource();
+  if (setting("source") && view.chosen) await openSource();
   else closeSource();
 }
 
@@ -80,10 +80,10 @@ export async function restoreSource() {
  */
 export function followSource() {
   if (pane.hidden || !view.chosen) return;
-  const own = stepping;
+  const isOwnStep = isStepping;
   facts(view.chosen, "follow").then((all) => {
     if (!all?.source) return;
-    if (!own) return openSource(view.chosen);
+    if (!isOwnStep) return openSource(view.chosen);
     shown.line = all.source[1];
     fill();
   }).catch(() => {});
@@ -91,9 +91,9 @@ export function followSource() {
 
 export function closeSource() {
   if (pane.hidden) return false;
-  drop("source");
+  cancel("source");
   pane.hidden = true;
-  tellBeside("source", null);
+  setSetting("source", null);
   resize();
   return true;
 }
@@ -102,15 +102,15 @@ function fill() {
   if (!shown.answer) return;
   const { file, line } = shown;
   const { path, text, why, lines, done } = shown.answer;
-  const known = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
+  const lineFacts = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
   const all = text === null ? [] : text.split("\n");
-  const [from, to] = [Math.max(1, line - AROUND), Math.min(all.length, line + AROUND)];
-  const places = text === null ? [...new Set([line, ...known.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+  const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(all.length, line + LINES_AROUND)];
+  const places = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
   const most = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
-  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...places.map((place) => row(place, all[place - 1] ?? "", known.get(place), most, place === line)));
+  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...places.map((place) => lineElement(place, all[place - 1] ?? "", lineFacts.get(place), most, place === line)));
   const [here, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
   refill(pane, () => pane.replaceChildren(
-    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`),
+    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`),
       make("button", { class: "icon-button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
     ...(why ? [make("p", { class: "why", role: "status", text: why })] : []),
     list,
@@ -126,15 +126,15 @@ function fill() {
  * @param {string} text
  * @param {any} of the entities of the line
  * @param {number} most
- * @param {boolean} here
+ * @param {boolean} current
  */
-function row(place, text, of, most, here) {
+function lineElement(place, text, of, most, current) {
   const heat = make("i", { class: "heat" });
   if (of) heat.style.width = `${Math.max(4, (of.nanos / most) * 100)}%`;
-  const many = of && `${grouped(of.count)} of line ${place}${of.nanos ? `, ${duration(of.nanos)}` : ""}`;
-  return make("li", { "aria-current": here ? "true" : null, value: place },
+  const many = of && `${groupDigits(of.count)} of line ${place}${of.nanos ? `, ${formatDuration(of.nanos)}` : ""}`;
+  return make("li", { "aria-current": current ? "true" : null, value: place },
     make("span", { class: "number", text: String(place) }),
-    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: grouped(of.count), onclick: () => next(place, of) }, heat) : make("span", { class: "count" }),
+    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: groupDigits(of.count), onclick: () => showNext(place, of) }, heat) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 
@@ -144,22 +144,22 @@ function row(place, text, of, most, here) {
  * @param {number} place
  * @param {any} of
  */
-async function next(place, of) {
+async function showNext(place, of) {
   const at = (shown.at.get(place) ?? 0) % of.count;
   const last = of.ids[of.ids.length - 1];
   if (at >= of.ids.length) {
-    const what = `at:"${shown.file}:${place}"`;
-    const page = await ask("find", { what, id: last, by: 1, ...shown.part }, "line").catch(() => undefined);
+    const filter = `at:"${shown.file}:${place}"`;
+    const page = await request("find", { what: filter, id: last, by: 1, ...shown.part }, "line").catch(() => undefined);
     if (!page) return;
     of.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
   const id = of.ids[at];
   if (!id) return;
   shown.at.set(place, at + 1);
-  const lit = of.ids.slice(Math.max(0, at - LIT), at + LIT);
-  stepping = true;
-  await visit(id).finally(() => { stepping = false; });
-  state.kept = lit;
-  note(`${grouped(at + 1)} of ${grouped(of.count)} of line ${place}; ${of.count > lit.length ? `the ${grouped(lit.length)} around it` : "all"} are lit`);
-  changed("choice");
+  const highlighted = of.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
+  isStepping = true;
+  await visit(id).finally(() => { isStepping = false; });
+  overlay.stickyHighlights = highlighted;
+  showNote(`${groupDigits(at + 1)} of ${groupDigits(of.count)} of line ${place}; ${of.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are lit`);
+  notifyChange("selection");
 }

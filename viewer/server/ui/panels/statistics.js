@@ -1,15 +1,15 @@
 // Statistics of the shown or measured interval: sortable tables and charts. They can be saved as
 // CSV or JSON.
 
-import { ask, drop } from "../net/api.js";
-import { columns, curves, histogram, matrix, overlap, pie } from "./charts.js";
-import { visit } from "./selection.js";
-import { byId, make, refill, save } from "../util/dom.js";
-import { each } from "./per_row_charts.js";
-import { date, duration, figure, grouped, percent } from "../util/format.js";
+import { request, cancel } from "../net/api.js";
+import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
+import { goTo } from "./selection.js";
+import { byId, make, refill, saveFile } from "../util/dom.js";
+import { rowCharts } from "./per_row_charts.js";
+import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
-import { selected } from "../view/tree.js";
-import { show, tellBeside, told, view } from "../state/view.js";
+import { selectedRows } from "../view/tree.js";
+import { show, setSetting, setting, view } from "../state/view.js";
 
 /**
  * A row of a table.
@@ -28,7 +28,7 @@ const FORMS = {
 };
 let form = "table";
 /** Whether each row has a pie or columns of its own. */
-let byRow = false;
+let perRow = false;
 /** The most rows with charts of their own: the server counts no more at once. */
 const MOST_ROWS = 64;
 /** Whether charts show shares instead of values. */
@@ -39,7 +39,7 @@ let amount = "count";
  * The type and value of the shown durations.
  * @type {{ ty: number, value: number | null } | null}
  */
-let chosen = null;
+let chosenValues = null;
 
 /** Columns: title, and the sort key. @type {[string, (line: Line) => number | string][]} */
 const COLUMNS = [
@@ -57,213 +57,213 @@ const COLUMNS = [
  */
 let order = [1, true];
 /** @type {any} */
-let last = null;
+let shown = null;
 
 /** Requests the data of the present form. */
 export async function showTimes() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
   const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, theme: document.documentElement.dataset.theme };
-  const wanted = form;
-  const rows = isEach() ? meantRows() : null;
-  const told = (/** @type {any} */ answer) => {
-    if (wanted !== form || (rows !== null) !== isEach()) return;
-    last = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
+  const requestedForm = form;
+  const rows = isPerRow() ? chartedRows() : null;
+  const showAnswer = (/** @type {any} */ answer) => {
+    if (requestedForm !== form || (rows !== null) !== isPerRow()) return;
+    shown = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
     fill();
   };
-  drop("histogram");
+  cancel("histogram");
   if (rows) {
-    const answer = await ask("each", { ...part, what: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
-    if (answer) told(answer);
+    const answer = await request("each", { ...part, what: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
+    if (answer) showAnswer(answer);
     return;
   }
-  const answer = await ask(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", told);
+  const answer = await request(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", showAnswer);
   if (!answer) return;
-  if (wanted === "durations") await classes(answer, part, told);
-  else told(answer);
+  if (requestedForm === "durations") await requestDurations(answer, part, showAnswer);
+  else showAnswer(answer);
 }
 
 /**
  * The durations of the chosen type; if it is not present, of the first type.
  * @param {any} answer
  * @param {Record<string, any>} part
- * @param {(answer: any) => void} told
+ * @param {(answer: any) => void} showAnswer
  */
-async function classes(answer, part, told) {
-  if (!answer.types.some((/** @type {any} */ type) => type.type === chosen?.ty)) chosen = null;
-  const { ty, value } = chosen ?? { ty: answer.types[0]?.type, value: null };
-  const show = (/** @type {any} */ histogram) => told({ ...answer, histogram, done: histogram?.done });
+async function requestDurations(answer, part, showAnswer) {
+  if (!answer.types.some((/** @type {any} */ type) => type.type === chosenValues?.ty)) chosenValues = null;
+  const { ty, value } = chosenValues ?? { ty: answer.types[0]?.type, value: null };
+  const show = (/** @type {any} */ histogram) => showAnswer({ ...answer, histogram, done: histogram?.done });
   if (ty === undefined) show(undefined);
   else {
-    const histogram = await ask("histogram", { ...part, ty, value }, "histogram", show);
+    const histogram = await request("histogram", { ...part, ty, value }, "histogram", show);
     if (histogram) show(histogram);
   }
 }
 
 /** Whether each row has a chart of its own. */
-const isEach = () => byRow && (form === "pie" || form === "columns");
+const isPerRow = () => perRow && (form === "pie" || form === "columns");
 
 /** The selected rows; if there are none, all rows. */
-function meantRows() {
-  const some = layout.rows.filter((row) => selected.has(row.id));
+function chartedRows() {
+  const some = layout.rows.filter((row) => selectedRows.has(row.id));
   return some.length ? some : layout.rows;
 }
 
 // The charts of rows change with the rows and the selection.
-for (const what of ["rows", "selection"]) document.addEventListener(what, () => { if (isEach() && !byId("times").hidden) showTimes().catch(() => {}); });
+for (const eventName of ["rows", "selection"]) document.addEventListener(eventName, () => { if (isPerRow() && !byId("times").hidden) showTimes().catch(() => {}); });
 
 /** @param {string} next */
 export function setForm(next) {
   form = next;
-  tellForm();
+  storeForm();
   showTimes();
 }
 
 /** Writes the form and its settings to the address. */
-function tellForm() {
-  tellBeside("form", form === "table" ? null : form);
-  tellBeside("values", shares ? null : "1");
-  tellBeside("each", byRow ? "1" : null);
-  tellBeside("amount", amount === "count" ? null : amount);
-  tellBeside("order", order[0] === 1 && order[1] ? null : `${order[0]}${order[1] ? "d" : "a"}`);
-  tellBeside("of", chosen && `${chosen.ty}${chosen.value === null ? "" : `.${chosen.value}`}`);
+function storeForm() {
+  setSetting("form", form === "table" ? null : form);
+  setSetting("values", shares ? null : "1");
+  setSetting("each", perRow ? "1" : null);
+  setSetting("amount", amount === "count" ? null : amount);
+  setSetting("order", order[0] === 1 && order[1] ? null : `${order[0]}${order[1] ? "d" : "a"}`);
+  setSetting("of", chosenValues && `${chosenValues.ty}${chosenValues.value === null ? "" : `.${chosenValues.value}`}`);
 }
 
 /** Restores the form and its settings from the address. */
 export function restoreForm() {
-  form = FORMS[told("form") ?? ""] ? told("form") ?? "" : "table";
-  shares = told("values") !== "1";
-  byRow = told("each") === "1";
-  amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === told("amount")) ?? "count";
-  const [, column, way] = /^([0-6])([ad])$/.exec(told("order") ?? "") ?? ["", "1", "d"];
+  form = FORMS[setting("form") ?? ""] ? setting("form") ?? "" : "table";
+  shares = setting("values") !== "1";
+  perRow = setting("each") === "1";
+  amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === setting("amount")) ?? "count";
+  const [, column, way] = /^([0-6])([ad])$/.exec(setting("order") ?? "") ?? ["", "1", "d"];
   order = [Number(column), way === "d"];
-  const of = /^(\d+)(?:\.(\d+))?$/.exec(told("of") ?? "");
-  chosen = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
+  const of = /^(\d+)(?:\.(\d+))?$/.exec(setting("of") ?? "");
+  chosenValues = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
 }
 
 /** The buttons that choose the form and its settings. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
   const values = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
-  const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(byRow ? { checked: "" } : {}), onchange: () => { byRow = !byRow; tellForm(); showTimes(); } }), " each row");
+  const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(perRow ? { checked: "" } : {}), onchange: () => { perRow = !perRow; storeForm(); showTimes(); } }), " each row");
   // An incomplete count is not saved as if it were complete.
-  const whole = last.done === undefined ? {} : { disabled: "", title: "When all is counted" };
+  const whole = shown.done === undefined ? {} : { disabled: "", title: "When all is counted" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => take("csv") }), make("button", { class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => take("json") })),
+    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => saveStatistics("json") })),
   ];
 }
 
 function fill() {
-  tellForm();
-  refill(byId("times"), draw);
+  storeForm();
+  refill(byId("times"), drawTab);
 }
 
-function draw() {
+function drawTab() {
   // The user has chosen another form, and its answer has not arrived yet.
-  if (last.form !== form || (last.rows !== null) !== isEach()) return;
-  const what = view.measured ? "measured" : "shown";
-  const row = last.within ? rowOf(Number(last.within.slice(1))) : undefined;
-  const where = last.within && last.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
-  const heading = make("p", { class: "hint", text: `${duration(last.span)} ${what}${where}. ${last.rows !== null ? eachHint() : last.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
-  const parts = last.types.map(last.rows === null ? BODIES[form] : (/** @type {any} */ type) => titled(type, ...each(type, form === "pie" ? "pie" : "columns", shares, (id) => visit(id)))).filter(Boolean);
+  if (shown.form !== form || (shown.rows !== null) !== isPerRow()) return;
+  const rangeKind = view.measured ? "measured" : "shown";
+  const row = shown.within ? rowOf(Number(shown.within.slice(1))) : undefined;
+  const where = shown.within && shown.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
+  const heading = make("p", { class: "hint", text: `${formatDuration(shown.span)} ${rangeKind}${where}. ${shown.rows !== null ? rowsHint() : shown.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
+  const parts = shown.types.map(shown.rows === null ? BODIES[form] : (/** @type {any} */ type) => section(type, ...rowCharts(type, form === "pie" ? "pie" : "columns", shares, (id) => goTo(id)))).filter(Boolean);
   if (parts.length === 0) parts.push(make("p", { class: "hint", text: empty() }));
-  byId("times").replaceChildren(...controls(), heading, ...counting(), ...parts);
+  byId("times").replaceChildren(...controls(), heading, ...countingProgress(), ...parts);
   byId("times").dataset.form = form;
 }
 
 /** The reason for an empty display. */
 function empty() {
-  if (last.most) return `The states that tasks may have are ${grouped(last.states)}, more than ${grouped(last.most)}: use “tumit stats”.`;
+  if (shown.most) return `The states that tasks may have are ${groupDigits(shown.states)}, more than ${groupDigits(shown.most)}: use “tumit stats”.`;
   return `There are no ${{ matrix: "links", tasks: "tasks", variables: "variables" }[form] ?? "states"} in it.`;
 }
 
 /** Describes the rows with charts. */
-function eachHint() {
-  if (last.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${grouped(last.rows)} rows, each with all below it; select rows to see those.`;
-  return selected.size ? "The selected rows, each with all below it." : "Each row with all below it; select rows to see only those.";
+function rowsHint() {
+  if (shown.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${groupDigits(shown.rows)} rows, each with all below it; select rows to see those.`;
+  return selectedRows.size ? "The selected rows, each with all below it." : "Each row with all below it; select rows to see only those.";
 }
 
 /** The progress of the counting, while it is running. */
-function counting() {
-  const { done } = last;
-  return done === undefined ? [] : [make("p", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${percent(done)}`)];
+function countingProgress() {
+  const { done } = shown;
+  return done === undefined ? [] : [make("p", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`)];
 }
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const BODIES = {
-  table, tasks, pie: (type) => titled(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => titled(type, columns(`Times of ${type.name}`, slices(type))),
-  durations: (type) => last.types.indexOf(type) === 0 ? durations() : null,
-  matrix: (type) => titled(type,
+  table, tasks, pie: (type) => section(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => section(type, columns(`Times of ${type.name}`, slices(type))),
+  durations: (type) => shown.types.indexOf(type) === 0 ? durations() : null,
+  matrix: (type) => section(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
       make("button", { role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
-    matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => visit(id, true))),
-  curves: (type) => titled(type, curves(`Shares of ${type.name} over time`, type.curves, last, (at) => { const middle = last.from + at * last.span; show(middle - last.span / 8, middle + last.span / 8, true); })),
-  variables: (type) => titled(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: figure(type.mean) }), ...extreme("Least", type, type.min), ...extreme("Largest", type, type.max))),
+    matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => goTo(id, true))),
+  curves: (type) => section(type, curves(`Shares of ${type.name} over time`, type.curves, shown, (at) => { const middle = shown.from + at * shown.span; show(middle - shown.span / 8, middle + shown.span / 8, true); })),
+  variables: (type) => section(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: formatValue(type.mean) }), ...extremeFacts("Least", type, type.min), ...extremeFacts("Largest", type, type.max))),
 };
 
 /**
  * The minimum or maximum, with a button to the place at which it is first reached.
- * @param {string} what the title
+ * @param {string} label the title
  * @param {any} type
  * @param {any} place
  */
-function extreme(what, type, place) {
+function extremeFacts(label, type, place) {
   const go = async () => {
     const span = view.to - view.from;
-    await visit(`c${place.container}`);
+    await goTo(`c${place.container}`);
     show(place.at - span / 8, place.at + span / 8, true);
   };
-  const text = `${figure(place.value)} at ${date(place.at, last.span / 1000)} in ${place.name}`;
-  return [make("dt", { text: what }), make("dd", {}, make("button", { text, "aria-label": `Go to the ${what.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
+  const text = `${formatValue(place.value)} at ${formatTimestamp(place.at, shown.span / 1000)} in ${place.name}`;
+  return [make("dt", { text: label }), make("dd", {}, make("button", { text, "aria-label": `Go to the ${label.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
 }
 
 /** @param {any} type @param {...(Node | false | null)} body */
-function titled(type, ...body) {
-  return make("section", { class: "times" }, make("h2", {}, type.name), ...body, overlap(shared(type)));
+function section(type, ...body) {
+  return make("section", { class: "times" }, make("h2", {}, type.name), ...body, overlapHint(sumOfShares(type)));
 }
 
 /** The sum of the shares of a type of states. @param {any} type */
-function shared({ rows, none, lived }) {
+function sumOfShares({ rows, none, lived }) {
   const first = none > 0 && lived > 0 ? none / lived : 0;
   return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one.share ?? 0), first);
 }
 
 /** @param {any} type @returns {import("./charts.js").Part[]} */
 function slices(type) {
-  const parts = type.rows.map((/** @type {any} */ one) => ({ name: one.name, color: one.color, size: one.nanos, text: shares ? percent(one.share) : duration(one.nanos), act: one.longest ? () => visit(one.longest.id, true) : undefined }));
-  if (type.none > 0 && type.lived > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? percent(type.none / type.lived) : duration(type.none) });
+  const parts = type.rows.map((/** @type {any} */ one) => ({ name: one.name, color: one.color, size: one.nanos, text: shares ? formatPercent(one.share) : formatDuration(one.nanos), act: one.longest ? () => goTo(one.longest.id, true) : undefined }));
+  if (type.none > 0 && type.lived > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? formatPercent(type.none / type.lived) : formatDuration(type.none) });
   return parts;
 }
 
 /** The histogram, with a selection of types and values. */
 function durations() {
-  const here = chosen ?? { ty: last.types[0].type, value: null };
-  const options = last.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
-  const at = options.findIndex((/** @type {any} */ one) => one.ty === here.ty && one.value === here.value);
-  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosen = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
-  const { classes, total } = last.histogram ?? { classes: [], total: 0 };
-  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${grouped(total)}${last.done === undefined ? " in all" : " so far"}` }),
-    histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => visit(id, true)));
+  const current = chosenValues ?? { ty: shown.types[0].type, value: null };
+  const options = shown.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
+  const at = options.findIndex((/** @type {any} */ one) => one.ty === current.ty && one.value === current.value);
+  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
+  const { classes, total } = shown.histogram ?? { classes: [], total: 0 };
+  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${groupDigits(total)}${shown.done === undefined ? " in all" : " so far"}` }),
+    histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => goTo(id, true)));
 }
 
 /** Saves the shown data. @param {"csv" | "json"} format */
-function take(format) {
+function saveStatistics(format) {
   /** @type {Record<string, unknown>[]} */
-  const rows = last.types.flatMap((/** @type {any} */ type) => {
+  const rows = shown.types.flatMap((/** @type {any} */ type) => {
     const own = { type: type.name };
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
-    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(last.from + (at / one.shares.length) * last.span), share })));
+    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(shown.from + (at / one.shares.length) * shown.span), share })));
     if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...own, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
-    if (last.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
-    if (form === "durations") return last.types.indexOf(type) > 0 ? [] : (last.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
+    if (shown.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
+    if (form === "durations") return shown.types.indexOf(type) > 0 ? [] : (shown.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
     return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
   const cell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   const text = format === "json" ? `${JSON.stringify(rows, null, 1)}\n` : `${[heads, ...rows.map((row) => heads.map((head) => cell(row[head])))].map((line) => line.join(",")).join("\n")}\n`;
-  save(`statistics-${form}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : "text/csv" }));
+  saveFile(`statistics-${form}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : "text/csv" }));
 }
 
 /** @param {any} type */
@@ -279,13 +279,13 @@ function table(type) {
   });
   const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
     make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
-  const body = lines.map((line) => make("tr", { role: "row" }, heading(line.name, line.color), time(line.nanos), cell(percent(line.share)), cell(percent(line.self_share), `${duration(line.self_nanos)} self time: no state is open inside`),
-    cell(line.count === null ? "–" : grouped(line.count)), time(line.mean), longest(line), bar(line)));
-  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, heading("none", null), time(type.none), cell(percent(type.none / type.lived)), cell(""), cell(""), cell(""), cell(""));
+  const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), time(line.nanos), cell(formatPercent(line.share)), cell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no state is open inside`),
+    cell(line.count === null ? "–" : groupDigits(line.count)), time(line.mean), longest(line), bar(line)));
+  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), time(type.none), cell(formatPercent(type.none / type.lived)), cell(""), cell(""), cell(""), cell(""));
   return make("section", { class: "times" },
-    make("h2", {}, type.name, make("small", { text: `${grouped(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
+    make("h2", {}, type.name, make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
     make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),
-    overlap(shared(type)));
+    overlapHint(sumOfShares(type)));
 }
 
 /**
@@ -296,14 +296,14 @@ function table(type) {
 function tasks(type) {
   const titles = ["Value", "Tasks", "Median", "99 %", "Longest", "Active"];
   const head = make("tr", { role: "row" }, ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })));
-  const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, heading(line.name, line.color), cell(grouped(line.count)),
+  const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), cell(groupDigits(line.count)),
     time(line.median), time(line.p99), longest(line), time(line.active)));
   return make("section", { class: "times" }, make("h2", { text: type.name }),
     make("table", { role: "table", "aria-label": `Tasks of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)));
 }
 
 /** @param {string} name @param {string | null} color */
-function heading(name, color) {
+function rowHeading(name, color) {
   return make("th", { role: "rowheader", scope: "row" }, make("span", { class: "chip", color }), make("span", { class: "label", text: name, title: name }));
 }
 
@@ -314,7 +314,7 @@ function cell(text, title) {
 
 /** A short duration, with the exact one as tooltip. @param {number | null} nanos */
 function time(nanos) {
-  return nanos === null ? cell("–") : cell(duration(nanos, 3), `${grouped(Math.round(nanos))} ns`);
+  return nanos === null ? cell("–") : cell(formatDuration(nanos, 3), `${groupDigits(Math.round(nanos))} ns`);
 }
 
 /**
@@ -323,8 +323,8 @@ function time(nanos) {
  */
 function longest({ name, longest }) {
   if (!longest) return cell("–");
-  const go = make("button", { text: duration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${duration(longest.nanos)}`,
-    title: `${grouped(longest.nanos)} ns: go there`, onclick: () => visit(longest.id, true) });
+  const go = make("button", { text: formatDuration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${formatDuration(longest.nanos)}`,
+    title: `${groupDigits(longest.nanos)} ns: go there`, onclick: () => goTo(longest.id, true) });
   return make("td", { role: "cell" }, go);
 }
 

@@ -1,11 +1,11 @@
 // Facts about entities: requested once, then kept.
 
-import { ask } from "../net/api.js";
-import { inLine } from "../util/dom.js";
-import { date, grouped } from "../util/format.js";
+import { request } from "../net/api.js";
+import { joinNames } from "../util/dom.js";
+import { formatTimestamp, groupDigits } from "../util/format.js";
 
 /** @type {Map<string, any>} */
-const known = new Map();
+const cache = new Map();
 
 /**
  * @param {string} id
@@ -13,23 +13,23 @@ const known = new Map();
  * @returns {Promise<any>} `undefined` when a newer request was sent
  */
 export async function facts(id, purpose = "point") {
-  if (!known.has(id)) {
-    const answer = await ask("facts", { id }, `facts to ${purpose}`);
+  if (!cache.has(id)) {
+    const answer = await request("facts", { id }, `facts to ${purpose}`);
     if (!answer) return undefined;
-    learn(answer);
+    storeFacts(answer);
   }
-  return known.get(id);
+  return cache.get(id);
 }
 
 /** Clears the facts, because they depend on the filters. */
-export function forgetFacts() {
-  known.clear();
+export function clearFacts() {
+  cache.clear();
 }
 
 /** @param {any} answer */
-export function learn(answer) {
-  if (known.size > 2000) known.clear();
-  known.set(answer.id, answer);
+export function storeFacts(answer) {
+  if (cache.size > 2000) cache.clear();
+  cache.set(answer.id, answer);
 }
 
 /**
@@ -40,22 +40,22 @@ export function learn(answer) {
  * and the key of a link
  * @returns {[string, string][]}
  */
-export function pairs(facts, whole = true) {
+export function factPairs(facts, whole = true) {
   const span = Math.abs(facts.to - facts.from);
-  const dates = [facts.from, facts.to].map((time) => date(time, Math.max(1, span / 1000)));
+  const ends = [facts.from, facts.to].map((time) => formatTimestamp(time, Math.max(1, span / 1000)));
   /** @type {[string, string][]} */
   let fields = facts.fields;
   /** @type {[string, string][]} */
-  let when = span === 0 ? [["At", dates[0]]] : [["From", dates[0]], ["To", dates[1]]];
+  let times = span === 0 ? [["At", ends[0]]] : [["From", ends[0]], ["To", ends[1]]];
   if (facts.kind === "Link") {
     const [from, to, key, ...own] = fields;
-    const place = (/** @type {string} */ path) => inLine(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
-    when = [["From", `${place(from[1])}, ${dates[0]}`], ["To", `${place(to[1])}, ${dates[1]}`]];
+    const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
+    times = [["From", `${place(from[1])}, ${ends[0]}`], ["To", `${place(to[1])}, ${ends[1]}`]];
     // A key of the form `k1` is a number of the viewer's own; the trace does not contain it.
     fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;
   }
   /** @type {[string, string][]} */
   const source = whole && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
-  const spaced = (/** @type {string} */ text) => /^\d{5,15}$/.test(text) ? grouped(Number(text)) : text;
-  return [...when, .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, spaced(text)])), ...source];
+  const grouped = (/** @type {string} */ text) => /^\d{5,15}$/.test(text) ? groupDigits(Number(text)) : text;
+  return [...times, .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, grouped(text)])), ...source];
 }

@@ -1,10 +1,10 @@
 // The memory of a trace between visits: the arrangement of its rows, and dimmed or hidden values
 // and types.
 
-import { tell } from "../net/api.js";
-import { note } from "../util/status_line.js";
-import { filtersOn, onKept, view } from "./view.js";
-import { namesOf, renumbered, setTrace } from "./workspace.js";
+import { send } from "../net/api.js";
+import { showNote } from "../util/status_line.js";
+import { activeFilters, onStore, view } from "./view.js";
+import { namesOf, renumber, setTrace } from "./workspace.js";
 
 /** The most traces in the memory; those not viewed for the longest time are removed. */
 const MOST = 50;
@@ -15,10 +15,10 @@ const KEY = "tumit:traces";
  * have the same name.
  * @returns {string[][]} newest last
  */
-function all() {
+function readEntries() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one) => Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === "string")) : [];
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((one) => Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === "string")) : [];
   } catch {
     return [];
   }
@@ -28,7 +28,7 @@ function all() {
  * The name of a trace in the memory: container numbers have a meaning only in the same trace.
  * @param {any} summary
  */
-export function nameOf(summary) {
+export function traceIdentity(summary) {
   // A growing trace has no fixed size.
   if (summary.standing) return summary.name;
   return [summary.name, summary.origin, summary.duration, summary.containers, summary.states].join(" ");
@@ -40,8 +40,8 @@ export function nameOf(summary) {
  * @param {string} trace
  * @param {any} summary
  */
-export async function first(trace, { filters, look, standing }) {
-  const rows = await recall(trace, Boolean(standing));
+export async function initialRows(trace, { filters, look, standing }) {
+  const rows = await readRows(trace, Boolean(standing));
   if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
   else if (look && ![...rows].length) {
     if (look.filters.length) rows.set("filters", JSON.stringify(look.filters));
@@ -60,29 +60,29 @@ export async function first(trace, { filters, look, standing }) {
 export function listenToMemory(trace, grows) {
   setTrace(trace);
   let naming = 0;
-  let told = "";
+  let sentStyle = "";
   let timer = 0;
-  onKept((rows) => {
-    memorise(trace, rows);
+  onStore((rows) => {
+    storeRows(trace, rows);
     window.clearTimeout(naming);
-    if (grows && rows) naming = window.setTimeout(() => { namesOf(rows, filtersOn()).then((names) => memorise(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
-    const look = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
-    const text = JSON.stringify(look);
-    const news = told !== "" && told !== text;
-    told = text;
-    if (!news) return;
+    if (grows && rows) naming = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
+    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
+    const text = JSON.stringify(style);
+    const isChanged = sentStyle !== "" && sentStyle !== text;
+    sentStyle = text;
+    if (!isChanged) return;
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => { tell("look", look).catch(() => {}); }, 100);
+    timer = window.setTimeout(() => { send("look", style).catch(() => {}); }, 100);
   });
 }
 
 /** The stored arrangement of the rows. @param {string} trace @param {boolean} grows */
-async function recall(trace, grows) {
-  const [, rows = "", names = "{}"] = all().find(([name]) => name === trace) ?? [];
+async function readRows(trace, grows) {
+  const [, rows = "", names = "{}"] = readEntries().find(([name]) => name === trace) ?? [];
   if (!grows || !rows) return new URLSearchParams(rows);
   try {
-    const [here, missing] = await renumbered(rows, JSON.parse(names), "");
-    if (missing) note(`Not in this trace, but remembered of the one before: ${missing}`);
+    const [here, missing] = await renumber(rows, JSON.parse(names), "");
+    if (missing) showNote(`Not in this trace, but remembered of the one before: ${missing}`);
     return new URLSearchParams(here);
   } catch {
     return new URLSearchParams();
@@ -90,8 +90,8 @@ async function recall(trace, grows) {
 }
 
 /** @param {string} trace @param {string} rows @param {...string} names */
-function memorise(trace, rows, ...names) {
-  const others = all().filter(([name]) => name !== trace);
+function storeRows(trace, rows, ...names) {
+  const others = readEntries().filter(([name]) => name !== trace);
   try {
     localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MOST), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {

@@ -21,12 +21,12 @@ export let layout = { height: 0, pinned: 0, rows: [], gone: [] };
 let byContainer = new Map();
 
 /** Pixels of indentation per level of the tree. */
-let step = 12;
+let indentation = 12;
 
 /** @type {HTMLElement} */ const scroller = byId("scroller");
 
 /** Adds the default values, which the server omits. @param {Rows} answer */
-export function complete(answer) {
+export function addDefaults(answer) {
   for (const row of answer.rows) {
     row.called ??= row.name;
     row.members ??= 0;
@@ -34,7 +34,7 @@ export function complete(answer) {
     row.expandable ??= false;
     row.folded ??= false;
   }
-  step = Math.min(12, 110 / answer.rows.reduce((deepest, row) => Math.max(deepest, row.depth), 1));
+  indentation = Math.min(12, 110 / answer.rows.reduce((deepest, row) => Math.max(deepest, row.depth), 1));
 }
 
 /** @param {Rows} next */
@@ -44,7 +44,7 @@ export function setRows(next) {
 }
 
 /** The scroll position of the rows. */
-export function top() {
+export function scrollTop() {
   return scroller.scrollTop;
 }
 
@@ -52,18 +52,18 @@ export function top() {
  * The height of the pinned rows that stay on top. Those that would leave too little room for the
  * others scroll with them.
  */
-export function frozen(of = layout) {
+export function pinnedHeight(of = layout) {
   return of.pinned <= scroller.clientHeight * 0.6 ? of.pinned : 0;
 }
 
 /** Converts a height in the window to one among the rows. @param {number} y */
 export function toRows(y) {
-  return y < frozen() ? y : y + top();
+  return y < pinnedHeight() ? y : y + scrollTop();
 }
 
 /** Converts a height among the rows to one in the window. @param {number} y */
 export function toWindow(y) {
-  return y < frozen() ? y : y - top();
+  return y < pinnedHeight() ? y : y - scrollTop();
 }
 
 /** The row at a height in the window. @param {number} y @returns {Row | undefined} */
@@ -88,26 +88,26 @@ export function rowOf(id) {
 
 /** Scrolls until a row is visible. @param {Row} row */
 export function reveal(row) {
-  if (row.pinned && frozen() > 0) return;
-  const seen = scroller.clientHeight;
+  if (row.pinned && pinnedHeight() > 0) return;
+  const visibleHeight = scroller.clientHeight;
   const y = toWindow(row.y);
-  if (y < frozen() || y + row.height > seen) scroller.scrollTop = Math.max(0, row.y - frozen() - (seen - frozen() - row.height) / 2);
+  if (y < pinnedHeight() || y + row.height > visibleHeight) scroller.scrollTop = Math.max(0, row.y - pinnedHeight() - (visibleHeight - pinnedHeight() - row.height) / 2);
 }
 
 /**
  * The indentation per level, in pixels: smaller with many levels, so that there is room for names.
  */
 export function indent() {
-  return step;
+  return indentation;
 }
 
 /** The strips of a row that need a label besides the name of the row. @param {Row} row */
-export function labelled(row) {
+export function labelledStrips(row) {
   const several = row.strips.filter((strip) => strip.kind === "states" || strip.kind === "summary").length > 1;
   return row.strips.filter((strip) => strip.kind === "variable" || (several && strip.kind !== "events"));
 }
 
 /** Whether a strip has room for its least and largest value. @param {Strip} strip */
-export function measured(strip) {
+export function hasRoomForBounds(strip) {
   return strip.bounds !== null && strip.height >= 20;
 }

@@ -1,9 +1,9 @@
 // Undo and redo of changes to rows, filters and style. They do not revert movements through time;
 // Back does.
 
-import { top } from "./rows.js";
-import { note } from "../util/status_line.js";
-import { dress, onKept } from "./view.js";
+import { scrollTop } from "./rows.js";
+import { showNote } from "../util/status_line.js";
+import { restoreRows, onStore } from "./view.js";
 
 /**
  * The arrangement of the rows, the text searched in their names, and their scroll position.
@@ -15,29 +15,29 @@ let past = [];
 /** @type {Look[]} */
 let future = [];
 /** @type {Look | null} */
-let now = null;
+let current = null;
 const MOST = 200;
 
-onKept((rows, names) => {
+onStore((rows, names) => {
   // The new rows are not there yet, so that the scroll position is still that of the old ones.
-  if (now !== null && (rows !== now[0] || names !== now[1])) {
-    past = [...past.slice(1 - MOST), [now[0], now[1], top()]];
+  if (current !== null && (rows !== current[0] || names !== current[1])) {
+    past = [...past.slice(1 - MOST), [current[0], current[1], scrollTop()]];
     future = [];
   }
-  now = [rows, names, 0];
+  current = [rows, names, 0];
 });
 
 /** @param {Look[]} from @param {Look[]} to @param {string} none */
-function go(from, to, none) {
-  const look = from.pop();
-  if (look === undefined || now === null) {
-    note(none);
+function restore(from, to, none) {
+  const arrangement = from.pop();
+  if (arrangement === undefined || current === null) {
+    showNote(none);
     return;
   }
-  to.push([now[0], now[1], top()]);
-  now = look;
-  dress(...look);
+  to.push([current[0], current[1], scrollTop()]);
+  current = arrangement;
+  restoreRows(...arrangement);
 }
 
-export const undo = () => go(past, future, "There is nothing to undo");
-export const redo = () => go(future, past, "There is nothing to redo");
+export const undo = () => restore(past, future, "There is nothing to undo");
+export const redo = () => restore(future, past, "There is nothing to redo");

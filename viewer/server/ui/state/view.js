@@ -1,7 +1,8 @@
 // The view: the interval, the rows, dimmed and hidden values and types, the chosen entity and the
 // measured time range. The address contains all of it.
 
-import { note } from "../util/status_line.js";
+import { setFilterSource } from "../net/api.js";
+import { showNote } from "../util/status_line.js";
 
 /**
  * The state of the view.
@@ -22,7 +23,7 @@ import { note } from "../util/status_line.js";
  * @property {string | null} chosen the entity in the inspector
  * @property {boolean} chained whether the chain of links through it is lit
  * @property {[number, number] | null} measured two timestamps
- * @typedef {"time" | "rows" | "look" | "choice" | "place"} Change
+ * @typedef {"time" | "rows" | "style" | "selection" | "settings"} Change
  */
 
 /** @type {View} */
@@ -32,8 +33,8 @@ export const view = {
 };
 
 /** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
-let trail = [];
-let whole = 1;
+let zooms = [];
+let length = 1;
 /** @type {((kind: Change) => void)[]} */
 const listeners = [];
 let timer = 0;
@@ -41,46 +42,46 @@ let timer = 0;
  * Whether a pending change makes no step of the history, because another pane's step moved this
  * one.
  */
-let isOthers = false;
+let followsPane = false;
 /** The number of earlier views in the history. */
 let step = 0;
 /**
  * The address that this page wrote last. A different address was typed by hand.
  * @type {string | null}
  */
-let written = null;
+let storedAddress = null;
 /** @type {((rows: string, names: string) => void)[]} */
-const keepers = [];
+const storeListeners = [];
 
 /**
- * @param {(rows: string, names: string) => void} keeper receives the style of the rows and the text
+ * @param {(rows: string, names: string) => void} listener receives the style of the rows and the text
  * searched in their names at each possible change
  */
-export function onKept(keeper) {
-  keepers.push(keeper);
+export function onStore(listener) {
+  storeListeners.push(listener);
 }
 
-function save() {
-  const rows = rowsPart();
-  keepers.forEach((keeper) => keeper(rows, view.names));
+function notifyStore() {
+  const rows = rowParameters();
+  storeListeners.forEach((listener) => listener(rows, view.names));
 }
 
 /**
  * Parts of the address that are no part of the view: the scroll position, the panel, and the
  * settings of its statistics.
  */
-const BESIDE = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
+const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
 /** @type {Map<string, string>} */
-const beside = new Map();
-let besideTimer = 0;
+const settings = new Map();
+let settingsTimer = 0;
 /** The pending scroll position of the rows, applied once they are there. @type {number | null} */
 let scroll = null;
 /** Milliseconds between two changes of the address: browsers accept only a few each second. */
 const SELDOM = 300;
 
 /** @param {string} name @returns {string | null} the value in the address; null for the default */
-export function told(name) {
-  return beside.get(name) ?? null;
+export function setting(name) {
+  return settings.get(name) ?? null;
 }
 
 /**
@@ -88,16 +89,16 @@ export function told(name) {
  * @param {string} name
  * @param {string | null} value
  */
-export function tellBeside(name, value) {
-  if (told(name) === value) return;
-  if (value === null) beside.delete(name);
-  else beside.set(name, value);
-  besideTimer ||= window.setTimeout(() => {
-    besideTimer = 0;
+export function setSetting(name, value) {
+  if (setting(name) === value) return;
+  if (value === null) settings.delete(name);
+  else settings.set(name, value);
+  settingsTimer ||= window.setTimeout(() => {
+    settingsTimer = 0;
     // The end of a pending movement writes the address too.
     if (timer) return;
-    history.replaceState({ trail, step }, "", write());
-    changed("place");
+    history.replaceState({ trail: zooms, step }, "", viewAddress());
+    notifyChange("settings");
   }, SELDOM);
 }
 
@@ -109,20 +110,18 @@ export function takeScroll() {
 }
 
 /** The part of an address that makes steps of the history. @param {string} address */
-function core(address) {
+function historyPart(address) {
   const parts = new URLSearchParams(address.slice(1));
-  for (const name of BESIDE) parts.delete(name);
+  for (const name of SETTINGS) parts.delete(name);
   return String(parts);
 }
 
-/** The number of the server's trace that this page shows. */
-export const trace = Number(new URLSearchParams(location.search).get("trace") ?? 0);
-
 /** The filters that act, in the format of the server. */
-export function filtersOn() {
+export function activeFilters() {
   const on = view.filters.filter((one) => one[1]).map((one) => one[0]);
   return on.length ? JSON.stringify(on) : "";
 }
+setFilterSource(activeFilters);
 
 /**
  * Restores the arrangement of the rows.
@@ -130,12 +129,12 @@ export function filtersOn() {
  * @param {string} names
  * @param {number} top the former scroll position
  */
-export function dress(rows, names, top) {
+export function restoreRows(rows, names, top) {
   view.names = names;
   scroll = top;
   readRows(new URLSearchParams(rows));
-  keep();
-  changed("rows");
+  storeView();
+  notifyChange("rows");
 }
 
 /** @param {(kind: Change) => void} listener */
@@ -144,23 +143,23 @@ export function onChange(listener) {
 }
 
 /** @param {Change} kind */
-export function changed(kind) {
+export function notifyChange(kind) {
   listeners.forEach((listener) => listener(kind));
 }
 
 /** The longest duration of another trace on the same page, in nanoseconds. */
-let reached = 0;
+let longestDuration = 0;
 
 /** Lets the view extend to the end of another trace. @param {number} duration */
-export function reach(duration) {
-  reached = duration;
+export function setLongestDuration(duration) {
+  longestDuration = duration;
 }
 
 /** The generation of the trace: it changes while the trace is read or written. */
 let generation = 0;
 
 /** The generation that is shown. */
-export function picture() {
+export function currentGeneration() {
   return generation;
 }
 
@@ -172,56 +171,56 @@ export function picture() {
  * @param {number} next the new generation
  */
 export function grow(duration, later, next) {
-  const [before, span] = [whole, view.to - view.from];
+  const [before, span] = [length, view.to - view.from];
   const all = view.from <= 0 && view.to >= before;
   const atEnd = !all && Math.abs(view.to - before) <= span / 100;
-  whole = duration;
+  length = duration;
   generation = next;
   const by = atEnd ? duration - before : later;
   [view.from, view.to] = all ? [0, duration] : [view.from + by, view.to + by];
   if (view.measured) view.measured = [view.measured[0] + later, view.measured[1] + later];
-  trail = all ? [[0, duration]] : trail.map(([from, to], at) => (at === 0 ? [0, duration] : [from + by, to + by]));
-  keep(true);
+  zooms = all ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + by, to + by]));
+  storeView(true);
 }
 
 /** Length of the trace, in nanoseconds. */
-export function length() {
-  return whole;
+export function traceDuration() {
+  return length;
 }
 
 /** The zooms that led here, the whole trace first. */
-export function crumbs() {
-  return trail;
+export function zoomHistory() {
+  return zooms;
 }
 
 /**
  * @param {number} duration
- * @param {string} remembered the arrangement of the rows at the last visit of the trace
+ * @param {string} storedRows the arrangement of the rows at the last visit of the trace
  * @param {number} number the generation
  */
-export function start(duration, remembered, number) {
-  whole = duration;
+export function start(duration, storedRows, number) {
+  length = duration;
   generation = number;
   const here = location.hash.slice(1);
-  read(here || remembered);
-  trail = history.state?.trail ?? nested([], [view.from, view.to]);
+  readAddress(here || storedRows);
+  zooms = history.state?.trail ?? addZoom([], [view.from, view.to]);
   step = history.state?.step ?? 0;
-  if (!here) keep(true);
-  else save();
+  if (!here) storeView(true);
+  else notifyStore();
   window.addEventListener("popstate", (event) => {
     window.clearTimeout(timer);
     timer = 0;
-    window.clearTimeout(besideTimer);
-    besideTimer = 0;
-    const kept = event.state?.trail ? new Map(beside) : null;
-    read(location.hash.slice(1));
+    window.clearTimeout(settingsTimer);
+    settingsTimer = 0;
+    const settingsBefore = event.state?.trail ? new Map(settings) : null;
+    readAddress(location.hash.slice(1));
     // Back and forward do not change the panel.
-    if (kept) BESIDE.filter((name) => name !== "scroll").forEach((name) => tellBeside(name, kept.get(name) ?? null));
-    else onPlaced();
-    trail = event.state?.trail ?? nested([], [view.from, view.to]);
+    if (settingsBefore) SETTINGS.filter((name) => name !== "scroll").forEach((name) => setSetting(name, settingsBefore.get(name) ?? null));
+    else onSettings();
+    zooms = event.state?.trail ?? addZoom([], [view.from, view.to]);
     step = event.state?.step ?? step + 1;
-    save();
-    changed("rows");
+    notifyStore();
+    notifyChange("rows");
   });
 }
 
@@ -230,23 +229,23 @@ export function start(duration, remembered, number) {
  * @param {number} from
  * @param {number} to
  * @param {boolean} [step] a step of the history by itself, not part of a movement
- * @param {boolean} [others] another pane has moved
+ * @param {boolean} [follows] another pane has moved
  */
-export function show(from, to, step = false, others = false) {
+export function show(from, to, step = false, follows = false) {
   const least = 20;
-  const far = Math.max(whole, reached);
+  const far = Math.max(length, longestDuration);
   const span = Math.min(Math.max(to - from, least), far * 1.5);
   const middle = (from + to) / 2;
   // At most a quarter of the image lies outside the trace.
   const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(far - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
-  if (step) keep();
+  if (step) storeView();
   view.from = a;
   view.to = b;
-  if (step) keep();
-  else remember(others);
-  changed("time");
+  if (step) storeView();
+  else storeViewSoon(follows);
+  notifyChange("time");
 }
 
 /**
@@ -260,7 +259,7 @@ export function follow(from, to) {
 }
 
 export function fit() {
-  show(0, whole, true);
+  show(0, length, true);
 }
 
 /**
@@ -284,40 +283,40 @@ export function toggle(set, member) {
 
 /**
  * Schedules the view for the address; a pause in the movement makes a step of the history.
- * @param {boolean} [others] another pane has moved: no step
+ * @param {boolean} [follows] another pane has moved: no step
  */
-export function remember(others = false) {
+export function storeViewSoon(follows = false) {
   if (timer) window.clearTimeout(timer);
-  isOthers = others;
-  timer = window.setTimeout(keep, 250);
+  followsPane = follows;
+  timer = window.setTimeout(storeView, 250);
 }
 
 /** Returns to the previous view. A movement that has not come to rest is a step already. */
 export function back() {
-  if (timer) keep();
+  if (timer) storeView();
   // This page does not know the steps of other panes.
   if (step > 0 || window.parent !== window) history.back();
-  else note("This is the first view");
+  else showNote("This is the first view");
 }
 
 /**
  * Writes the view to the address as a step of the history by itself.
- * @param {boolean} [instead] replaces the previous step
+ * @param {boolean} [replaces] replaces the previous step
  */
-export function keep(instead = false) {
-  const follows = timer !== 0 && isOthers;
+export function storeView(replaces = false) {
+  const follows = timer !== 0 && followsPane;
   window.clearTimeout(timer);
   timer = 0;
-  const address = write();
-  trail = nested(trail, [view.from, view.to]);
-  const isStep = instead !== true && !follows && core(location.hash) !== core(address);
+  const address = viewAddress();
+  zooms = addZoom(zooms, [view.from, view.to]);
+  const isStep = replaces !== true && !follows && historyPart(location.hash) !== historyPart(address);
   if (isStep) step += 1;
-  if (isStep) history.pushState({ trail, step }, "", address);
-  else if (instead === true || follows || (location.hash || "#") !== address) history.replaceState({ trail, step }, "", address);
-  if (written !== core(address)) {
-    written = core(address);
-    save();
-    listeners.forEach((listener) => listener("choice"));
+  if (isStep) history.pushState({ trail: zooms, step }, "", address);
+  else if (replaces === true || follows || (location.hash || "#") !== address) history.replaceState({ trail: zooms, step }, "", address);
+  if (storedAddress !== historyPart(address)) {
+    storedAddress = historyPart(address);
+    notifyStore();
+    listeners.forEach((listener) => listener("selection"));
   }
 }
 
@@ -328,29 +327,29 @@ export function keep(instead = false) {
  * @param {[number, number]} now
  * @returns {[number, number][]}
  */
-function nested(before, [from, to]) {
+function addZoom(before, [from, to]) {
   /** @type {[number, number]} */
-  const all = [0, whole];
-  if (from <= 0 && to >= whole) return [all];
+  const all = [0, length];
+  if (from <= 0 && to >= length) return [all];
   const wider = before.filter(([a, b], at) => at > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
   return [all, ...wider.slice(-4), [from, to]];
 }
 
 const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden", "gradients"]);
 
-function write() {
-  const parts = new URLSearchParams(rowsPart());
-  if (view.from !== 0 || view.to !== whole) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
+function viewAddress() {
+  const parts = new URLSearchParams(rowParameters());
+  if (view.from !== 0 || view.to !== length) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
   if (view.names) parts.set("names", view.names);
   if (view.chosen) parts.set("chosen", view.chosen);
   if (view.chosen && view.chained) parts.set("chain", "1");
   if (view.measured) parts.set("measured", view.measured.join(" "));
-  for (const [name, value] of beside) parts.set(name, value);
+  for (const [name, value] of settings) parts.set(name, value);
   return "#" + parts;
 }
 
 /** The part of the address with the style of the rows. It is remembered with the trace. */
-function rowsPart() {
+function rowParameters() {
   const parts = new URLSearchParams();
   if (view.level !== null) parts.set("level", String(view.level));
   for (const name of SETS) {
@@ -363,34 +362,34 @@ function rowsPart() {
 }
 
 /** @type {() => void} */
-let onPlaced = () => {};
+let onSettings = () => {};
 
 /**
  * @param {() => void} handler called when an address from outside changes values outside the view
  */
-export function watchPlaced(handler) {
-  onPlaced = handler;
+export function watchSettings(handler) {
+  onSettings = handler;
 }
 
 /** Nanoseconds of 290 years: no timestamp is further away. */
 const FAR = 2 ** 63;
 
 /** @param {string} address */
-function read(address) {
+function readAddress(address) {
   const parts = new URLSearchParams(address);
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
-  const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, whole];
+  const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, length];
   // Larger timestamps in an address are ignored: no trace extends that far.
-  [view.from, view.to] = from < to && from > -FAR && to < FAR ? [from, to] : [0, whole];
+  [view.from, view.to] = from < to && from > -FAR && to < FAR ? [from, to] : [0, length];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.chained = parts.get("chain") === "1";
   const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
   view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
-  beside.clear();
-  for (const name of BESIDE) if (parts.get(name)) beside.set(name, parts.get(name) ?? "");
-  scroll = Number(/^\d+$/.exec(told("scroll") ?? "")?.[0] ?? 0);
+  settings.clear();
+  for (const name of SETTINGS) if (parts.get(name)) settings.set(name, parts.get(name) ?? "");
+  scroll = Number(/^\d+$/.exec(setting("scroll") ?? "")?.[0] ?? 0);
   readRows(parts);
 }
 
@@ -418,10 +417,10 @@ function readFilters(text) {
   } catch {
     all = null;
   }
-  const wrong = !Array.isArray(all) ? "they are no list of texts"
-    : wrongFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
-  if (!wrong) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
-  note(`The filters in the address were not taken: ${wrong}`);
+  const error = !Array.isArray(all) ? "they are no list of texts"
+    : describeInvalidFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
+  if (!error) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
+  showNote(`The filters in the address were not taken: ${error}`);
   return [];
 }
 
@@ -430,17 +429,17 @@ function readFilters(text) {
  * @param {unknown[]} all
  * @param {(one: any) => unknown} text returns the text of an entry
  */
-export function wrongFilter(all, text) {
+export function describeInvalidFilter(all, text) {
   const at = all.findIndex((one) => { const found = text(one); return typeof found !== "string" || found.trim() === ""; });
   return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
 /** The part of a request with the contents and the style of the image. */
-export function looks() {
+export function imageParameters() {
   return {
     picture: generation,
     fill: document.querySelector(".scroller")?.clientHeight ?? 0,
-    filters: filtersOn(),
+    filters: activeFilters(),
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),

@@ -1,10 +1,10 @@
 // The whole view as a file that can be applied to another trace. Rows, types and values are stored
 // by name, as numbers have a meaning only in one trace.
 
-import { tell } from "../net/api.js";
-import { fileName, make, save } from "../util/dom.js";
-import { note } from "../util/status_line.js";
-import { changed, filtersOn, keep, view, wrongFilter } from "./view.js";
+import { send } from "../net/api.js";
+import { fileName, make, saveFile } from "../util/dom.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } from "./view.js";
 
 /** @typedef {"containers" | "types" | "values"} Kind */
 /** @typedef {Record<Kind, Record<string, any>>} Names numbers and their names */
@@ -29,7 +29,7 @@ const END = "0";
 const numbers = (parts, part) => (parts.get(part) ?? "").split(" ").filter((text) => /^\d+(-\d+)?$/.test(text)).map((text) => text.split("-"));
 
 /** The inspected container. @param {URLSearchParams} parts */
-const inspected = (parts) => /^c(\d+)$/.exec(parts.get("chosen") ?? "")?.[1];
+const inspectedContainer = (parts) => /^c(\d+)$/.exec(parts.get("chosen") ?? "")?.[1];
 
 /** The numbers in an address. @param {URLSearchParams} parts @returns {Record<Kind, string[]>} */
 function allNumbers(parts) {
@@ -38,7 +38,7 @@ function allNumbers(parts) {
   for (const [part, [kind]] of Object.entries(PARTS)) {
     for (const group of numbers(parts, part)) group.forEach((number, at) => { if (at === 0 || number !== END) all[kind].add(number); });
   }
-  const chosen = inspected(parts);
+  const chosen = inspectedContainer(parts);
   if (chosen) all.containers.add(chosen);
   return { containers: [...all.containers], types: [...all.types], values: [...all.values] };
 }
@@ -50,13 +50,13 @@ function allNumbers(parts) {
  */
 export async function namesOf(address, filters) {
   const all = allNumbers(new URLSearchParams(address));
-  const answer = await tell("names", Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])), filters);
+  const answer = await send("names", Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])), filters);
   const named = (/** @type {Kind} */ kind) => Object.fromEntries(all[kind].map((number, at) => [number, answer[kind][at]]).filter(([, name]) => name !== null));
   return { containers: named("containers"), types: named("types"), values: named("values") };
 }
 
 /** The displayed form of a name. @param {Kind} kind @param {any} name */
-const called = (kind, name) => kind === "containers" ? name.path[name.path.length - 1] ?? "the trace" : kind === "types" ? name[name.length - 1] : name[1];
+const displayName = (kind, name) => kind === "containers" ? name.path[name.path.length - 1] ?? "the trace" : kind === "types" ? name[name.length - 1] : name[1];
 
 /**
  * Converts an address of another trace to this trace.
@@ -66,32 +66,32 @@ const called = (kind, name) => kind === "containers" ? name.path[name.path.lengt
  * @returns {Promise<[string, string]>} the address, and a description of its parts that this trace
  * does not have
  */
-export async function renumbered(address, names, filters) {
+export async function renumber(address, names, filters) {
   const parts = new URLSearchParams(address);
   const kinds = /** @type {Kind[]} */ (["containers", "types", "values"]);
-  const known = Object.fromEntries(kinds.map((kind) => [kind, Object.entries(names?.[kind] ?? {})]));
-  const answer = await tell("numbers", Object.fromEntries(kinds.map((kind) => [kind, known[kind].map(([, name]) => name)])), filters);
-  const here = Object.fromEntries(kinds.map((kind) => [kind, new Map(known[kind].map(([number], at) => [number, answer[kind][at]]))]));
+  const named = Object.fromEntries(kinds.map((kind) => [kind, Object.entries(names?.[kind] ?? {})]));
+  const answer = await send("numbers", Object.fromEntries(kinds.map((kind) => [kind, named[kind].map(([, name]) => name)])), filters);
+  const localNumbers = Object.fromEntries(kinds.map((kind) => [kind, new Map(named[kind].map(([number], at) => [number, answer[kind][at]]))]));
   const missing = [];
   for (const [part, [kind, one, several]] of Object.entries(PARTS)) {
     /** @type {Set<string>} */
-    const lost = new Set();
-    const kept = numbers(parts, part).map((group) => group.map((number, at) => {
+    const unknown = new Set();
+    const found = numbers(parts, part).map((group) => group.map((number, at) => {
       if (at > 0 && number === END) return END;
-      const found = here[kind].get(number) ?? null;
-      if (found === null) lost.add(names?.[kind]?.[number] ? called(kind, names[kind][number]) : `number ${number}`);
+      const found = localNumbers[kind].get(number) ?? null;
+      if (found === null) unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
       return found;
     })).filter((group) => group.every((number) => number !== null));
-    if (kept.length) parts.set(part, kept.map((group) => group.join("-")).join(" "));
+    if (found.length) parts.set(part, found.map((group) => group.join("-")).join(" "));
     else parts.delete(part);
-    const list = [...lost];
+    const list = [...unknown];
     if (list.length) missing.push(`${list.length} ${list.length === 1 ? one : several} (${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`);
   }
-  const chosen = inspected(parts);
-  const found = chosen ? here.containers.get(chosen) ?? null : null;
+  const chosen = inspectedContainer(parts);
+  const container = chosen ? localNumbers.containers.get(chosen) ?? null : null;
   // Entities have no names that another trace knows.
-  if (found === null) parts.delete("chosen");
-  else parts.set("chosen", `c${found}`);
+  if (container === null) parts.delete("chosen");
+  else parts.set("chosen", `c${container}`);
   parts.delete("of");
   return [String(parts), missing.join("; ")];
 }
@@ -109,13 +109,13 @@ export function setTrace(name) {
  * the address, with the names of its numbers.
  */
 export async function saveWorkspace() {
-  keep();
+  storeView();
   const page = location.hash.slice(1);
   const filters = view.filters.map(([text, on]) => (on ? text : { filter: text, on: false }));
   // The file has the earliest version that can express its filters.
-  const { version } = await tell("migrated", view.filters.map(([text]) => text));
-  const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, filtersOn()) };
-  save(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
+  const { version } = await send("migrated", view.filters.map(([text]) => text));
+  const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, activeFilters()) };
+  saveFile(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
 }
 
 export function openWorkspace() {
@@ -125,7 +125,7 @@ export function openWorkspace() {
     try {
       await readWorkspace(text);
     } catch (error) {
-      note(`The workspace could not be opened: ${error instanceof Error ? error.message : error}`);
+      showNote(`The workspace could not be opened: ${error instanceof Error ? error.message : error}`);
     }
   } });
   input.click();
@@ -140,24 +140,24 @@ async function readWorkspace(text) {
     // The error is reported below.
   }
   if (file?.format !== "tumit-view" || ![1, 2].includes(file.version) || !Array.isArray(file.filters)) {
-    note(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");
+    showNote(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");
     return;
   }
-  const wrong = wrongFilter(file.filters, (one) => typeof one === "string" ? one : one?.filter);
-  if (wrong) {
-    note(`The workspace was not opened: ${wrong}`);
+  const error = describeInvalidFilter(file.filters, (one) => typeof one === "string" ? one : one?.filter);
+  if (error) {
+    showNote(`The workspace was not opened: ${error}`);
     return;
   }
   /** @type {[string, boolean][]} */
   const filters = file.filters.map((/** @type {any} */ one) => (typeof one === "string" ? [one, true] : [one.filter, one.on !== false]));
   if (file.version === 1) {
-    const today = await tell("migrated", filters.map(([text]) => text));
+    const today = await send("migrated", filters.map(([text]) => text));
     filters.forEach((one, at) => { one[0] = today.filters[at]; });
   }
   if (typeof file.page !== "string" || !file.page) {
     view.filters = filters;
-    keep();
-    changed("rows");
+    storeView();
+    notifyChange("rows");
     return;
   }
   const on = filters.filter((one) => one[1]).map((one) => one[0]);
@@ -165,13 +165,13 @@ async function readWorkspace(text) {
   if (file.trace !== trace) {
     const bare = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
     if (bare && typeof file.names !== "object") {
-      note("The workspace was not opened: it is of an earlier Tumit and knows rows and values by numbers, which mean others in another trace. Without its line \"page\" its filters can be opened");
+      showNote("The workspace was not opened: it is of an earlier Tumit and knows rows and values by numbers, which mean others in another trace. Without its line \"page\" its filters can be opened");
       return;
     }
-    [page, missing] = await renumbered(page, file.names, on.length ? JSON.stringify(on) : "");
+    [page, missing] = await renumber(page, file.names, on.length ? JSON.stringify(on) : "");
   }
   const parts = new URLSearchParams(page);
   parts.set("filters", JSON.stringify(filters.map(([text, isOn]) => (isOn ? text : [text]))));
   location.hash = String(parts);
-  note(missing ? `Not in this trace, but in the workspace: ${missing}` : "");
+  showNote(missing ? `Not in this trace, but in the workspace: ${missing}` : "");
 }

@@ -37,8 +37,8 @@ export function byId(id) {
  * @param {number} width
  * @param {number} height
  */
-export function sized(canvas, width, height) {
-  const ratio = density();
+export function sizedContext(canvas, width, height) {
+  const ratio = pixelRatio();
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
@@ -51,46 +51,46 @@ export function sized(canvas, width, height) {
 }
 
 /** The element that is held down, by the pointer or by a key. @type {EventTarget | null} */
-let held = null;
+let heldTarget = null;
 /**
  * The number of times an element was held down. A release planned for an earlier time does not end
  * a later one.
  */
-let grips = 0;
+let holdCount = 0;
 /**
  * Boxes to be filled at the release, with their fill functions.
  * @type {Map<HTMLElement, () => void>}
  */
-const waiting = new Map();
+const deferredFills = new Map();
 
 /** @param {EventTarget | null} target */
 function hold(target) {
-  held = target;
-  grips += 1;
+  heldTarget = target;
+  holdCount += 1;
 }
 
-function letGo() {
-  held = null;
-  const fills = [...waiting];
-  waiting.clear();
+function release() {
+  heldTarget = null;
+  const fills = [...deferredFills];
+  deferredFills.clear();
   for (const [box, fill] of fills) refill(box, fill);
 }
 
 /** Releases later, because a click may still follow this event. */
-function letGoSoon() {
-  const grip = grips;
-  window.setTimeout(() => { if (grip === grips) letGo(); });
+function releaseLater() {
+  const holdNumber = holdCount;
+  window.setTimeout(() => { if (holdNumber === holdCount) release(); });
 }
 
-window.addEventListener("pointerdown", (event) => { letGo(); hold(event.target); }, true);
+window.addEventListener("pointerdown", (event) => { release(); hold(event.target); }, true);
 // The space bar clicks at its release; Enter, in some browsers, a moment after its press.
 window.addEventListener("keydown", (event) => {
   if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
 }, true);
-for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, letGoSoon, true);
+for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, releaseLater, true);
 // The handler of a click may fill at once: the press has arrived.
-window.addEventListener("click", () => { held = null; letGoSoon(); }, true);
-window.addEventListener("blur", letGo);
+window.addEventListener("click", () => { heldTarget = null; releaseLater(); }, true);
+window.addEventListener("blur", release);
 
 /**
  * Fills a box anew; if an element in it is held down, only after the release, because a replaced
@@ -99,45 +99,45 @@ window.addEventListener("blur", letGo);
  * @param {() => void} fill
  */
 export function refill(box, fill) {
-  if (held instanceof Node && box.contains(held)) {
-    waiting.set(box, fill);
+  if (heldTarget instanceof Node && box.contains(heldTarget)) {
+    deferredFills.set(box, fill);
     return;
   }
-  waiting.delete(box);
+  deferredFills.delete(box);
   const inside = box.contains(document.activeElement);
   const key = inside ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
   fill();
   if (key) /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
 }
 
-const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const DIRECTION_CHARACTERS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
  * A name among other words, isolated so that its text direction affects that name alone.
  * @param {string} name
  */
-export const apart = (name) => TURNS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
+export const isolate = (name) => DIRECTION_CHARACTERS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
 
 /** Names in one line, each isolated. @param {string[]} names */
-export const inLine = (names, between = " › ") => names.map(apart).join(between);
+export const joinNames = (names, between = " › ") => names.map(isolate).join(between);
 
 /** The name of a file about this trace, without its extension. */
 export const fileName = () => (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
 
-/** Lets the browser save a file. @param {string} name @param {Blob} what */
-export function save(name, what) {
-  const link = make("a", { href: URL.createObjectURL(what), download: name });
+/** Lets the browser save a file. @param {string} name @param {Blob} content */
+export function saveFile(name, content) {
+  const link = make("a", { href: URL.createObjectURL(content), download: name });
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 /** Device pixels per CSS pixel. */
-export function density() {
+export function pixelRatio() {
   return Math.min(4, Math.max(1, window.devicePixelRatio || 1));
 }
 
 /** @param {string} name a CSS variable */
-export function color(name) {
+export function cssColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 

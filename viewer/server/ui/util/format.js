@@ -25,15 +25,15 @@ export function moveOrigin(text) {
 }
 
 /** @param {number} count */
-export function grouped(count) {
+export function groupDigits(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 /** A value with five significant digits; whole numbers in full. @param {number} value */
-export function figure(value) {
+export function formatValue(value) {
   const text = String(Number.isSafeInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
   const [whole, part] = text.split(".");
-  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? grouped(Number(whole)) : whole}${part ? `.${part}` : ""}`;
+  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? groupDigits(Number(whole)) : whole}${part ? `.${part}` : ""}`;
 }
 
 /**
@@ -41,7 +41,7 @@ export function figure(value) {
  * @param {number} time nanoseconds after the trace's first timestamp
  * @param {number} resolution
  */
-export function date(time, resolution) {
+export function formatTimestamp(time, resolution) {
   return timestampText(origin + BigInt(Math.round(time)), resolution);
 }
 
@@ -50,18 +50,18 @@ export function date(time, resolution) {
  * @param {number} nanos
  * @param {number} [significant]
  */
-export function duration(nanos, significant = 4) {
+export function formatDuration(nanos, significant = 4) {
   return durationText(nanos, significant);
 }
 
 /** @param {number} share from 0 to 1 */
-export function percent(share) {
+export function formatPercent(share) {
   const value = share * 100;
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(1)} %`;
 }
 
 /** The first unit in a text. @param {string} text */
-export function unitIn(text) {
+export function firstUnit(text) {
   return /\d\s*(ns|us|µs|ms|min|s|h|d)(?![a-zµ])/.exec(text)?.[1];
 }
 
@@ -72,7 +72,7 @@ export function unitIn(text) {
  * @param {bigint} [zero] the reference
  * @returns {number | null} nanoseconds after the trace's first timestamp
  */
-export function parseDate(text, zero = origin) {
+export function parseTimestamp(text, zero = origin) {
   const plain = text.replace(/\s/g, "").replace("−", "-").replace(/,/g, ".");
   const rest = plain.replace(/^-/, "");
   const all = [...rest.matchAll(/(\d*)\.?(\d*)([a-zµ]*)/g)].filter(([one]) => one);
@@ -95,6 +95,6 @@ export function parseDate(text, zero = origin) {
  * @param {number} width
  * @param {number} spacing
  */
-export function ruler(from, to, width, spacing) {
+export function rulerTicks(from, to, width, spacing) {
   return timeTicks(origin, from, to, width, spacing);
 }

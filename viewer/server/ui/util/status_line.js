@@ -9,36 +9,36 @@ import { byId, make } from "./dom.js";
  * @param {string} name
  * @param {string} [where]
  */
-export function say(now, name, where = "") {
+export function showReadout(now, name, where = "") {
   byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
 }
 
-export function sayNothing() {
+export function clearReadout() {
   byId("readout").replaceChildren();
 }
 
 /** Whether the note describes an unfinished action. */
-let stays = false;
+let isSticky = false;
 
 /**
  * A short answer, until the next action.
  * @param {string} text
- * @param {boolean} [still] keeps it until another note
+ * @param {boolean} [sticky] keeps it until another note
  */
-export function note(text, still = false) {
+export function showNote(text, sticky = false) {
   const line = byId("note");
-  stays = still;
+  isSticky = sticky;
   line.textContent = text;
   line.hidden = text === "";
 }
 
 /** Removes an answer that has been read. */
-export function forgetNote() {
-  if (!stays) note("");
+export function clearNote() {
+  if (!isSticky) showNote("");
 }
 
 /** Shows which contents the image draws as one. @param {string[]} notes */
-export function missing(notes) {
+export function showImageNotes(notes) {
   const line = byId("missing");
   line.hidden = notes.length === 0;
   line.textContent = notes.join("; ");

@@ -1,12 +1,12 @@
 // The diagram. It keeps the last images, stretches them at once when the view moves, and replaces
 // them when the exact one arrives.
 
-import { ask, drop } from "../net/api.js";
-import { byId, color, density, sized } from "../util/dom.js";
-import { drawArrow, drawScene, hit, mixture } from "./scene.js";
+import { request, cancel } from "../net/api.js";
+import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
+import { drawArrow, drawScene, hitAt, columnAt } from "./scene.js";
 import { timeAxis } from "./clock.js";
-import { frozen, layout, setRows, toRows, toWindow, top } from "../state/rows.js";
-import { length, looks, view } from "../state/view.js";
+import { pinnedHeight, layout, setRows, toRows, toWindow, scrollTop } from "../state/rows.js";
+import { traceDuration, imageParameters, view } from "../state/view.js";
 
 /** @type {HTMLElement} */ const chart = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
@@ -17,32 +17,32 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture")
  * Pinned rows are on a canvas of their own.
  * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn:
  * import("./scene.js").Drawn, from: number, to: number, top: number,   bottom: number, width:
- * number, key: string, looks: string, coarse: boolean }} Picture
+ * number, key: string, style: string, coarse: boolean }} ChartImage
  */
 
 /**
  * Milliseconds without a change, after which finer images and those of the rows above and below are
  * requested.
  */
-const REST = 40;
+const REST_DELAY = 40;
 /**
  * Consecutive images that may be dropped for newer ones. More would leave nothing to see during a
  * long movement.
  */
-const DROPPED = 2;
+const MAX_DROPPED = 2;
 /** Pixels of all images that are kept, so that the target of a zoom or pan is seldom blank. */
-const KEPT = 24e6;
+const MAX_PIXELS = 24e6;
 
-/** The kept images; the last element is the one shown last. @type {Picture[]} */
-let pictures = [];
-let asking = false;
+/** The kept images; the last element is the one shown last. @type {ChartImage[]} */
+let images = [];
+let isLoading = false;
 /** The key of the image that is being requested. */
-let asked = "";
-let again = false;
-let dropped = 0;
-let rest = 0;
+let requestedKey = "";
+let isOutdated = false;
+let droppedCount = 0;
+let restTimer = 0;
 /** Whether the rows have arrived. */
-let ready = false;
+let hasRows = false;
 /** @type {(error: unknown) => void} */
 let onError = () => {};
 
@@ -78,46 +78,46 @@ export function xOf(time) {
  * more, so that small steps need no new image.
  * @param {number} first
  */
-function rowsFrom(first) {
-  const { width, height: seen } = size();
-  const bottom = Math.min(layout.height, first + seen + quarter());
-  const look = looks();
-  const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: density(), ...look };
-  return { part, key: JSON.stringify(part), looks: JSON.stringify([look, width]) };
+function requestFrom(first) {
+  const { width, height: visibleHeight } = size();
+  const bottom = Math.min(layout.height, first + visibleHeight + quarter());
+  const style = imageParameters();
+  const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: pixelRatio(), ...style };
+  return { part, key: JSON.stringify(part), style: JSON.stringify([style, width]) };
 }
 
 function quarter() {
   return Math.max(1, Math.floor(size().height / 4));
 }
 
-function wanted() {
-  return rowsFrom(Math.max(0, Math.floor(top() / quarter())) * quarter());
+function currentRequest() {
+  return requestFrom(Math.max(0, Math.floor(scrollTop() / quarter())) * quarter());
 }
 
 /** The image shown last, if it is exactly that of the view; otherwise null. */
-function exact() {
-  const last = pictures[pictures.length - 1];
-  return last?.key === wanted().key ? last : null;
+function exactImage() {
+  const last = images[images.length - 1];
+  return last?.key === currentRequest().key ? last : null;
 }
 
 /** Shows the view: at once the images at hand, then the exact one. */
 export function refresh() {
-  if (!ready) return;
-  const { key } = wanted();
-  const known = pictures.findIndex((one) => one.key === key);
-  if (known >= 0 && known < pictures.length - 1) {
-    pictures.push(...pictures.splice(known, 1));
-    document.dispatchEvent(new Event("picture"));
+  if (!hasRows) return;
+  const { key } = currentRequest();
+  const knownAt = images.findIndex((one) => one.key === key);
+  if (knownAt >= 0 && knownAt < images.length - 1) {
+    images.push(...images.splice(knownAt, 1));
+    document.dispatchEvent(new Event("image"));
   }
   paint();
-  fetchPicture();
-  tell();
+  fetchImage();
+  publishState();
 }
 
 /** Writes to the element whether the image is exact and has full resolution. Tests read it. */
-export function tell() {
-  const picture = ready && !asking ? exact() : null;
-  chart.dataset.settled = picture?.coarse ? "coarse" : String(picture !== null);
+export function publishState() {
+  const image = hasRows && !isLoading ? exactImage() : null;
+  chart.dataset.settled = image?.coarse ? "coarse" : String(image !== null);
 }
 
 /**
@@ -125,15 +125,15 @@ export function tell() {
  * @param {import("../state/rows.js").Rows} next
  * @param {number | null} [scroll] the new scroll position of the rows
  */
-export function swap(next, scroll = null) {
+export function setLayout(next, scroll = null) {
   const before = layout;
   setRows(next);
-  ready = true;
+  hasRows = true;
   byId("rows").style.height = `${next.height + 24}px`;
   resize();
   if (scroll !== null) scroller.scrollTop = scroll;
-  const last = pictures[pictures.length - 1];
-  if (last && last.looks !== wanted().looks) pictures.push(rearranged(last, before));
+  const last = images[images.length - 1];
+  if (last && last.style !== currentRequest().style) images.push(rearrange(last, before));
   refresh();
 }
 
@@ -143,7 +143,7 @@ export function swap(next, scroll = null) {
  * @param {import("../state/rows.js").Row} row
  * @param {import("../state/rows.js").Rows} before
  */
-function stoodAt(row, before) {
+function formerPosition(row, before) {
   const was = before.rows.find((one) => one.id === row.id);
   if (was?.folded === row.folded) return was;
   if (!was) return before.rows.find((one) => one.folded && row.above.includes(one.id));
@@ -155,112 +155,112 @@ function stoodAt(row, before) {
 
 /**
  * An image cut into its rows, each at the present position of its container.
- * @param {Picture} old
+ * @param {ChartImage} old
  * @param {import("../state/rows.js").Rows} before
- * @returns {Picture}
+ * @returns {ChartImage}
  */
-function rearranged(old, before) {
-  const { part, looks } = wanted();
+function rearrange(old, before) {
+  const { part, style } = currentRequest();
   const canvas = document.createElement("canvas");
-  const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
+  const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
   const pinned = layout.pinned > 0 ? document.createElement("canvas") : null;
-  const above = pinned && sized(pinned, part.width, layout.pinned);
+  const above = pinned && sizedContext(pinned, part.width, layout.pinned);
   for (const row of layout.rows) {
     if (!row.pinned && (row.y > part.bottom || row.y + row.height < part.top)) continue;
-    const [from, to] = [stoodAt(row, before), row.pinned ? above : context];
+    const [from, to] = [formerPosition(row, before), row.pinned ? above : context];
     const source = from?.pinned ? old.pinned : old.canvas;
     const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
     if (!from || !source || !to || y < 0) continue;
     // Contents that only resemble those of the row are pale until the exact image comes.
     to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
-    to.drawImage(source, 0, y * density(), source.width, from.height * density(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+    to.drawImage(source, 0, y * pixelRatio(), source.width, from.height * pixelRatio(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
   }
-  return { ...old, canvas, pinned, looks, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+  return { ...old, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
 }
 
-async function fetchPicture() {
-  const { part, key, looks } = wanted();
-  clearTimeout(rest);
-  if (pictures.some((one) => one.key === key)) {
-    rest = setTimeout(complete, REST);
+async function fetchImage() {
+  const { part, key, style } = currentRequest();
+  clearTimeout(restTimer);
+  if (images.some((one) => one.key === key)) {
+    restTimer = setTimeout(loadDetails, REST_DELAY);
     return;
   }
-  if (asking) {
-    again = true;
-    if (dropped < DROPPED && key !== asked) {
-      dropped += 1;
-      drop("scene");
+  if (isLoading) {
+    isOutdated = true;
+    if (droppedCount < MAX_DROPPED && key !== requestedKey) {
+      droppedCount += 1;
+      cancel("scene");
     }
     return;
   }
-  asking = true;
-  asked = key;
+  isLoading = true;
+  requestedKey = key;
   let failed = false;
   try {
-    const picture = await load({ part, key, looks });
-    if (picture) {
-      dropped = 0;
-      pictures.push(picture);
-      forget(looks);
-      document.dispatchEvent(new Event("picture"));
+    const image = await load({ part, key, style });
+    if (image) {
+      droppedCount = 0;
+      images.push(image);
+      evictImages(style);
+      document.dispatchEvent(new Event("image"));
     }
   } catch (error) {
     failed = true;
     onError(error);
   } finally {
-    asking = false;
+    isLoading = false;
   }
-  if (!failed && (again || !exact())) {
-    again = false;
+  if (!failed && (isOutdated || !exactImage())) {
+    isOutdated = false;
     // Rows that changed in the meantime may have put another image after the exact one.
     refresh();
     return;
   }
   paint();
-  tell();
-  rest = setTimeout(complete, REST);
+  publishState();
+  restTimer = setTimeout(loadDetails, REST_DELAY);
 }
 
 /**
  * Loads an image. Returns null if a newer one was requested or the rows changed in the meantime.
- * @param {ReturnType<typeof rowsFrom>} of
+ * @param {ReturnType<typeof requestFrom>} of
  * @param {boolean} [whole] each column of pixels by itself, regardless of the number of bytes
- * @returns {Promise<Picture | null>}
+ * @returns {Promise<ChartImage | null>}
  */
-async function load({ part, key, looks }, whole = false) {
+async function load({ part, key, style }, whole = false) {
   const { pinned } = layout;
-  const scene = await ask("scene", whole ? { ...part, whole } : part);
-  if (!scene || looks !== wanted().looks) return null;
-  return { ...part, ...draw(scene, part, pinned), key, looks, coarse: !scene.isWhole };
+  const scene = await request("scene", whole ? { ...part, whole } : part);
+  if (!scene || style !== currentRequest().style) return null;
+  return { ...part, ...draw(scene, part, pinned), key, style, coarse: !scene.isWhole };
 }
 
 /**
  * Runs when the view has come to rest. Loads the full resolution, then the rows above and below.
  */
-async function complete() {
-  const now = exact();
-  if (!now || asking) return;
+async function loadDetails() {
+  const now = exactImage();
+  if (!now || isLoading) return;
   try {
     if (now.coarse) {
-      const finer = await load(wanted(), true);
-      const at = pictures.indexOf(now);
+      const finer = await load(currentRequest(), true);
+      const at = images.indexOf(now);
       if (!finer || at < 0) return;
-      pictures[at] = finer;
-      document.dispatchEvent(new Event("picture"));
+      images[at] = finer;
+      document.dispatchEvent(new Event("image"));
       paint();
-      tell();
+      publishState();
     }
     const screen = 4 * quarter();
     for (const at of [now.top - screen, now.top + screen]) {
-      if (asking || exact()?.key !== now.key) return;
-      const beside = rowsFrom(Math.max(0, at));
+      if (isLoading || exactImage()?.key !== now.key) return;
+      const neighbour = requestFrom(Math.max(0, at));
       if (at <= -screen || at >= layout.height) continue;
-      if (pictures.some((one) => one.key === beside.key)) continue;
-      const picture = await load(beside, true);
-      if (!picture) return;
+      if (images.some((one) => one.key === neighbour.key)) continue;
+      const image = await load(neighbour, true);
+      if (!image) return;
       // The shown image stays the last element.
-      pictures.splice(pictures.length - 1, 0, picture);
-      forget(picture.looks);
+      images.splice(images.length - 1, 0, image);
+      evictImages(image.style);
       paint();
     }
   } catch (error) {
@@ -275,29 +275,29 @@ async function complete() {
  */
 function draw(scene, part, pinned) {
   const canvas = document.createElement("canvas");
-  const context = sized(canvas, part.width, Math.max(1, part.bottom - part.top));
+  const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
   context.translate(0, -part.top);
   // Links between pinned and scrolled rows are drawn at each paint.
   const drawn = drawScene(context, scene, pinned === 0);
   if (pinned === 0) return { canvas, pinned: null, drawn };
   const above = document.createElement("canvas");
-  drawScene(sized(above, part.width, pinned), scene, false);
+  drawScene(sizedContext(above, part.width, pinned), scene, false);
   return { canvas, pinned: above, drawn };
 }
 
 /**
- * Keeps only images with this style, preferring the newest and the widest within the limit `KEPT`.
- * @param {string} looks
+ * Keeps only images with this style, preferring the newest and the widest within the limit `MAX_PIXELS`.
+ * @param {string} style
  */
-function forget(looks) {
-  pictures = pictures.filter((one) => one.looks === looks && one.key !== "");
-  const pixels = (/** @type {Picture} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
-  const widest = Math.max(...pictures.map((one) => one.to - one.from));
-  let sum = pictures.reduce((all, one) => all + pixels(one), 0);
-  while (sum > KEPT && pictures.length > 2) {
-    const oldest = pictures.findIndex((one) => one.to - one.from < widest);
-    if (oldest < 0 || oldest === pictures.length - 1) break;
-    sum -= pixels(pictures.splice(oldest, 1)[0]);
+function evictImages(style) {
+  images = images.filter((one) => one.style === style && one.key !== "");
+  const pixels = (/** @type {ChartImage} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
+  const widest = Math.max(...images.map((one) => one.to - one.from));
+  let sum = images.reduce((all, one) => all + pixels(one), 0);
+  while (sum > MAX_PIXELS && images.length > 2) {
+    const oldest = images.findIndex((one) => one.to - one.from < widest);
+    if (oldest < 0 || oldest === images.length - 1) break;
+    sum -= pixels(images.splice(oldest, 1)[0]);
   }
 }
 
@@ -305,71 +305,71 @@ function forget(looks) {
  * Draws the grid and the images at hand, stretched to their present position, the best one last.
  */
 export function paint() {
-  const { width, height: seen } = size();
-  const context = sized(canvas, width, seen);
-  const stays = frozen();
+  const { width, height: visibleHeight } = size();
+  const context = sizedContext(canvas, width, visibleHeight);
+  const stays = pinnedHeight();
   const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
   const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
     if (below <= above) return;
     context.clearRect(from, above, to - from, below - above);
-    context.fillStyle = color("--grid");
+    context.fillStyle = cssColor("--grid");
     // Whole pixels: browsers draw a fraction of a pixel differently, depending on more than its
     // value.
-    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - top())) - Math.round(above)];
+    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above)];
     for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
   };
-  wipe(0, width, 0, seen);
-  const last = pictures[pictures.length - 1];
+  wipe(0, width, 0, visibleHeight);
+  const last = images[images.length - 1];
   const span = view.to - view.from;
-  const parts = pictures.filter((one) => one === last || (one.looks === last.looks && one.from < view.to && one.to > view.from));
+  const parts = images.filter((one) => one === last || (one.style === last.style && one.from < view.to && one.to > view.from));
   // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const near = (/** @type {Picture} */ one) => (one === last && exact() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
+  const near = (/** @type {ChartImage} */ one) => (one === last && exactImage() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
   parts.sort((a, b) => near(a) - near(b));
   // An image that covers the whole view hides those below it.
-  const bottom = Math.min(top() + seen, layout.height);
-  const covers = (/** @type {Picture} */ one) => one.from <= view.from && one.to >= view.to && one.top <= top() && one.bottom >= bottom;
+  const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
+  const covers = (/** @type {ChartImage} */ one) => one.from <= view.from && one.to >= view.to && one.top <= scrollTop() && one.bottom >= bottom;
   parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
   for (const one of parts) {
     const [x0, x1] = [xOf(one.from), xOf(one.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
     if (one !== parts[0]) {
-      const [above, below] = [Math.max(one.top - top(), 0), Math.min(one.bottom - top(), seen)];
+      const [above, below] = [Math.max(one.top - scrollTop(), 0), Math.min(one.bottom - scrollTop(), visibleHeight)];
       if (one.pinned) wipe(x0, x1, 0, stays);
       wipe(x0, x1, above, below);
     }
-    const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / density());
+    const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / pixelRatio());
     context.save();
     context.beginPath();
-    context.rect(0, stays, width, seen - stays);
+    context.rect(0, stays, width, visibleHeight - stays);
     context.clip();
-    scaled(one.canvas, one.top - top());
+    scaled(one.canvas, one.top - scrollTop());
     context.restore();
     if (one.pinned && stays > 0) scaled(one.pinned, 0);
-    else if (one.pinned && one.top > 0) scaled(one.pinned, -top());
+    else if (one.pinned && one.top > 0) scaled(one.pinned, -scrollTop());
   }
-  if (last?.pinned) arrows(context, last, stays);
+  if (last?.pinned) drawLinks(context, last, stays);
   if (stays > 0) {
-    context.fillStyle = color("--edge");
+    context.fillStyle = cssColor("--edge");
     context.fillRect(0, stays - 4, width, 1);
   }
   // Shades the time before the start and after the end of the trace.
   context.globalAlpha = 0.08;
-  context.fillStyle = color("--faint");
-  const [start, end] = [xOf(0), xOf(length())];
-  if (start > 0) context.fillRect(0, 0, start, seen);
-  if (end < width) context.fillRect(end, 0, width - end, seen);
+  context.fillStyle = cssColor("--faint");
+  const [start, end] = [xOf(0), xOf(traceDuration())];
+  if (start > 0) context.fillRect(0, 0, start, visibleHeight);
+  if (end < width) context.fillRect(end, 0, width - end, visibleHeight);
   context.globalAlpha = 1;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Picture} picture @param {number} stays */
-function arrows(context, picture, stays) {
-  const [x0, x1] = [xOf(picture.from), xOf(picture.to)];
-  const x = (/** @type {number} */ at) => x0 + (at / picture.width) * (x1 - x0);
-  for (const one of picture.drawn.arrows) {
+/** @param {CanvasRenderingContext2D} context @param {ChartImage} image @param {number} stays */
+function drawLinks(context, image, stays) {
+  const [x0, x1] = [xOf(image.from), xOf(image.to)];
+  const x = (/** @type {number} */ at) => x0 + (at / image.width) * (x1 - x0);
+  for (const one of image.drawn.arrows) {
     const [a, b, c, d] = one.ends;
     // The pinned rows hide a link below them.
-    const behind = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
-    if (behind(b) || behind(d)) continue;
+    const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
+    if (isCovered(b) || isCovered(d)) continue;
     drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
   }
   context.globalAlpha = 1;
@@ -380,24 +380,24 @@ function arrows(context, picture, stays) {
  * @param {number} x
  * @param {number} y
  */
-export function under(x, y) {
-  const picture = exact();
-  if (!picture) return null;
-  const found = hit(picture.drawn, x, toRows(y), y, toWindow);
-  return found ? { hit: found } : { mixture: mixture(picture.drawn, x, toRows(y)) };
+export function entityAt(x, y) {
+  const image = exactImage();
+  if (!image) return null;
+  const found = hitAt(image.drawn, x, toRows(y), y, toWindow);
+  return found ? { hit: found } : { mixture: columnAt(image.drawn, x, toRows(y)) };
 }
 
 /** Notes on the contents that the image leaves out. */
-export function notes() {
-  return exact()?.drawn.notes ?? [];
+export function imageNotes() {
+  return exactImage()?.drawn.notes ?? [];
 }
 
 /** The entities in the image that the pointer can hit. */
 export function hits() {
-  return exact()?.drawn.hits ?? [];
+  return exactImage()?.drawn.hits ?? [];
 }
 
 /** @param {string} id */
-export function find(id) {
+export function findHit(id) {
   return hits().find((one) => one.id === id) ?? null;
 }

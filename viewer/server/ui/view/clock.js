@@ -2,9 +2,9 @@
 
 import { placed } from "../util/axis.js";
 import { textWidth } from "../util/dom.js";
-import { ruler } from "../util/format.js";
-import { note } from "../util/status_line.js";
-import { changed, tellBeside, told, view } from "../state/view.js";
+import { rulerTicks } from "../util/format.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, setSetting, setting, view } from "../state/view.js";
 
 const SECOND = 1_000_000_000n;
 /** Steps of at least a second, in seconds. */
@@ -14,24 +14,24 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
  * The real time of the first timestamp of the trace, in nanoseconds since 1970; null if unknown.
  * @type {bigint | null}
  */
-let zero = null;
+let traceStart = null;
 
 /** @param {string | null} text of the summary */
 export function setClock(text) {
-  zero = text === null ? null : BigInt(text);
+  traceStart = text === null ? null : BigInt(text);
 }
 
 /** Whether the ruler shows the time of day. */
 export function isClock() {
-  return zero !== null && told("clock") === "utc";
+  return traceStart !== null && setting("clock") === "utc";
 }
 
 /** Switches the ruler between the time of day and the time since the start. */
 export function toggleClock() {
-  if (zero === null) return note("This trace has no time of day: only runs have one, whose processes read the real-time clock");
-  tellBeside("clock", told("clock") === "utc" ? null : "utc");
-  changed("time");
-  note(told("clock") === "utc" ? "The ruler shows the time of day (UTC)" : "The ruler shows the time since the start");
+  if (traceStart === null) return showNote("This trace has no time of day: only runs have one, whose processes read the real-time clock");
+  setSetting("clock", setting("clock") === "utc" ? null : "utc");
+  notifyChange("time");
+  showNote(setting("clock") === "utc" ? "The ruler shows the time of day (UTC)" : "The ruler shows the time since the start");
 }
 
 /** Year, month and day. @param {bigint} nanos since 1970 */
@@ -61,13 +61,13 @@ function digitsOf(step) {
  * @param {number} resolution
  */
 export function clockAt(time, resolution) {
-  const at = (zero ?? 0n) + BigInt(Math.round(time));
+  const at = (traceStart ?? 0n) + BigInt(Math.round(time));
   return `${dayOf(at)} ${timeOf(at, digitsOf(resolution))} UTC`;
 }
 
 /** The time axis of the diagram, with its labels placed. @param {number} width */
 export function timeAxis(width) {
-  const rule = isClock() ? clockRuler : ruler;
+  const rule = isClock() ? clockRuler : rulerTicks;
   return placed(width, textWidth("11px"), (spacing) => rule(view.from, view.to, width, spacing));
 }
 
@@ -81,13 +81,13 @@ export function timeAxis(width) {
  * @returns {{ base: string | null, ticks: { x: number, label: string }[] }}
  */
 function clockRuler(from, to, width, spacing) {
-  if (zero === null || !(to > from) || width <= 0) return { base: null, ticks: [] };
+  if (traceStart === null || !(to > from) || width <= 0) return { base: null, ticks: [] };
   const least = ((to - from) * spacing) / width;
   let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   step *= [1, 2, 5, 10].find((factor) => step * factor >= least) ?? 10;
   step = Math.max(1, Math.round(step));
   if (least > 5e8) step = 1e9 * (STEPS.find((seconds) => seconds * 1e9 >= least) ?? 86400 * Math.ceil(least / 86400e9));
-  const start = zero + BigInt(Math.ceil(from));
+  const start = traceStart + BigInt(Math.ceil(from));
   const big = BigInt(step);
   const digits = digitsOf(step);
   // A label with many digits would not fit. The seconds then appear to the left of the ruler, and
@@ -95,9 +95,9 @@ function clockRuler(from, to, width, spacing) {
   const isShort = digits <= 3;
   const origin = isShort ? 0n : (start / SECOND) * SECOND;
   const ticks = [];
-  for (let at = ((start + big - 1n) / big) * big; Number(at - zero) <= to; at += big) {
+  for (let at = ((start + big - 1n) / big) * big; Number(at - traceStart) <= to; at += big) {
     const label = isShort ? (step >= 86400e9 ? dayOf(at) : timeOf(at, digits)) : fraction(at - origin, digits);
-    ticks.push({ x: ((Number(at - zero) - from) / (to - from)) * width, label });
+    ticks.push({ x: ((Number(at - traceStart) - from) / (to - from)) * width, label });
   }
   return { base: isShort ? `${dayOf(start)} UTC` : `${dayOf(origin)} ${timeOf(origin, 0)} UTC`, ticks };
 }

@@ -7,25 +7,25 @@ import { byId, make } from "../util/dom.js";
  * @param {string} text
  * @returns {(Node | string)[]}
  */
-function typed(text) {
+function withCode(text) {
   return text.split("`").map((part, at) => (at % 2 ? make("code", { text: part }) : part));
 }
 
 /**
  * Shows the reason for a missing diagram.
  * @param {"loading" | "empty" | null} kind
- * @param {string} [what] the present activity
+ * @param {string} [activity] the present activity
  */
-export function message(kind, what = "Reading the trace…") {
+export function showMessage(kind, activity = "Reading the trace…") {
   const box = byId("message");
   box.hidden = kind === null;
   // Without a diagram the time controls are hidden.
   document.documentElement.dataset.message = kind ?? "";
   if (kind === "loading") {
-    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: what }));
+    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: activity }));
   } else if (kind === "empty") {
     box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
-      make("p", {}, ...typed("The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote.")));
+      make("p", {}, ...withCode("The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote.")));
   }
 }
 
@@ -34,12 +34,12 @@ export function message(kind, what = "Reading the trace…") {
  * @param {string | null} text
  * @param {() => void} again repeats the request; the page stays
  */
-export function trouble(text, again = () => {}) {
+export function showError(text, again = () => {}) {
   const box = byId("trouble");
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
-  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", {}, ...typed(text)),
+  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", {}, ...withCode(text)),
     make("button", { text: "Try again", onclick: again }));
 }
 
@@ -47,7 +47,7 @@ export function trouble(text, again = () => {}) {
  * Shows the diagnostics of the trace next to its name.
  * @param {{ remarks: string[], intact: boolean }} summary
  */
-export function remarks({ remarks, intact }) {
+export function showDiagnostics({ remarks, intact }) {
   const pill = byId("remarks");
   pill.hidden = remarks.length === 0;
   const many = remarks.length === 1 ? "1 remark" : `${remarks.length} remarks`;
@@ -58,7 +58,7 @@ export function remarks({ remarks, intact }) {
     const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
       make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
       !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
-      make("ul", {}, ...remarks.map((text) => make("li", {}, ...typed(text)))),
+      make("ul", {}, ...remarks.map((text) => make("li", {}, ...withCode(text)))),
       make("form", { method: "dialog" }, make("button", { text: "Close" })));
     sheet.addEventListener("close", () => sheet.remove());
     document.body.append(sheet);

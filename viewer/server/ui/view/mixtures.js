@@ -14,7 +14,7 @@ import { Stream } from "../net/wire.js";
  * A canvas that is reused, because allocating one takes as long as its use.
  * @type {HTMLCanvasElement | null}
  */
-let kept = null;
+let sharedCanvas = null;
 
 /** The pixels of all mixtures of an image. */
 export class Mixtures {
@@ -109,22 +109,22 @@ export class Mixtures {
     const added = Math.round(part * 255);
     for (let at = y * this.width + from, stop = y * this.width + to; at < stop; at += 1) {
       const old = this.pixels[at];
-      const had = old >>> 24;
-      if (had === 0) {
+      const oldAlpha = old >>> 24;
+      if (oldAlpha === 0) {
         this.pixels[at] = ((added << 24) | (ink & 0xffffff)) >>> 0;
         continue;
       }
-      const all = had + added;
-      const channel = (/** @type {number} */ by) => Math.round((((old >>> by) & 255) * had + ((ink >>> by) & 255) * added) / all) << by;
+      const all = oldAlpha + added;
+      const channel = (/** @type {number} */ by) => Math.round((((old >>> by) & 255) * oldAlpha + ((ink >>> by) & 255) * added) / all) << by;
       this.pixels[at] = ((Math.min(all, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
     }
   }
 
   /** Finishes the pixels after all lanes have been read, so that they can be drawn. */
   close() {
-    kept ??= document.createElement("canvas");
-    if (kept.width !== this.width || kept.height !== this.height) [kept.width, kept.height] = [this.width, this.height];
-    /** @type {CanvasRenderingContext2D} */ (kept.getContext("2d")).putImageData(this.image, 0, 0);
+    sharedCanvas ??= document.createElement("canvas");
+    if (sharedCanvas.width !== this.width || sharedCanvas.height !== this.height) [sharedCanvas.width, sharedCanvas.height] = [this.width, this.height];
+    /** @type {CanvasRenderingContext2D} */ (sharedCanvas.getContext("2d")).putImageData(this.image, 0, 0);
   }
 
   /**
@@ -143,7 +143,7 @@ export class Mixtures {
       const [left, right] = [this.column(x * scale), this.column((last.x + last.width) * scale)];
       const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map((at) => Math.min(Math.max(at, 0), this.height));
       const [wide, tall] = [right - left, below - above];
-      if (wide > 0 && tall > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (kept), left, above, wide, tall, left, above, wide, tall);
+      if (wide > 0 && tall > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (sharedCanvas), left, above, wide, tall, left, above, wide, tall);
     }
     context.setTransform(scale, 0, 0, scale, 0, down);
   }

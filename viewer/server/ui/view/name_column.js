@@ -1,38 +1,38 @@
 // The width of the names: as wide as they need, or as the user dragged their edge.
 
 import { byId } from "../util/dom.js";
-import { indent, labelled, measured } from "../state/rows.js";
+import { indent, labelledStrips, hasRoomForBounds } from "../state/rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
 /** The most texts that are measured. */
-const MEASURED = 2000;
+const MAX_MEASURED = 2000;
 
 /** The width that the user chose. @type {number | null} */
-let chosen = null;
+let userWidth = null;
 
 /** The largest width that names needed so far, in pixels. */
-let needed = 190;
+let neededWidth = 190;
 
 /**
  * The common width of all panes, so that their diagrams have one time axis.
  * @type {number | null}
  */
-let together = null;
+let commonWidth = null;
 
 /**
  * Receives the width that the names need here, and the width that the user chose.
  * @type {((pixels: number, hand?: number | null) => void) | null}
  */
-let panes = null;
+let reportWidth = null;
 
 /** Called after a change of the width. */
-let moved = () => {};
+let onResize = () => {};
 
-const fitting = () => Math.min(needed, 360, innerWidth * 0.35);
+const fittingWidth = () => Math.min(neededWidth, 360, innerWidth * 0.35);
 
 /** Gives the names the width that they need. @param {import("../state/rows.js").Row[]} all */
-export function names(all) {
+export function fitNames(all) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   /**
    * The width of the widest text with the space next to it. Of a hundred thousand texts only the
@@ -42,45 +42,45 @@ export function names(all) {
    */
   const widest = (font, of) => {
     pen.font = `${font} Inter, sans-serif`;
-    const long = (/** @type {[string, number]} */ [text, beside]) => text.length * 8 + beside;
-    const some = of.length > MEASURED ? [...of].sort((a, b) => long(b) - long(a)).slice(0, MEASURED) : of;
-    return Math.ceil(some.reduce((most, [text, beside]) => Math.max(most, pen.measureText(text).width + beside), 0));
+    const long = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
+    const some = of.length > MAX_MEASURED ? [...of].sort((a, b) => long(b) - long(a)).slice(0, MAX_MEASURED) : of;
+    return Math.ceil(some.reduce((most, [text, padding]) => Math.max(most, pen.measureText(text).width + padding), 0));
   };
-  const once = (/** @type {string[]} */ texts, beside = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, beside]));
-  const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(measured).flatMap((strip) => strip.bounds ?? [])), 8));
-  const what = Math.min(130, widest("10px", once(all.flatMap((row) => labelled(row).map((strip) => strip.name)))));
-  const wide = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelled(row).length ? what + bounds + 18 : 0)]));
+  const once = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
+  const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
+  const labelWidth = Math.min(130, widest("10px", once(all.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
+  const nameWidth = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
-  stage.style.setProperty("--what", `${what}px`);
+  stage.style.setProperty("--what", `${labelWidth}px`);
   // The width never shrinks, so that rows that come and go do not move the diagram.
-  needed = Math.max(needed, wide);
-  width(together ?? chosen ?? fitting());
-  panes?.(fitting());
+  neededWidth = Math.max(neededWidth, nameWidth);
+  setWidth(commonWidth ?? userWidth ?? fittingWidth());
+  reportWidth?.(fittingWidth());
 }
 
 /**
  * Leaves the width to the page around this one.
- * @param {(pixels: number, hand?: number | null) => void} say receives the width that names need,
+ * @param {(pixels: number, hand?: number | null) => void} report receives the width that names need,
  * and the one the user chose
  */
-export function watchNames(say) {
-  panes = say;
-  say(fitting());
+export function leaveWidthToPanes(report) {
+  reportWidth = report;
+  report(fittingWidth());
 }
 
 /** Gives the names the common width of all panes. @param {number} pixels */
-export function align(pixels) {
-  if (together === pixels) return;
-  together = pixels;
-  width(pixels);
-  moved();
+export function setCommonWidth(pixels) {
+  if (commonWidth === pixels) return;
+  commonWidth = pixels;
+  setWidth(pixels);
+  onResize();
 }
 
 /**
  * Sets the width of the names in pixels, and states it for screen readers.
  * @param {number} pixels
  */
-function width(pixels) {
+function setWidth(pixels) {
   stage.style.setProperty("--names", `${pixels}px`);
   byId("edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
   byId("edge").setAttribute("aria-valuemin", "90");
@@ -92,21 +92,21 @@ function width(pixels) {
  * @param {() => void} follow
  * @param {() => void} fitted
  */
-export function edge(follow, fitted) {
-  moved = follow;
+export function listenToEdge(follow, fitted) {
+  onResize = follow;
   const handle = byId("edge");
-  const set = (/** @type {number | null} */ wanted) => {
-    if (panes) {
-      panes(fitting(), wanted);
+  const set = (/** @type {number | null} */ width) => {
+    if (reportWidth) {
+      reportWidth(fittingWidth(), width);
       return;
     }
-    chosen = wanted === null ? null : Math.min(Math.max(wanted, 90), innerWidth * 0.6);
-    if (chosen === null) {
+    userWidth = width === null ? null : Math.min(Math.max(width, 90), innerWidth * 0.6);
+    if (userWidth === null) {
       fitted();
       return;
     }
-    width(chosen);
-    moved();
+    setWidth(userWidth);
+    onResize();
   };
   handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault();

@@ -2,43 +2,24 @@
 // one, and lit entities.
 
 import * as chart from "./chart.js";
-import { byId, color, sized } from "../util/dom.js";
+import { byId, cssColor, sizedContext } from "../util/dom.js";
 import { outline } from "./scene.js";
-import { frozen, rowOf, toWindow } from "../state/rows.js";
+import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
+import { overlay } from "../state/overlay_state.js";
 import { view } from "../state/view.js";
 
-const over = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
+const canvas = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
 
-/** The position of the pointer, and the time range being chosen, to zoom to or to measure. */
-export const state = {
-  /** @type {number | null} */ x: null,
-  /** @type {number | null} */ y: null,
-  /** The row that is pointed at. @type {number | null} */ row: null,
-  /** @type {[number, number] | null} */ choice: null,
-  /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
-  /** @type {string[]} */ lit: [],
-  /** What stays lit until something else is chosen. @type {string[]} */ kept: [],
-  /** The chain of links through what is chosen. @type {Hop[]} */ hops: [],
-  /** @type {string | null} */ main: null,
-};
-
-/**
- * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
- * the innermost last.
- * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
- * ends: [string, string] }} Hop
- */
-
-export function paintOver() {
-  const { x, choice, main, snap } = state;
-  const lit = [...state.kept, ...state.lit];
+export function paintOverlay() {
+  const { x, dragRange, target, snap } = overlay;
+  const highlighted = [...overlay.stickyHighlights, ...overlay.highlighted];
   const { width, height } = chart.size();
-  const context = sized(over, width, height);
-  const accent = color("--accent");
+  const context = sizedContext(canvas, width, height);
+  const accent = cssColor("--accent");
   const line = (/** @type {number} */ at) => context.fillRect(Math.round(at), 0, 1, height);
-  if (choice) {
-    const [a, b] = choice;
-    context.fillStyle = color("--paper");
+  if (dragRange) {
+    const [a, b] = dragRange;
+    context.fillStyle = cssColor("--paper");
     context.globalAlpha = 0.6;
     context.fillRect(0, 0, a, height);
     context.fillRect(b, 0, width - b, height);
@@ -47,24 +28,24 @@ export function paintOver() {
     line(a);
     line(b);
   }
-  if (view.measured && !choice) {
+  if (view.measured && !dragRange) {
     const [a, b] = view.measured.map(chart.xOf).sort((one, other) => one - other);
-    context.fillStyle = color("--accent-soft");
+    context.fillStyle = cssColor("--accent-soft");
     context.fillRect(a, 0, b - a, height);
     context.fillStyle = accent;
     line(a);
     line(b);
   }
-  if (x !== null && !choice) {
-    context.fillStyle = color("--ink");
+  if (x !== null && !dragRange) {
+    context.fillStyle = cssColor("--ink");
     context.globalAlpha = 0.28;
     line(x);
     context.globalAlpha = 1;
   }
-  for (const id of lit) around(context, id, [[color("--paper"), 5], [accent, 2.5]]);
-  for (const hop of state.hops) along(context, hop, [[color("--paper"), 4.5], [accent, 2]]);
-  if (view.chosen) around(context, view.chosen, [[color("--paper"), 5], [accent, 2.5]]);
-  if (main) around(context, main, [[color("--ink"), 2]]);
+  for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
+  for (const hop of overlay.chainLinks) drawChainLink(context, hop, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
+  if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
     const at = chart.xOf(snap.time);
     context.fillStyle = accent;
@@ -91,10 +72,10 @@ function heightOf(path) {
 /**
  * Draws a link of a chain, even if the image shows it in a bundle.
  * @param {CanvasRenderingContext2D} context
- * @param {Hop} hop
+ * @param {import("../state/overlay_state.js").Hop} hop
  * @param {[string, number][]} pens
  */
-function along(context, { id, from, to, start, end }, pens) {
+function drawChainLink(context, { id, from, to, start, end }, pens) {
   const [y0, y1] = [heightOf(start), heightOf(end)];
   if (y0 === undefined || y1 === undefined) return;
   for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
@@ -106,16 +87,16 @@ function along(context, { id, from, to, start, end }, pens) {
  * @param {string} id
  * @param {[string, number][]} pens
  */
-function around(context, id, pens) {
-  const one = chart.find(id);
+function drawOutline(context, id, pens) {
+  const one = chart.findHit(id);
   if (!one) return;
   const [a, b, c, d] = one.box;
   const box = one.kind === "arrow" ? [a, toWindow(b), c, toWindow(d)] : [a, toWindow(b), c, d];
   context.save();
-  if (b >= frozen()) {
+  if (b >= pinnedHeight()) {
     // The pinned rows hide the outline of scrolled entities.
     context.beginPath();
-    context.rect(0, frozen(), chart.size().width, chart.size().height);
+    context.rect(0, pinnedHeight(), chart.size().width, chart.size().height);
     context.clip();
   }
   for (const [ink, width] of pens) outline(context, { ...one, box }, ink, width);

@@ -2,13 +2,13 @@
 // newest image that the user waited for. Images fetched in advance do not count.
 
 import { byId } from "../util/dom.js";
-import { grouped } from "../util/format.js";
+import { groupDigits } from "../util/format.js";
 
 /** @type {PerformanceObserver | null} */
 let observer = null;
 
 /** Shows or hides the figures. */
-export function toggleCost() {
+export function togglePerfReadout() {
   const line = byId("cost");
   line.hidden = !line.hidden;
   if (line.hidden) {
@@ -19,7 +19,7 @@ export function toggleCost() {
   line.textContent = "no picture yet";
   observer = new PerformanceObserver((list) => {
     const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?") && !entry.name.includes("whole=true")).pop();
-    if (last) line.textContent = `picture: ${grouped(Math.ceil(last.encodedBodySize / 1024))} KiB, ${grouped(Math.round(last.duration))} ms`;
+    if (last) line.textContent = `picture: ${groupDigits(Math.ceil(last.encodedBodySize / 1024))} KiB, ${groupDigits(Math.round(last.duration))} ms`;
   });
   observer.observe({ type: "resource", buffered: true });
 }

@@ -82,10 +82,10 @@ export function drawScene(context, scene, withArrows = true) {
     const end = (places[kind] = first + rows);
     switch (kind) {
       case "r": {
-        const [behind, widths, y, h, radius, fill, ids] = tables.r;
+        const [gaps, widths, y, h, radius, fill, ids] = tables.r;
         for (let i = first; i < end; i += 1) {
-          const [x, w] = [(pen + behind[i]) / 100, widths[i] / 100];
-          pen += behind[i] + widths[i];
+          const [x, w] = [(pen + gaps[i]) / 100, widths[i] / 100];
+          pen += gaps[i] + widths[i];
           ink(fill[i], "fillStyle");
           if (radius[i] > 0) {
             context.beginPath();
@@ -98,8 +98,8 @@ export function drawScene(context, scene, withArrows = true) {
         break;
       }
       case "x": {
-        const [behind, widths] = tables.x;
-        for (let i = first; i < end; i += 1) pen += behind[i] + widths[i];
+        const [gaps, widths] = tables.x;
+        for (let i = first; i < end; i += 1) pen += gaps[i] + widths[i];
         mixtures?.pixels.draw(drawn.cells.slice(first, end));
         break;
       }
@@ -206,8 +206,8 @@ export function drawScene(context, scene, withArrows = true) {
  * @param {[string, number][]} paints
  */
 function readMixtures(context, scene, { r, x }, paints) {
-  const [behind, widths, more, y, h, steps] = x;
-  if (!behind.length) return null;
+  const [gaps, widths, more, y, h, steps] = x;
+  if (!gaps.length) return null;
   const pixels = new Mixtures(context, paints, scene.bytes);
   const cells = [];
   // Positions are relative to the end of the previous rectangle or mixture.
@@ -217,8 +217,8 @@ function readMixtures(context, scene, { r, x }, paints) {
       for (const end = of + rows; of < end; of += 1) pen += r[0][of] + r[1][of];
     } else if (kind === "x") {
       for (const end = at + rows; at < end; at += 1) {
-        const [left, w] = [(pen + behind[at]) / 100, widths[at] / 100];
-        pen += behind[at] + widths[at];
+        const [left, w] = [(pen + gaps[at]) / 100, widths[at] / 100];
+        pen += gaps[at] + widths[at];
         cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + more[at], steps[at]));
       }
     }
@@ -254,7 +254,7 @@ export function drawArrow(context, { ends, width, head, paint, halo }) {
     stroke(context, ends, width + 1.8);
   }
   ink(paint);
-  arrow(context, ends, width, head);
+  strokeArrow(context, ends, width, head);
 }
 
 /**
@@ -263,17 +263,17 @@ export function drawArrow(context, { ends, width, head, paint, halo }) {
  * @param {number} width
  * @param {number} head
  */
-export function arrow(context, [x0, y0, x1, y1], width, head) {
+export function strokeArrow(context, [x0, y0, x1, y1], width, head) {
   const long = Math.hypot(x1 - x0, y1 - y0);
   const [ux, uy] = long > 0 ? [(x1 - x0) / long, (y1 - y0) / long] : [1, 0];
   const back = Math.min(head, long);
   stroke(context, [x0, y0, x1 - ux * back * 0.9, y1 - uy * back * 0.9], width);
   if (head <= 0) return;
-  const [bx, by, half] = [x1 - ux * back, y1 - uy * back, head * 0.34];
+  const [bx, by, halfWidth] = [x1 - ux * back, y1 - uy * back, head * 0.34];
   context.beginPath();
   context.moveTo(x1, y1);
-  context.lineTo(bx - uy * half, by + ux * half);
-  context.lineTo(bx + uy * half, by - ux * half);
+  context.lineTo(bx - uy * halfWidth, by + ux * halfWidth);
+  context.lineTo(bx + uy * halfWidth, by - ux * halfWidth);
   context.fill();
 }
 
@@ -288,21 +288,21 @@ const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
  * @returns {[number, number]}
  */
 function extent(size, shape) {
-  const half = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
-  return [half, shape === DISC || shape === SQUARE ? 2 * half : size];
+  const halfWidth = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
+  return [halfWidth, shape === DISC || shape === SQUARE ? 2 * halfWidth : size];
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number[]} box foot, size and shape */
 function mark(context, [x, y, size, shape]) {
-  const [half, tall] = extent(size, shape);
+  const [halfWidth, tall] = extent(size, shape);
   context.beginPath();
-  if (shape === DISC) context.arc(x, y - half, half, 0, 2 * Math.PI);
-  else if (shape === SQUARE || shape === LINE) context.rect(x - half, y - tall, 2 * half, tall);
+  if (shape === DISC) context.arc(x, y - halfWidth, halfWidth, 0, 2 * Math.PI);
+  else if (shape === SQUARE || shape === LINE) context.rect(x - halfWidth, y - tall, 2 * halfWidth, tall);
   else {
     context.moveTo(x, y);
-    if (shape === DIAMOND) context.lineTo(x - half, y - tall / 2);
-    context.lineTo(x - (shape === TRIANGLE ? half : 0), y - tall);
-    context.lineTo(x + half, y - (shape === TRIANGLE ? tall : tall / 2));
+    if (shape === DIAMOND) context.lineTo(x - halfWidth, y - tall / 2);
+    context.lineTo(x - (shape === TRIANGLE ? halfWidth : 0), y - tall);
+    context.lineTo(x + halfWidth, y - (shape === TRIANGLE ? tall : tall / 2));
   }
   context.fill();
 }
@@ -314,10 +314,10 @@ function mark(context, [x, y, size, shape]) {
  * @param {number[]} box
  */
 function isOn(x, y, [foot, floor, size, shape]) {
-  const [half, tall] = extent(size, shape);
+  const [halfWidth, tall] = extent(size, shape);
   const up = Math.min(tall, Math.max(0, floor - y));
-  const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / half - 1) ** 2) }[shape] ?? 1;
-  return y <= floor + 1.5 && y >= floor - tall - 1.5 && Math.abs(x - foot) <= half * part + 2.5;
+  const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / halfWidth - 1) ** 2) }[shape] ?? 1;
+  return y <= floor + 1.5 && y >= floor - tall - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
 }
 
 /**
@@ -348,18 +348,18 @@ function band(first, step, count, together, unit, stream) {
  * @param {Drawn} drawn
  * @param {number} x
  * @param {number} y among the rows
- * @param {number} seen the same height in the window
+ * @param {number} windowY the same height in the window
  * @param {(y: number) => number} toWindow converts heights, because an arrow may connect a pinned
  * and a scrolled row
  * @returns {Hit | null}
  */
-export function hit(drawn, x, y, seen, toWindow) {
+export function hitAt(drawn, x, y, windowY, toWindow) {
   for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
     const { kind, box, reach = 0 } = drawn.hits[i];
     const [a, b, c, d] = box;
     if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
     if (kind === "mark" && isOn(x, y, box)) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, seen, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
+    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
   }
   return null;
 }
@@ -372,7 +372,7 @@ export function hit(drawn, x, y, seen, toWindow) {
  * @param {number} y
  * @returns {[number, number] | null}
  */
-export function mixture(drawn, x, y) {
+export function columnAt(drawn, x, y) {
   for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
     const { filled, step, ...cells } = drawn.cells[i];
     const column = Math.floor((x - cells.x) / step);
@@ -400,6 +400,6 @@ export function outline(context, { kind, box }, ink, width) {
   context.fillStyle = ink;
   context.lineWidth = width;
   if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
-  else if (kind === "arrow") arrow(context, box, width + 0.4, 10);
+  else if (kind === "arrow") strokeArrow(context, box, width + 0.4, 10);
   else mark(context, [box[0], box[1] + 1, box[2] + 3, box[3]]);
 }

@@ -1,150 +1,150 @@
 // The tree of containers left of the diagram: a treegrid for keys and screen readers. Only the rows
 // near the window exist as elements.
 
-import { apart, byId, inLine, make } from "../util/dom.js";
-import { state } from "./overlay.js";
-import { frozen, indent, labelled, layout, measured, reveal, rowOf, top } from "../state/rows.js";
-import { tellBeside, told, view } from "../state/view.js";
+import { isolate, byId, joinNames, make } from "../util/dom.js";
+import { overlay } from "../state/overlay_state.js";
+import { pinnedHeight, indent, labelledStrips, layout, hasRoomForBounds, reveal, rowOf, scrollTop } from "../state/rows.js";
+import { setSetting, setting, view } from "../state/view.js";
 
 /** The container of the row with the keyboard focus. @type {number | null} */
-let current = null;
+let focusedId = null;
 /** The selected rows, which filters apply to together. @type {Set<number>} */
-export const selected = new Set();
+export const selectedRows = new Set();
 
 /** Shows the selection of the rows. */
 export function showSelection() {
-  for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selected.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
-  tellBeside("selected", selected.size ? [...selected].join(" ") : null);
+  for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selectedRows.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
+  setSetting("selected", selectedRows.size ? [...selectedRows].join(" ") : null);
   document.dispatchEvent(new Event("selection"));
 }
 
 /** Selects the rows named in the address. */
 export function restoreSelection() {
-  selected.clear();
-  for (const id of (told("selected") ?? "").split(" ")) if (/^\d+$/.test(id)) selected.add(Number(id));
+  selectedRows.clear();
+  for (const id of (setting("selected") ?? "").split(" ")) if (/^\d+$/.test(id)) selectedRows.add(Number(id));
   showSelection();
 }
 
 /** The range of heights for which rows exist. */
-let drawn = [0, 0];
+let filledRange = [0, 0];
 /**
  * @type {{ fold: (row: import("../state/rows.js").Row) => void, menu: (row: import("../state/rows.js").Row, at:
  * DOMRect) => void, press: (event: PointerEvent, row: import("../state/rows.js").Row) => void, pin: (row:
  * import("../state/rows.js").Row) => void, hide: (row: import("../state/rows.js").Row) => void, choose: (row:
  * import("../state/rows.js").Row) => void }}
  */
-let hands;
+let rowActions;
 
 /** @type {HTMLElement} */ const pins = byId("pins");
 /** @type {HTMLElement} */ const others = byId("others");
-/** @type {HTMLElement} */ const stuck = byId("stuck");
+/** @type {HTMLElement} */ const ancestorBar = byId("stuck");
 
-/** @param {typeof hands} acts the user actions on rows */
-export function listenToRows(acts) {
-  hands = acts;
+/** @param {typeof rowActions} acts the user actions on rows */
+export function listenToTree(acts) {
+  rowActions = acts;
   const tree = byId("tree");
-  tree.addEventListener("keydown", key);
+  tree.addEventListener("keydown", moveByKey);
   tree.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    const row = of(event);
-    if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) hands.press(event, row);
+    const row = eventRow(event);
+    if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) rowActions.press(event, row);
   });
   // A click without a pointer comes from a screen reader or a similar tool.
   tree.addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const row = of(event);
+    const row = eventRow(event);
     if (!row || event.detail !== 0 || /** @type {HTMLElement} */ (event.target).closest("button")) return;
-    if (row.expandable) hands.fold(row);
-    else hands.choose(row);
+    if (row.expandable) rowActions.fold(row);
+    else rowActions.choose(row);
   });
-  tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { state.row = of(event)?.id ?? null; });
-  tree.addEventListener("pointerleave", () => { state.row = null; });
+  tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { overlay.pointedRow = eventRow(event)?.id ?? null; });
+  tree.addEventListener("pointerleave", () => { overlay.pointedRow = null; });
   tree.addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => {
-    const row = of(event);
+    const row = eventRow(event);
     if (!row) return;
     event.preventDefault();
-    focus(row.id);
-    hands.menu(row, new DOMRect(event.clientX, event.clientY, 0, 0));
+    focusRow(row.id);
+    rowActions.menu(row, new DOMRect(event.clientX, event.clientY, 0, 0));
   });
   tree.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
-    const row = of(event);
-    if (row) current = row.id;
+    const row = eventRow(event);
+    if (row) focusedId = row.id;
   });
   byId("scroller").addEventListener("scroll", () => {
-    const [from, to] = near();
-    if (top() < drawn[0] + 1 && drawn[0] > 0 || top() + byId("scroller").clientHeight > drawn[1] || from > drawn[1] || to < drawn[0]) fill();
-    stick();
+    const [from, to] = nearbyRange();
+    if (scrollTop() < filledRange[0] + 1 && filledRange[0] > 0 || scrollTop() + byId("scroller").clientHeight > filledRange[1] || from > filledRange[1] || to < filledRange[0]) fill();
+    showAncestors();
   });
 }
 
 /** @param {Event} event */
-function of(event) {
+function eventRow(event) {
   const box = /** @type {HTMLElement} */ (event.target).closest?.("[role=row]");
   return box ? rowOf(Number(/** @type {HTMLElement} */ (box).dataset.id)) : undefined;
 }
 
 /** The range of heights for which rows should exist. */
-function near() {
-  const seen = byId("scroller").clientHeight;
-  return [top() - seen, top() + 2 * seen];
+function nearbyRange() {
+  const visibleHeight = byId("scroller").clientHeight;
+  return [scrollTop() - visibleHeight, scrollTop() + 2 * visibleHeight];
 }
 
 /** Shows the rows of the layout again. */
 export function showRows() {
   pins.style.height = `${layout.pinned}px`;
-  pins.classList.toggle("stay", frozen() > 0);
-  if (current === null || !rowOf(current)) current = layout.rows[0]?.id ?? null;
+  pins.classList.toggle("stay", pinnedHeight() > 0);
+  if (focusedId === null || !rowOf(focusedId)) focusedId = layout.rows[0]?.id ?? null;
   fill();
-  stick();
+  showAncestors();
 }
 
 function fill() {
-  const focused = document.activeElement?.closest?.("[role=row]") ? current : null;
-  const [from, to] = near();
-  drawn = [Math.max(0, from), to];
+  const focused = document.activeElement?.closest?.("[role=row]") ? focusedId : null;
+  const [from, to] = nearbyRange();
+  filledRange = [Math.max(0, from), to];
   byId("tree").setAttribute("aria-rowcount", String(layout.rows.length));
   /** @type {HTMLElement[]} */ const above = [];
   /** @type {HTMLElement[]} */ const below = [];
   for (const row of layout.rows) names.set(row.id, row.name);
   layout.rows.forEach((row, place) => {
-    if (row.pinned) above.push(element(row, place));
-    else if ((row.y + row.height > from && row.y < to) || row.id === current) below.push(element(row, place));
+    if (row.pinned) above.push(rowElement(row, place));
+    else if ((row.y + row.height > from && row.y < to) || row.id === focusedId) below.push(rowElement(row, place));
   });
   pins.replaceChildren(...above);
   others.replaceChildren(...below);
-  if (focused !== null) focus(focused);
+  if (focused !== null) focusRow(focused);
 }
 
 /** Shows the ancestors of the first visible row, if they have been scrolled away. */
-function stick() {
-  const stays = frozen();
-  const line = top() + stays;
+function showAncestors() {
+  const stays = pinnedHeight();
+  const line = scrollTop() + stays;
   const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
   // A single root is left out, because it contains everything.
   const all = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
   const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(all && row.depth === 0));
-  stuck.hidden = away.length === 0 || top() < 2;
-  stuck.style.top = `${stays}px`;
+  ancestorBar.hidden = away.length === 0 || scrollTop() < 2;
+  ancestorBar.style.top = `${stays}px`;
   const inner = away[away.length - 1];
-  if (stuck.hidden || !inner) return;
-  const text = inLine(away.map((row) => row?.name ?? ""));
-  if (stuck.dataset.text !== text) {
-    stuck.dataset.text = text;
-    stuck.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - frozen(); } }));
+  if (ancestorBar.hidden || !inner) return;
+  const text = joinNames(away.map((row) => row?.name ?? ""));
+  if (ancestorBar.dataset.text !== text) {
+    ancestorBar.dataset.text = text;
+    ancestorBar.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - pinnedHeight(); } }));
   }
   // Names at the height of this label end before it. Lane labels and bounds under it are hidden.
-  const pill = /** @type {HTMLElement} */ (stuck.firstElementChild).getBoundingClientRect();
-  const isBeside = (/** @type {Element} */ part) => {
+  const pill = /** @type {HTMLElement} */ (ancestorBar.firstElementChild).getBoundingClientRect();
+  const overlaps = (/** @type {Element} */ part) => {
     const { top, bottom } = part.getBoundingClientRect();
     return top < pill.bottom && bottom > pill.top;
   };
   for (const row of /** @type {Iterable<HTMLElement>} */ (others.children)) {
     const label = /** @type {HTMLElement} */ (row.querySelector(".label"));
-    row.style.setProperty("--pill", isBeside(label) ? `${pill.width}px` : "0px");
-    if (isBeside(row)) for (const part of row.querySelectorAll(".what, .bound")) part.classList.toggle("under", isBeside(part));
+    row.style.setProperty("--pill", overlaps(label) ? `${pill.width}px` : "0px");
+    if (overlaps(row)) for (const part of row.querySelectorAll(".what, .bound")) part.classList.toggle("under", overlaps(part));
   }
 }
 
 /** Lights the row at the pointer. @param {number | null} id */
-export function light(id) {
+export function highlightRow(id) {
   byId("tree").querySelector(".lit")?.classList.remove("lit");
   if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("lit");
 }
@@ -152,42 +152,42 @@ export function light(id) {
 /** The row that keys act on: the focused one. */
 export function focusedRow() {
   const inside = document.activeElement?.closest?.("#tree");
-  return inside && current !== null ? rowOf(current) : undefined;
+  return inside && focusedId !== null ? rowOf(focusedId) : undefined;
 }
 
 /** @param {import("../state/rows.js").Row} row @param {number} place */
-function element(row, place) {
+function rowElement(row, place) {
   const shift = row.y - (row.pinned ? 0 : layout.pinned);
-  const labels = labelled(row).map((strip) => {
+  const labels = labelledStrips(row).map((strip) => {
     const label = make("span", { class: "what", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
-  const bounds = row.strips.filter(measured).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, at) => {
+  const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, at) => {
     const inset = strip.height > 30 ? 3 : 0;
     const bound = make("span", { class: "bound", text, "aria-hidden": "true" });
     bound.style.top = `${strip.y - row.y + (at === 0 ? inset : strip.height - 11 - inset)}px`;
     return bound;
   }));
-  const turn = make("span", { class: "turn", "aria-hidden": "true" });
-  if (row.expandable) turn.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
+  const arrow = make("span", { class: "turn", "aria-hidden": "true" });
+  if (row.expandable) arrow.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
   const pinned = view.pinned.includes(row.id);
   const above = pinned ? row.above.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
-  const where = inLine(above);
+  const where = joinNames(above);
   const box = make(
     "div",
     {
       class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
       "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
-      "aria-selected": selected.size ? String(selected.has(row.id)) : null, tabindex: row.id === current ? 0 : -1, "data-id": row.id, title: `${apart(row.type)} · ${where ? `${where} › ` : ""}${apart(row.name)}`,
+      "aria-selected": selectedRows.size ? String(selectedRows.has(row.id)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${where ? `${where} › ` : ""}${isolate(row.name)}`,
     },
-    turn,
-    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...marked(row.name)) : make("span", { class: "nameless", text: NAMELESS }), above.length > 0 && make("i", { text: above[above.length - 1] })),
+    arrow,
+    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }), above.length > 0 && make("i", { text: above[above.length - 1] })),
     ...labels, ...bounds,
     make("span", { class: "hands", role: "gridcell" },
-      hand(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => hands.pin(row)),
-      hand("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => hands.hide(row)),
-      hand("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => hands.menu(row, at))),
+      rowButton(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => rowActions.pin(row)),
+      rowButton("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => rowActions.hide(row)),
+      rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => rowActions.menu(row, at))),
   );
   // The name ends at the start of the label to its right.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
@@ -197,7 +197,7 @@ function element(row, place) {
   if (labels.length > 0 && row.strips.length > 1) {
     const line = row.strips[0].kind === "events" && row.strips[1] ? row.strips[1] : row.strips[0];
     const at = line.y - row.y + line.height / 2 - row.height / 2;
-    for (const child of [turn, /** @type {HTMLElement} */ (box.querySelector(".label"))]) child.style.transform = `translateY(${at}px)`;
+    for (const child of [arrow, /** @type {HTMLElement} */ (box.querySelector(".label"))]) child.style.transform = `translateY(${at}px)`;
   } else if (row.strips[0]?.kind === "events" && row.strips[1]) {
     box.style.paddingTop = `${row.strips[1].y - row.strips[0].y}px`;
   }
@@ -211,25 +211,25 @@ const NAMELESS = "(no name)";
 const names = new Map();
 
 /** A name with the searched text in it marked. @param {string} name @returns {(Node | string)[]} */
-function marked(name) {
-  const wanted = view.names.trim().toLowerCase();
-  const at = wanted ? name.toLowerCase().indexOf(wanted) : -1;
+function markMatch(name) {
+  const searched = view.names.trim().toLowerCase();
+  const at = searched ? name.toLowerCase().indexOf(searched) : -1;
   if (at < 0) return [name];
-  return [name.slice(0, at), make("mark", { text: name.slice(at, at + wanted.length) }), name.slice(at + wanted.length)];
+  return [name.slice(0, at), make("mark", { text: name.slice(at, at + searched.length) }), name.slice(at + searched.length)];
 }
 
 /**
- * @param {string} what
+ * @param {string} label
  * @param {import("../state/rows.js").Row} row
  * @param {string} path
  * @param {(at: DOMRect) => void} act
  */
-function hand(what, row, path, act) {
+function rowButton(label, row, path, act) {
   return make("button", {
-    tabindex: -1, "aria-label": `${what} ${row.name}`, title: what === "More for" ? "More" : what,
+    tabindex: -1, "aria-label": `${label} ${row.name}`, title: label === "More for" ? "More" : label,
     onclick: (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();
-      focus(row.id);
+      focusRow(row.id);
       act(/** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect());
     },
   }, icon("0 0 16 16", path));
@@ -247,11 +247,11 @@ function icon(box, d) {
 }
 
 /** Moves the keyboard focus to a row. @param {number} id */
-export function focus(id) {
+export function focusRow(id) {
   const row = rowOf(id);
   if (!row) return;
   byId("tree").querySelector("[tabindex='0'][role=row]")?.setAttribute("tabindex", "-1");
-  current = id;
+  focusedId = id;
   reveal(row);
   let box = /** @type {HTMLElement | null} */ (byId("tree").querySelector(`[data-id="${id}"]`));
   if (!box) {
@@ -263,12 +263,12 @@ export function focus(id) {
 }
 
 /** @param {KeyboardEvent} event */
-function key(event) {
-  const row = of(event);
+function moveByKey(event) {
+  const row = eventRow(event);
   if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
   const rows = layout.rows;
   const place = rows.indexOf(row);
-  const go = (/** @type {number} */ to) => focus(rows[Math.min(Math.max(to, 0), rows.length - 1)].id);
+  const go = (/** @type {number} */ to) => focusRow(rows[Math.min(Math.max(to, 0), rows.length - 1)].id);
   switch (event.key) {
     case "ArrowDown": go(place + 1); break;
     case "ArrowUp": go(place - 1); break;
@@ -277,21 +277,21 @@ function key(event) {
     case "Home": go(0); break;
     case "End": go(rows.length - 1); break;
     case "Enter":
-      if (row.expandable) hands.fold(row);
-      else hands.choose(row);
+      if (row.expandable) rowActions.fold(row);
+      else rowActions.choose(row);
       break;
-    case " ": hands.fold(row); break;
-    case "ContextMenu": hands.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect()); break;
+    case " ": rowActions.fold(row); break;
+    case "ContextMenu": rowActions.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect()); break;
     case "F10":
       if (!event.shiftKey) return;
-      hands.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect());
+      rowActions.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect());
       break;
     case "ArrowRight":
-      if (row.expandable && row.folded) hands.fold(row);
+      if (row.expandable && row.folded) rowActions.fold(row);
       else if (row.expandable) go(place + 1);
       break;
     case "ArrowLeft":
-      if (row.expandable && !row.folded) hands.fold(row);
+      if (row.expandable && !row.folded) rowActions.fold(row);
       else if (row.depth > 0) go(rows.findLastIndex((other, at) => at < place && other.depth < row.depth));
       break;
     default: return;

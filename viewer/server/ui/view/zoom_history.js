@@ -2,21 +2,21 @@
 // them.
 
 import { byId, make } from "../util/dom.js";
-import { date, duration } from "../util/format.js";
-import { crumbs, show, view } from "../state/view.js";
+import { formatTimestamp, formatDuration } from "../util/format.js";
+import { zoomHistory, show, view } from "../state/view.js";
 
-let told = "";
+let shownZooms = "";
 
-export function tellCrumbs() {
-  const all = crumbs();
+export function showZoomHistory() {
+  const all = zoomHistory();
   const text = JSON.stringify(all);
-  if (told === text) return;
-  told = text;
+  if (shownZooms === text) return;
+  shownZooms = text;
   byId("crumbs").replaceChildren(...all.map(([from, to], at) => {
     const span = to - from;
-    const name = at === 0 ? `All ${duration(span)}` : duration(span);
-    const whole = `${date(from, span / 1000)} to ${date(to, span / 1000)}`;
-    const here = at === all.length - 1 && view.from === from && view.to === to;
-    return make("li", {}, make("button", { text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": here ? "true" : null, onclick: () => show(from, to, true) }));
+    const name = at === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
+    const whole = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
+    const isCurrent = at === all.length - 1 && view.from === from && view.to === to;
+    return make("li", {}, make("button", { text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": isCurrent ? "true" : null, onclick: () => show(from, to, true) }));
   }));
 }
