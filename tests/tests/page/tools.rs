@@ -31,9 +31,9 @@ fn everything_can_be_done_by_typing_its_name() {
     browser.key("Enter");
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
-    palette(&mut browser, "pictures cost");
+    palette(&mut browser, "cost of images");
     browser.key("Enter");
-    browser.wait("/^picture: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
+    browser.wait("/^image: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
     palette(&mut browser, "");
     let first = browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText");
     browser.key("ArrowDown");
@@ -81,8 +81,8 @@ fn what_is_empty_and_what_is_damaged_is_told() {
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("Damaged")).unwrap();
     let at = browser.place(&button).center();
     browser.click(at);
-    let remarks = read(&mut browser, "dialog", "Remarks on the trace");
-    assert!(remarks.contains("Part of the trace is lost or damaged") && remarks.contains("nobody"), "{remarks}");
+    let remarks = read(&mut browser, "dialog", "Diagnostics of the trace");
+    assert!(remarks.contains("Part of the trace is missing or damaged") && remarks.contains("nobody"), "{remarks}");
 }
 
 #[test]

@@ -39,20 +39,20 @@ import "./state/undo.js";
 import { applyTheme, listenToTheme } from "./controls/theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js";
 import { showRows } from "./view/tree.js";
-import { back, activeFilters, fit, imageParameters, onChange, start, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
+import { back, activeFilters, fit, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
 let inspectedId = null;
 
-async function open() {
+async function openTrace() {
   showMessage("loading");
   const summary = await request("summary");
   setOrigin(summary.origin);
   setClock(summary.clock);
   const trace = traceIdentity(summary);
   listenToMemory(trace, Boolean(summary.standing));
-  start(summary.duration, await initialRows(trace, summary), summary.generation);
+  startView(summary.duration, await initialRows(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
   showProgress(summary);
   showTitle(summary);
@@ -81,7 +81,7 @@ async function open() {
 
 /** Shows the name and the contents of the trace. @param {any} summary */
 function showTitle(summary) {
-  const contents = counts(summary);
+  const contents = countsText(summary);
   byId("name").textContent = summary.name;
   byId("name").title = `${summary.name}: ${contents}`;
   document.title = `${summary.name} · Tumit`;
@@ -109,7 +109,7 @@ async function showGeneration(summary) {
 }
 
 /** @param {any} summary */
-function counts(summary) {
+function countsText(summary) {
   return ["containers", "states", "links", "events", "samples"]
     .filter((name) => summary[name] > 0)
     .map((name) => `${groupDigits(summary[name])} ${name}`)
@@ -256,14 +256,14 @@ function updateWindowSize() {
 function retry() {
   // If opening the trace failed, a reload loses nothing.
   if (!byId("chart").dataset.settled) location.reload();
-  showNote("Asking again…");
+  showNote("Requesting again…");
   refreshRows().then(() => { isUnreachable = false; showError(null); showNote("The server answers again"); }).catch((error) => { reportError(error); showNote("There is still no answer"); });
 }
 
 /** @param {unknown} error */
 function reportError(error) {
   isUnreachable = !(error instanceof RefusedError);
-  const unreachable = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. What was drawn last stays.";
+  const unreachable = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The last image stays.";
   showError(error instanceof RefusedError ? error.message : unreachable, retry);
 }
 
@@ -277,4 +277,4 @@ watchBusy((busy) => {
   else byId("progress").hidden = true;
 });
 applyTheme();
-open().catch(reportError);
+openTrace().catch(reportError);

@@ -164,7 +164,7 @@ async function showPaneDifferences() {
   showDifferences(box, [traceNames[both[0].trace], other], answers);
 }
 
-async function open() {
+async function openPanes() {
   applyTheme();
   watchTheme(showPaneDifferences);
   const summary = await (await fetch("api/summary")).json();
@@ -205,4 +205,4 @@ async function open() {
   document.addEventListener("keydown", forwardKey);
 }
 
-open();
+openPanes();

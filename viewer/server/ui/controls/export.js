@@ -9,11 +9,11 @@ import { openWorkspace, saveWorkspace } from "../state/workspace.js";
 
 /** @param {"svg" | "png" | "html" | "csv"} format */
 export async function exportAs(format) {
-  showNote(`Making the ${format.toUpperCase()}…`, true);
+  showNote(`Creating the ${format.toUpperCase()}…`, true);
   const width = Math.max(600, document.querySelector(".stage")?.clientWidth ?? 1200);
   const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from: view.from, to: view.to, width, resolution: 1, format })}`).catch(() => null);
   if (!answer?.ok) {
-    showNote(answer ? (await answer.json().catch(() => ({ error: "The server gave no file" }))).error : "The server does not answer: nothing was saved");
+    showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
     return;
   }
   saveFile(`${fileName()}.${format}`, await answer.blob());
@@ -22,7 +22,7 @@ export async function exportAs(format) {
 
 /** @type {[string, () => void][]} */
 export const EXPORTS = [
-  ["Save picture as SVG", () => exportAs("svg")], ["Save picture as PNG", () => exportAs("png")], ["Save picture as HTML that zooms", () => exportAs("html")],
+  ["Save image as SVG", () => exportAs("svg")], ["Save image as PNG", () => exportAs("png")], ["Save image as zoomable HTML", () => exportAs("html")],
   ["Save statistics as CSV", () => exportAs("csv")], ["Save workspace", saveWorkspace], ["Open workspace…", openWorkspace],
 ];
 

@@ -42,7 +42,7 @@ export function listenToInterval() {
     field.blur();
     show(read.from, read.to, true);
     showInterval();
-    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) showNote("Not all of that can be shown: this is the nearest that can");
+    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
   let hasNewFocus = false;
@@ -68,11 +68,11 @@ function showError(text) {
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
 export function parseInterval(text, shown) {
-  const example = "write two dates, such as 0.2..0.4 s, 12ms.. or 200 ms + 5 ms";
+  const example = "write two timestamps, such as 0.2..0.4 s, 12ms.. or 200 ms + 5 ms";
   const parts = /^(.*?)(\.\.|–|\bto\b|\+)(.*)$/.exec(text.trim());
   if (!parts) {
     const at = parseTimestamp(text);
-    if (at === null) return { wrong: `“${text.trim()}” is no interval: ${example}` };
+    if (at === null) return { wrong: `“${text.trim()}” is not a time range: ${example}` };
     // A single timestamp becomes the middle.
     const halfSpan = (shown.to - shown.from) / 2;
     return { from: at - halfSpan, to: at + halfSpan };
@@ -84,14 +84,14 @@ export function parseInterval(text, shown) {
     if (!units[1]) second += units[0] ?? "";
   }
   const from = first ? parseTimestamp(first) : 0;
-  if (from === null) return { wrong: `“${first}” is no date: ${example}` };
+  if (from === null) return { wrong: `“${first}” is not a timestamp: ${example}` };
   if (parts[2] === "+") {
     const long = parseTimestamp(second, 0n);
-    if (long === null || long <= 0) return { wrong: `“${second}” is no duration: ${example}` };
+    if (long === null || long <= 0) return { wrong: `“${second}” is not a duration: ${example}` };
     return { from, to: from + long };
   }
   const to = second ? parseTimestamp(second) : traceDuration();
-  if (to === null) return { wrong: `“${second}” is no date: ${example}` };
-  if (to <= from) return { wrong: `The interval ends before it begins: ${formatTimestamp(from, 1)} is not before ${formatTimestamp(to, 1)}` };
+  if (to === null) return { wrong: `“${second}” is not a timestamp: ${example}` };
+  if (to <= from) return { wrong: `The time range ends before it starts: ${formatTimestamp(from, 1)} is not before ${formatTimestamp(to, 1)}` };
   return { from, to };
 }

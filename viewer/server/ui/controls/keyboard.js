@@ -52,7 +52,7 @@ async function chooseInRow() {
   }
   // An entity that is too small to be drawn alone needs a zoom.
   if (row) await openInspector(`c${row.id}`);
-  else showNote("Nothing here is large enough to be chosen: zoom in");
+  else showNote("No entity here is large enough to be selected: zoom in");
 }
 
 /**
@@ -64,7 +64,7 @@ export async function highlightRelated() {
   overlay.stickyHighlights = all.related.map((/** @type {any} */ one) => one.id);
   notifyChange("selection");
   const count = overlay.stickyHighlights.length;
-  showNote(count ? `${groupDigits(count)} related to ${all.name}, lit` : `Nothing is related to ${all.name}`);
+  showNote(count ? `${groupDigits(count)} related to ${all.name}, highlighted` : `No entity is related to ${all.name}`);
 }
 
 /** Offers colours for the value of the entity at the pointer or the chosen one. */
@@ -87,12 +87,12 @@ function menuPosition() {
 async function targetFacts() {
   const id = overlay.target ?? view.chosen;
   const all = id ? await facts(id, "reach").catch(() => undefined) : undefined;
-  if (!id) showNote("Point at something, or choose it, first");
+  if (!id) showNote("Point at an entity or select one first");
   return all;
 }
 
 /** Zooms to the measured time range. */
 export function zoomToMeasured() {
   if (view.measured) show(view.measured[0], view.measured[1], true);
-  else showNote("Measure the part first: m at one end, m at the other");
+  else showNote("Measure a time range first: press m at each end");
 }

@@ -82,7 +82,7 @@ export async function measureHere() {
   let spot = null;
   if (overlay.x !== null && overlay.y !== null) spot = snap(overlay.x, overlay.y);
   else if (view.chosen) spot = { time: 0, y: 0, id: view.chosen, end: start && start.id === view.chosen ? "to" : "from" };
-  if (!spot) showNote("Point at the diagram, or choose something, then press m");
+  if (!spot) showNote("Point at the diagram or select an entity, then press m");
   else if (start) await setMeasurement(start, spot);
   else {
     start = spot;

@@ -5,7 +5,7 @@ import { request, trace } from "../net/api.js";
 import { byId } from "../util/dom.js";
 import { setCommonWidth, leaveWidthToPanes } from "../view/name_column.js";
 import { copyPanelState, watchPanel } from "../panels/side_panel.js";
-import { activeFilters, follow, onChange, setLongestDuration, view } from "../state/view.js";
+import { activeFilters, followPane, onChange, setLongestDuration, view } from "../state/view.js";
 
 /** Whether another page contains this one. */
 export const inPane = window.parent !== window;
@@ -26,7 +26,7 @@ export function listenToPanes(duration) {
     if (data.tumit === "reach") setLongestDuration(Number(data.duration));
     else if (data.tumit === "show") {
       isFollowing = true;
-      follow(Number(data.from), Number(data.to));
+      followPane(Number(data.from), Number(data.to));
       isFollowing = false;
       reportView(true);
     } else if (data.tumit === "names") setCommonWidth(Number(data.width));

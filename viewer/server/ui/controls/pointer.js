@@ -100,7 +100,7 @@ function isVariable(row, y) {
  */
 function showVariable({ name, least, mean, largest }, row, pointer) {
   const one = least === largest;
-  const facts = one ? [["Value", mean]] : [["Mean", mean], ["Least", least], ["Largest", largest]];
+  const facts = one ? [["Value", mean]] : [["Mean", mean], ["Minimum", least], ["Maximum", largest]];
   const list = make("dl", {}, ...facts.flatMap(([fact, text]) => [make("dt", { text: fact }), make("dd", { text })]));
   tooltip.replaceChildren(make("h3", { text: name }), make("p", { class: "path", text: row.name }), list);
   placeTooltip(pointer);
@@ -118,7 +118,7 @@ function showFacts(all, color, pointer) {
     make("p", { class: "path", text: all.kind === "Link" ? all.types.slice(-1)[0] : joinNames(all.containers.slice(all.containers.length > 2 ? 1 : 0)) }),
     list,
   );
-  if (more > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(more)} related, lit` }));
+  if (more > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(more)} related, highlighted` }));
   placeTooltip(pointer);
 }
 
@@ -134,7 +134,7 @@ function showMixture({ parts, states }, row, pointer) {
   for (const { name, color, share } of parts) {
     list.append(make("i", { color }), make("span", { text: name }), make("span", { text: formatPercent(share) }));
   }
-  const description = `${groupDigits(states)} ${states === 1 ? "state" : "states"} in this column of pixels; zoom in to part them`;
+  const description = `${groupDigits(states)} ${states === 1 ? "state" : "states"} in this column of pixels; zoom in to separate them`;
   tooltip.replaceChildren(make("h3", { text: row.name }), list, make("p", { class: "hint", text: description }));
   placeTooltip(pointer);
 }
@@ -164,7 +164,7 @@ export function pointToMeasure(x, y) {
   const spot = snap(x, y);
   Object.assign(overlay, { x, y, snap: spot.id ? spot : null, highlighted: [], target: null });
   tooltip.hidden = true;
-  showReadout(formatTimestamp(spot.time, (view.to - view.from) / chart.size().width), spot.id ? "snaps to what begins or ends there" : "");
+  showReadout(formatTimestamp(spot.time, (view.to - view.from) / chart.size().width), spot.id ? "snaps to the start or end of an entity" : "");
   repaint();
 }
 

@@ -1,7 +1,7 @@
 // User actions on rows: fold, pin, hide, move, search by name. Each is a step of the history, so
 // that Back reverts it.
 
-import { appendFilter, addFilter, quoted, replaceFilter, removeLast } from "../panels/filter_chain.js";
+import { appendFilter, addFilter, quoteName, replaceFilter, removeLast } from "../panels/filter_chain.js";
 import { byId, make } from "../util/dom.js";
 import { dragRow } from "./row_drag.js";
 import { openMenu } from "../util/menu.js";
@@ -116,13 +116,13 @@ function select(row) {
   showNote(selectedRows.size ? `${selectedRows.size} row${selectedRows.size === 1 ? "" : "s"} selected: G groups them` : "");
 }
 
-function unselect() {
+function clearSelection() {
   selectedRows.clear();
   showSelection();
 }
 
 /** @param {Row[]} rows */
-const filterNames = (rows) => rows.map((row) => quoted(row.called)).join(", ");
+const filterNames = (rows) => rows.map((row) => quoteName(row.called)).join(", ");
 
 /** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
 function targetRows(row) {
@@ -140,16 +140,16 @@ let lastGroup = null;
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
-  unselect();
+  clearSelection();
   lastGroup = name;
-  appendFilter(`group ${filterNames(rows)} into ${quoted(name)}`);
+  appendFilter(`group ${filterNames(rows)} into ${quoteName(name)}`);
 }
 
 /** Removes the filter that made a group. @param {string} name */
 function dissolve(name) {
   lastGroup = null;
-  const done = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoted(name)}`)) || removeLast((text) => text.startsWith("reuse "));
-  showNote(done ? `Burst: ${name}` : "This group was not made by a filter of this page");
+  const done = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
+  showNote(done ? `Dissolved: ${name}` : "No filter of this page made this group");
 }
 
 /** `G`: groups the selected rows, or bursts the row that is a group. */
@@ -159,12 +159,12 @@ export function groupOrDissolve() {
   if (rows.length > 1) group(rows);
   else if (row && row.members > 0) dissolve(row.name);
   else if (lastGroup !== null) dissolve(lastGroup);
-  else showNote("Select rows first: Ctrl click their names, or x");
+  else showNote("Select rows first: Ctrl click their names, or press x");
 }
 
 /** @param {Row} row @param {string} key */
 function sort(row, key) {
-  const type = `sort ${quoted(row.type)} by `;
+  const type = `sort ${quoteName(row.type)} by `;
   replaceFilter((text) => text.startsWith(type), () => type + key);
 }
 
@@ -206,7 +206,7 @@ export function moveByKey(by) {
   const to = at + by;
   if (at < 0 || to < 0 || to >= all.length) return;
   movedRow = row.id;
-  pointerIsNewer = false;
+  pointerPosition = false;
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
@@ -216,20 +216,20 @@ export function moveByKey(by) {
  */
 let movedRow = null;
 /** Whether the pointer has moved since keys moved the focus. */
-let pointerIsNewer = false;
+let pointerPosition = false;
 /** The position of the pointer in the window. @type {[number, number] | null} */
 let pointer = null;
 for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
   document.addEventListener(kind, ({ clientX, clientY }) => {
     // Browsers also report a resting pointer when another element moves under it.
     if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
-    [movedRow, lastGroup, pointerIsNewer, pointer] = [null, null, true, [clientX, clientY]];
+    [movedRow, lastGroup, pointerPosition, pointer] = [null, null, true, [clientX, clientY]];
   }, true);
 }
 document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
 document.addEventListener("keydown", ({ key, altKey }) => {
   if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
-  [movedRow, pointerIsNewer] = [null, false];
+  [movedRow, pointerPosition] = [null, false];
 }, true);
 
 /** The row that lies under the pointer now: rows move under a resting pointer. */
@@ -249,7 +249,7 @@ function rowAtPointer() {
 export function keyTarget() {
   if (movedRow !== null && rowOf(movedRow)) return rowOf(movedRow);
   const [focused, pointed] = [focusedRow(), rowAtPointer()];
-  return pointerIsNewer ? pointed ?? focused : focused ?? pointed;
+  return pointerPosition ? pointed ?? focused : focused ?? pointed;
 }
 
 /** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
@@ -292,7 +292,7 @@ function rowMenu(row, at) {
     null,
     ...groupItems(row),
     { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
-    { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoted(row.type)} by `) },
+    { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoteName(row.type)} by `) },
     null,
     ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
     ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
@@ -307,10 +307,10 @@ function groupItems(row) {
   const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
     rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
-    ...(row.members > 0 ? [{ name: `Burst into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
-    { name: `Filter: only ${target}`, act: () => { unselect(); appendFilter(`only container ${filterNames(rows)}`); } },
-    { name: `Filter: without ${target}`, act: () => { unselect(); appendFilter(`hide container ${filterNames(rows)}`); } },
-    { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoted(row.type)}`) },
+    ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
+    { name: `Filter: only ${target}`, act: () => { clearSelection(); appendFilter(`only container ${filterNames(rows)}`); } },
+    { name: `Filter: without ${target}`, act: () => { clearSelection(); appendFilter(`hide container ${filterNames(rows)}`); } },
+    { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoteName(row.type)}`) },
   ];
 }
 
@@ -321,7 +321,7 @@ function allRowsMenu(button) {
     { name: "Fold groups", act: foldGroups },
     ...(view.gone.size ? [null, ...hiddenRowItems()] : []),
     null,
-    { name: "Put all rows back", act: resetRows },
+    { name: "Reset all rows", act: resetRows },
   ]);
 }
 

@@ -113,20 +113,20 @@ function shortCount(count) {
  * @param {number} tall
  * @param {(amount: number) => string} text
  */
-function levels(most, floor, tall, text) {
+function levelLines(most, floor, tall, text) {
   const power = 10 ** Math.floor(Math.log10(most));
   const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => most / step <= 4) ?? power;
   return Array.from({ length: Math.floor(most / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
     const y = floor - (amount / most) * tall;
-    return [shape("path", { d: `M${LEFT} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT - 4, y + 3, text(amount), "end")];
+    return [shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT_MARGIN - 4, y + 3, text(amount), "end")];
   });
 }
 
 /** The left edge of charts with amounts on the left, in pixels. */
-const LEFT = 34;
+const LEFT_MARGIN = 34;
 
 /** Durations beyond ten minutes that are round in their units, in nanoseconds. */
-const ROUND = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864e15];
+const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864e15];
 
 /**
  * Round durations between two. Below ten minutes they are powers of ten, or also 2 and 5 times
@@ -138,7 +138,7 @@ function roundDurations(from, to) {
   const all = (/** @type {number[]} */ parts) => {
     const found = [];
     for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) found.push(part * power);
-    return [...found, ...ROUND].filter((nanos) => nanos >= from && nanos <= to);
+    return [...found, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
   };
   const tens = all([1]);
   return tens.length > 2 ? tens : all([1, 2, 5]);
@@ -155,12 +155,12 @@ function roundDurations(from, to) {
 export function histogram(name, classes, color, shares, go) {
   const total = classes.reduce((all, one) => all + one.count, 0) || 1;
   const most = Math.max(1, ...classes.map((one) => one.count));
-  const wide = (276 - LEFT) / Math.max(classes.length, 6);
+  const wide = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
   const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
   const bars = classes.map((one, at) => {
     const tall = (one.count / most) * 96;
     const title = `${amount(one.count)} from ${formatDuration(one.from)} to ${formatDuration(one.to)}, ${formatDuration(one.nanos)} in all; go to the longest`;
-    return shape("rect", { x: LEFT + at * wide + 1, y: 104 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
+    return shape("rect", { x: LEFT_MARGIN + at * wide + 1, y: 104 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
   });
   const end = classes.length ? classes[classes.length - 1].to : 1;
   // The first class may be that of 0.
@@ -170,7 +170,7 @@ export function histogram(name, classes, color, shares, go) {
   // Labels only every `each`-th power of ten, so that they have room at equal distances.
   const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
   const ticks = marks.filter((_, at) => at % stride === 0 || marks.length < 3).flatMap((nanos) => {
-    const x = LEFT + (Math.log2(nanos) - first) * wide;
+    const x = LEFT_MARGIN + (Math.log2(nanos) - first) * wide;
     const text = formatDuration(nanos, 1);
     const halfWidth = textWidth("9px")(text) / 2;
     if (x - halfWidth < free || x + halfWidth > 276) return [];
@@ -178,8 +178,8 @@ export function histogram(name, classes, color, shares, go) {
     return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
   });
   const unit = shares ? total / 100 : 1;
-  const lines = classes.length ? levels(most / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
-  return chartSvg(name, 276, 120, [...lines, shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
+  const lines = classes.length ? levelLines(most / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
+  return chartSvg(name, 276, 120, [...lines, shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
 }
 
 /**
@@ -216,7 +216,7 @@ export function matrix(type, quantity, shares, go) {
     return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
   const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });
-  const every = stride > 1 ? ` Of the names every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} has room.` : "";
+  const every = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
   const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(most / sum) : quantity === "nanos" ? formatDuration(most) : groupDigits(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${groupDigits(many)} are shown.` : ""}`;
   return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
@@ -229,7 +229,7 @@ function titleElement(text) {
 }
 
 /** The most pairs of a matrix in its table. */
-const PAIRS = 100;
+const MAX_PAIRS = 100;
 
 /**
  * The matrix as a table, the largest amount first.
@@ -240,8 +240,8 @@ const PAIRS = 100;
 function pairTable(type, cells, text) {
   const { sides } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
-  const rows = cells.slice(0, PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((side) => make("th", { role: "rowheader", scope: "row", text: sides[side], title: sides[side] })), make("td", { role: "cell", text: text(cell) })));
-  const more = cells.length > PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - PAIRS)} more: CSV has all` });
+  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((side) => make("th", { role: "rowheader", scope: "row", text: sides[side], title: sides[side] })), make("td", { role: "cell", text: text(cell) })));
+  const more = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
   return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
     make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), more);
 }
@@ -261,23 +261,23 @@ export function curves(name, curves, { from, span }, go) {
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
   const most = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
-  const wide = 276 - LEFT;
+  const wide = 276 - LEFT_MARGIN;
   const step = wide / count;
   const y = (/** @type {number} */ share) => (104 - (share / most) * 96).toFixed(1);
   const peak = (/** @type {any} */ one) => { const at = one.shares.indexOf(Math.max(...one.shares)); return { at, act: () => go((at + 0.5) / count) }; };
   const areas = curves.map((one) => {
     const top = floor.map((base, at) => base + one.shares[at]);
-    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT + at * step).toFixed(1)} ${y(share)}L${(LEFT + (at + 1) * step).toFixed(1)} ${y(share)}`);
+    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT_MARGIN + at * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (at + 1) * step).toFixed(1)} ${y(share)}`);
     const path = `M${along(top).join("L")}L${along(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
     floor = top;
     const { at, act } = peak(one);
     return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${formatPercent(one.shares[at])}; go there`, act);
   });
   const { base, ticks } = placed(wide, textWidth("9px"), (spacing) => rulerTicks(from, from + span, wide, spacing), 60);
-  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
+  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
   const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
   parts.sort((a, b) => b.share - a.share);
-  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levels(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT} 104.5H276`, class: "axis" }), ...marks]),
-    base && make("p", { class: "hint", text: `Dates count from ${base}.` }),
-    colorKey(parts.map((one) => ({ ...one, text: formatPercent(one.share) })), (one) => `Go to where there is most of ${one.name}`));
+  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
+    base && make("p", { class: "hint", text: `Timestamps count from ${base}.` }),
+    colorKey(parts.map((one) => ({ ...one, text: formatPercent(one.share) })), (one) => `Go to the maximum of ${one.name}`));
 }

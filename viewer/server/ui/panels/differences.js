@@ -10,17 +10,17 @@ import { formatDuration, formatValue, groupDigits, formatPercent } from "../util
  * function
  */
 
-const time = (/** @type {number} */ nanos) => formatDuration(nanos, 3);
+const formatTime = (/** @type {number} */ nanos) => formatDuration(nanos, 3);
 
 /** Tables, and the measures that each compares. @type {Record<string, [string, Measure[]]>} */
 const KINDS = {
-  state: ["Differences of time in states", [["Time", "nanos", time], ["Share", "share", formatPercent], ["Count", "count", groupDigits]]],
+  state: ["Differences of time in states", [["Time", "nanos", formatTime], ["Share", "share", formatPercent], ["Count", "count", groupDigits]]],
   event: ["Differences of events", [["Count", "count", groupDigits]]],
-  link: ["Differences of links", [["Count", "count", groupDigits], ["Time", "nanos", time], ["Mean time", "latency", time], ["Size", "size", formatValue]]],
-  variable: ["Differences of variables", [["Mean", "mean", formatValue], ["Least", "min", formatValue], ["Largest", "max", formatValue]]],
+  link: ["Differences of links", [["Count", "count", groupDigits], ["Time", "nanos", formatTime], ["Mean time", "latency", formatTime], ["Size", "size", formatValue]]],
+  variable: ["Differences of variables", [["Mean", "mean", formatValue], ["Minimum", "min", formatValue], ["Maximum", "max", formatValue]]],
 };
 /** The most lines of a table; CSV has all. */
-const MOST = 200;
+const MAX_LINES = 200;
 
 /**
  * The sort order of each table: a measure, or -1 for names; and whether the largest comes first.
@@ -87,13 +87,13 @@ function fill(box, names, failed) {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
     box.replaceChildren(
       make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
-      ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all: what is missing here may be there." })] : []),
-      ...(tables.length ? tables : [make("p", { class: "hint", text: "There is nothing in these parts." })]));
+      ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all requests: this table may be incomplete." })] : []),
+      ...(tables.length ? tables : [make("p", { class: "hint", text: "There are no entities in these time ranges." })]));
   });
 }
 
 /** @param {string} kind @returns {Line[]} */
-function sorted(kind) {
+function sortLines(kind) {
   const [at, down] = orders[kind];
   const sign = down ? -1 : 1;
   const byName = (/** @type {Line} */ one, /** @type {Line} */ other) => one.value.localeCompare(other.value) || one.type.localeCompare(other.type);
@@ -112,7 +112,7 @@ function table(kind, names, again) {
     make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
   const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
   const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
-  const all = sorted(kind);
+  const all = sortLines(kind);
   const bar = shown.find(({ at }) => at === order) ?? shown[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The own name of a type identifies it, if no other type has the same.
@@ -120,7 +120,7 @@ function table(kind, names, again) {
   const paths = new Set(all.map((line) => line.type));
   const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && ownName(other) === ownName(type)) ? type : ownName(type);
   const shortNames = new Map([...paths].map((type) => [type, short(type)]));
-  const body = all.slice(0, MOST).map((line) => {
+  const body = all.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: increase < 0 ? "less" : "more-of" });
     mark.style.width = `${(Math.abs(increase) / most) * 50}%`;
@@ -128,7 +128,7 @@ function table(kind, names, again) {
       ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
-    all.length > MOST && make("p", { class: "hint", text: `and ${groupDigits(all.length - MOST)} more: CSV has all` }));
+    all.length > MAX_LINES && make("p", { class: "hint", text: `and ${groupDigits(all.length - MAX_LINES)} more: CSV has all` }));
 }
 
 /**
@@ -140,7 +140,7 @@ function cells(line, [, field, format]) {
   const increase = difference(line, field);
   const before = amount(line.a, field);
   const sign = increase === null || increase === 0 ? "" : increase > 0 ? "+" : "−";
-  const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "gone" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
+  const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "removed" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
   const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : format(found); };
   return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
 }
@@ -148,7 +148,7 @@ function cells(line, [, field, format]) {
 /** All differences as lines of CSV: one for each measure. */
 function saveDifferences() {
   const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
-  const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sorted(kind).flatMap((line) => measures.flatMap(([, field]) => {
+  const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sortLines(kind).flatMap((line) => measures.flatMap(([, field]) => {
     const by = difference(line, field);
     const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
     return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];

@@ -16,7 +16,7 @@ let errors = new Map();
 let shownChain = "";
 
 /** A name in the notation of an expression: in quotes where necessary. @param {string} name */
-export function quoted(name) {
+export function quoteName(name) {
   const plain = name.split(" ").every((word) => word && !/[\s,"=<>!~]/.test(word) && !/^(of|per|into|by|in|with|descending|variable|state)$/.test(word));
   return plain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
 }
@@ -79,7 +79,7 @@ function moveFilter(from, to) {
 export function offerFilters(saved) {
   if (view.filters.length > 0 || saved.length === 0) return;
   const offer = byId("filters-saved");
-  offer.textContent = saved.length === 1 ? "Use the filter of last time" : `Use the ${saved.length} filters of last time`;
+  offer.textContent = saved.length === 1 ? "Restore the last filter" : `Restore the last ${saved.length} filters`;
   offer.title = saved.map(([text]) => text).join("\n");
   offer.hidden = false;
   offer.onclick = () => setFilters(saved);
@@ -135,7 +135,7 @@ function chip([text, on], at) {
     onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
   }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
   return make("li", { class: `filter${on ? "" : " off"}${error ? " wrong" : ""}` },
-    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} acts: ${text}`, title: on ? "Switch off" : "Switch on",
+    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
       onclick: () => setFilters(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
     body, error && make("span", { class: "filter-fault", role: "img", "aria-label": error, title: error, text: "!" }),
     make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== at)) }));

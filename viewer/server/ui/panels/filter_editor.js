@@ -6,9 +6,9 @@ import { byId, make } from "../util/dom.js";
 
 /** The words that begin a filter, with their meanings. @type {Record<string, string>} */
 const VERBS = {
-  hide: "leave out types, values, rows, or by field or duration", only: "leave out all else", cut: "a part of time", group: "one row for several", reuse: "one row for what follows each other",
-  count: "how many at each moment", sum: "of variables or a field", mean: "at each moment", min: "at each moment", max: "at each moment", sort: "rows by name or statistic", order: "rows by hand",
-  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all else grey",
+  hide: "remove types, values or rows, or by field or duration", only: "remove all others", cut: "a time range", group: "merge rows into one", reuse: "one row for consecutive containers",
+  count: "number of entities over time", sum: "of variables or a field over time", mean: "of variables over time", min: "of variables over time", max: "of variables over time", sort: "rows by name or statistic", order: "rows in a given order",
+  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all others grey",
 };
 
 /** @type {HTMLInputElement} */ const field = byId("filter-field");

@@ -34,7 +34,7 @@ export function fillInspector(facts, hops, act) {
       stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
     list, ...(hops.length > 0 ? [chainList(facts.id, hops, act)] : []), relatedList(facts, act, MAX_LISTED),
-    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "The chain of links through it  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to it", title: "z", onclick: act.zoom })),
+    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "Show the chain of links through this entity  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
 }

@@ -1,7 +1,7 @@
 // The legend, which counts and filters: a click dims a value or hides a type.
 
 import { request } from "../net/api.js";
-import { appendFilter, addFilter, quoted, replaceFilter } from "./filter_chain.js";
+import { appendFilter, addFilter, quoteName, replaceFilter } from "./filter_chain.js";
 import { overlapHint } from "./charts.js";
 import { byId, make, refill } from "../util/dom.js";
 import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
@@ -18,7 +18,7 @@ const MAX_UNSORTED = 24;
  */
 const MAX_LISTED = 100;
 /** The types with all values listed. @type {Set<string>} */
-const unfolded = new Set();
+const expandedTypes = new Set();
 /** The last answer. @type {any} */
 let shownAnswer = null;
 
@@ -51,8 +51,8 @@ function showGroups() {
     else if (group.entries.length > 1) groups.push(valueGroup(group));
     else others.push(typeEntry(group, group.entries[0]));
   }
-  if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Also shown"), ...others));
-  if (groups.length === 0) groups.push(make("p", { class: "hint", text: "What is in the interval is listed here, with its share of the time." }));
+  if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Other types"), ...others));
+  if (groups.length === 0) groups.push(make("p", { class: "hint", text: "The legend lists the types and values of the time range, with their shares of the time." }));
   refill(byId("legend"), () => byId("legend").replaceChildren(...groups));
 }
 
@@ -72,12 +72,12 @@ function stateGroup(group) {
     const chip = make("span", { class: "chip", color: entry.color });
     if (entry.size < 1) Object.assign(chip.style, { height: `${Math.max(2, entry.size * 12)}px`, alignSelf: "end", borderRadius: "2px" });
     const self = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${formatPercent(entry.self_share)} self` : "";
-    const details = `${formatDuration(entry.nanos)} over ${groupDigits(group.containers)} containers${self && `, ${formatPercent(entry.self_share)} self time`}`;
-    chip.title = "Drag it to another value to give that this colour";
+    const details = `${formatDuration(entry.nanos)} in ${groupDigits(group.containers)} containers${self && `, ${formatPercent(entry.self_share)} self time`}`;
+    chip.title = "Drag the colour to another value to copy it";
     entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${formatPercent(entry.share)}${self}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const rowCount = `${groupDigits(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), more(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(all));
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), menuButton(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(all));
 }
 
 /**
@@ -86,11 +86,11 @@ function stateGroup(group) {
  */
 function listedEntries(group) {
   const key = String(group.types[0]);
-  const all = group.entries.length <= MAX_LISTED || unfolded.has(key);
+  const all = group.entries.length <= MAX_LISTED || expandedTypes.has(key);
   const listed = all ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < MAX_LISTED || view.dimmed.has(entry.value));
   if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
   const text = all ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
-  const flip = () => { if (!unfolded.delete(key)) unfolded.add(key); showGroups(); };
+  const flip = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
   return { listed, rest: make("button", { class: "rest", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
 }
 
@@ -172,7 +172,7 @@ function styleItems(group, name, target, entry) {
   const capital = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
   const shapes = () => MARKS.map((shape) => ({ name: capital(shape), checked: entry && entry.shape === shape, sign: shapeIcon(shape), act: () => setStyle(target, shape, "shape") }));
   const sizes = () => SIZES.filter((size) => size <= 1 || group.kind !== "state")
-    .map((size) => ({ name: size === 1 ? "1, as usual" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => setStyle(target, String(size), "size") }));
+    .map((size) => ({ name: size === 1 ? "1 (default)" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => setStyle(target, String(size), "size") }));
   return [
     { name: "Colour…", act: () => openMenu(`Colour of ${name}`, place(), colorItems(target)) },
     ...(group.kind === "event" ? [{ name: "Shape…", act: () => openMenu(`Shape of ${name}`, place(), shapes()) }] : []),
@@ -187,7 +187,7 @@ function styleItems(group, name, target, entry) {
  * @param {any} entry
  */
 function makeColorSource(line, group, entry) {
-  Object.assign(line.dataset, { what: `${quoted(entry.name)} of ${quoted(group.name)}`, color: entry.color });
+  Object.assign(line.dataset, { what: `${quoteName(entry.name)} of ${quoteName(group.name)}`, color: entry.color });
   return line;
 }
 
@@ -241,7 +241,7 @@ function colorItems(target) {
  * @param {DOMRect} at position of the menu
  */
 export function colorOf(name, type, at) {
-  openMenu(`Colour of ${name}`, at, colorItems(`${quoted(name)} of ${quoted(type)}`));
+  openMenu(`Colour of ${name}`, at, colorItems(`${quoteName(name)} of ${quoteName(type)}`));
 }
 
 /**
@@ -252,25 +252,25 @@ export function colorOf(name, type, at) {
  */
 function valueItems(group, entry) {
   const { name } = entry;
-  const of = `of ${quoted(group.name)}`;
-  const target = `${quoted(name)} ${of}`;
+  const of = `of ${quoteName(group.name)}`;
+  const target = `${quoteName(name)} ${of}`;
   const rows = [...new Set(layout.rows.filter((row) => row.strips.some((strip) => strip.name === group.name)).map((row) => row.type))];
   const bright = () => replaceFilter((text) => text.startsWith("bright ") && text.endsWith(` ${of}`), (old) => (old ? `${old.slice(0, -of.length - 1)}, ${target}` : `bright ${target}`));
   return [
     { name: `Only ${name}`, act: () => appendFilter(`only value ${target}`) },
     { name: `Without ${name}`, act: () => appendFilter(`hide value ${target}`) },
-    { name: `${name} bright, all else grey`, act: bright },
+    { name: `${name} bright, all others grey`, act: bright },
     ...styleItems(group, name, target, entry),
     null,
-    ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replaceFilter((text) => text.startsWith(`sort ${quoted(type)} by `), () => `sort ${quoted(type)} by time ${target} descending`) })) : []),
-    { name: group.kind === "event" ? "Count so far per…" : "Count at each moment per…", act: () => addFilter(`count ${target} per `) },
+    ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replaceFilter((text) => text.startsWith(`sort ${quoteName(type)} by `), () => `sort ${quoteName(type)} by time ${target} descending`) })) : []),
+    { name: group.kind === "event" ? "Cumulative count per…" : "Count over time per…", act: () => addFilter(`count ${target} per `) },
     { name: `Find ${name}`, act: () => findText(name) },
   ];
 }
 
 /** Menu items of a type. @param {any} group @returns {import("../util/menu.js").Item[]} */
 function typeItems(group) {
-  const name = quoted(group.name);
+  const name = quoteName(group.name);
   const isGradient = group.types.every((/** @type {number} */ ty) => view.gradients.has(ty));
   const isHidden = group.types.every((/** @type {number} */ ty) => view.hidden.has(ty));
   return [
@@ -281,7 +281,7 @@ function typeItems(group) {
     null,
     ...(group.kind === "variable" ? [{ name: isGradient ? "As a curve" : "As a gradient", act: () => { for (const ty of group.types) isGradient ? view.gradients.delete(ty) : view.gradients.add(ty); storeViewSoon(); notifyChange("rows"); } }] : []),
     ...(group.kind === "variable" ? [{ name: "Sum over…", act: () => addFilter(`sum of ${name} per `) }, { name: "Mean over…", act: () => addFilter(`mean of ${name} per `) }] : []),
-    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count at each moment per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
+    ...(group.kind === "state" || group.kind === "link" ? [{ name: "Count over time per…", act: () => addFilter(`count of ${name} per `) }, { name: "By duration…", act: () => addFilter(`only duration > 1ms of ${name}`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "By field…", act: () => addFilter("only where ") }]),
     ...(group.kind === "state" || group.kind === "link" ? [{ name: "Colours by duration", act: () => appendFilter(`classify ${name} by duration`) }] : []),
     ...(group.kind === "variable" ? [] : [{ name: "Colours by field…", act: () => addFilter(`classify ${name} by `) }]),
@@ -289,7 +289,7 @@ function typeItems(group) {
 }
 
 /** The button of a menu. @param {string} name @param {() => import("../util/menu.js").Item[]} items */
-function more(name, items) {
+function menuButton(name, items) {
   return make("button", { class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
     onclick: (/** @type {MouseEvent} */ event) => openMenu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });
 }
@@ -310,6 +310,6 @@ function entryButton(key, set, member, sign, name, amount, title, act, items) {
   const entry = make("button", { class: "entry", "aria-pressed": String(set.has(member)), title, "data-key": key, onclick: click },
     sign, make("span", name.trim() ? { class: "label", text: name, title: name } : { class: "label nameless", text: "(no name)" }), make("span", { class: "amount", text: amount }));
   if (!items) return entry;
-  const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); openMenu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, more(name, items));
+  const line = make("div", { class: "line", oncontextmenu: (/** @type {MouseEvent} */ event) => { event.preventDefault(); openMenu(name, new DOMRect(event.clientX, event.clientY, 0, 0), items()); } }, entry, menuButton(name, items));
   return line;
 }

@@ -40,7 +40,7 @@ function showError(error) {
 }
 
 /** @param {unknown} change @returns {Promise<boolean>} whether it was stored */
-function change(change) {
+function sendChange(change) {
   startedChanges += 1;
   openChanges += 1;
   const stored = lastChange.then(() => send("notes", change)).then((answer) => { applyAnswer(answer); return true; }).catch((error) => { showError(error); return false; }).finally(() => { openChanges -= 1; });
@@ -56,13 +56,13 @@ export async function bookmark() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   await showTab("notes").catch(() => {});
-  const isStored = await change({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
+  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
   if (!isStored) {
-    say("This place was not marked");
+    say("The mark was not stored");
     return;
   }
   /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"] input`))?.focus();
-  say("Marked; type a note if you like");
+  say("Marked. You can type a note now");
 }
 
 /** Shows the notes. Existing lines stay, because the user may be typing in one. */
@@ -84,7 +84,7 @@ function fill() {
     go.setAttribute("aria-label", `Go to note ${name}`);
     go.textContent = `${formatTimestamp(one.from, (one.to - one.from) / 1000)}, ${formatDuration(one.to - one.from)}`;
   }
-  byId("notes-say").textContent = notes.length ? `Kept in ${path}` : "Press b to mark what is shown, or what is measured, and write a note. Notes are kept beside the trace.";
+  byId("notes-say").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
 }
 
 /** An empty line for a note. @param {string} id */
@@ -92,9 +92,9 @@ function emptyLine(id) {
   // Another window may have removed the note.
   const withNote = (/** @type {(one: Note) => unknown} */ act) => { const one = notes.find((one) => one.id === id); if (one) act(one); };
   return make("li", { "data-key": id },
-    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((one) => change({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
+    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((one) => sendChange({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
-    make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => change({ remove: id }) }),
+    make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => sendChange({ remove: id }) }),
     make("button", { class: "go", onclick: () => withNote(goToNote) }));
 }
 

@@ -44,7 +44,7 @@ function requestChain(id) {
 export async function toggleChain() {
   const from = view.chosen ?? overlay.target;
   if (!from) {
-    showNote("Choose a state or an arrow first");
+    showNote("Select a state or a link first");
     return;
   }
   if (view.chained && overlay.chainLinks.length > 0) {
@@ -55,7 +55,7 @@ export async function toggleChain() {
   const answer = await requestChain(from);
   if (!answer) return;
   if (answer.hops.length === 0) {
-    showNote("No link leads here or away");
+    showNote("No link starts or ends here");
     return;
   }
   overlay.chainLinks = answer.hops;
@@ -136,7 +136,7 @@ async function revealContainer(all) {
 export async function stepTo(by, same) {
   const from = view.chosen ?? overlay.target;
   if (!from) {
-    showNote("Choose something first: click it, or find it");
+    showNote("Select an entity first: click it or search for it");
     return;
   }
   const answer = await request("step", { id: from, by, same: String(same) }).catch(() => undefined);
@@ -157,7 +157,7 @@ export async function goToPartner() {
   const from = view.chosen ?? overlay.target;
   const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
   if (!all) {
-    showNote("Choose a state or an arrow first");
+    showNote("Select a state or a link first");
     return;
   }
   const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
@@ -174,7 +174,7 @@ export async function goToPartner() {
 
 export async function zoomToSelected() {
   const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
-  if (!view.chosen) showNote("Choose something first: click it, or find it");
+  if (!view.chosen) showNote("Select an entity first: click it or search for it");
   if (!all) return;
   const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
   const edge = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);

@@ -16,7 +16,7 @@ const LINES_AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
 /** @type {(id: string) => Promise<void>} */
-let visit = async () => {};
+let goTo = async () => {};
 /**
  * The contents of the pane: file, line and interval; the answer of the server; and for each line
  * the position of the steps through its entities.
@@ -30,14 +30,14 @@ let isStepping = false;
 
 /** @param {(id: string) => Promise<void>} go shows an entity in its place */
 export function listenToSource(go) {
-  visit = go;
+  goTo = go;
 }
 
 /** Opens the pane on the source of an entity. @param {string | null} [id] */
 export async function openSource(id = view.chosen ?? overlay.target) {
   const all = id ? await facts(id, "source").catch(() => undefined) : undefined;
   if (!id || !all?.source) {
-    showNote(id ? "The trace does not say where in the source this is" : "Choose something first: click it, or find it");
+    showNote(id ? "The trace has no source line for this entity" : "Select an entity first: click it or search for it");
     return;
   }
   pane.hidden = false;
@@ -134,7 +134,7 @@ function lineElement(place, text, of, most, current) {
   const many = of && `${groupDigits(of.count)} of line ${place}${of.nanos ? `, ${formatDuration(of.nanos)}` : ""}`;
   return make("li", { "aria-current": current ? "true" : null, value: place },
     make("span", { class: "number", text: String(place) }),
-    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Light ${many}`, title: `${many}: light them, go to the next`, text: groupDigits(of.count), onclick: () => showNext(place, of) }, heat) : make("span", { class: "count" }),
+    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Highlight ${many}`, title: `${many}: highlight them and go to the next`, text: groupDigits(of.count), onclick: () => showNext(place, of) }, heat) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 
@@ -158,8 +158,8 @@ async function showNext(place, of) {
   shown.at.set(place, at + 1);
   const highlighted = of.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
   isStepping = true;
-  await visit(id).finally(() => { isStepping = false; });
+  await goTo(id).finally(() => { isStepping = false; });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(at + 1)} of ${groupDigits(of.count)} of line ${place}; ${of.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are lit`);
+  showNote(`${groupDigits(at + 1)} of ${groupDigits(of.count)} of line ${place}; ${of.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
   notifyChange("selection");
 }

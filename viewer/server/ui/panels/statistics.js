@@ -57,7 +57,7 @@ const COLUMNS = [
  */
 let order = [1, true];
 /** @type {any} */
-let shown = null;
+let shownAnswer = null;
 
 /** Requests the data of the present form. */
 export async function showTimes() {
@@ -68,7 +68,7 @@ export async function showTimes() {
   const rows = isPerRow() ? chartedRows() : null;
   const showAnswer = (/** @type {any} */ answer) => {
     if (requestedForm !== form || (rows !== null) !== isPerRow()) return;
-    shown = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
+    shownAnswer = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
     fill();
   };
   cancel("histogram");
@@ -147,7 +147,7 @@ function controls() {
   const values = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
   const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(perRow ? { checked: "" } : {}), onchange: () => { perRow = !perRow; storeForm(); showTimes(); } }), " each row");
   // An incomplete count is not saved as if it were complete.
-  const whole = shown.done === undefined ? {} : { disabled: "", title: "When all is counted" };
+  const whole = shownAnswer.done === undefined ? {} : { disabled: "", title: "Available when the count is complete" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
     make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => saveStatistics("json") })),
@@ -161,45 +161,45 @@ function fill() {
 
 function drawTab() {
   // The user has chosen another form, and its answer has not arrived yet.
-  if (shown.form !== form || (shown.rows !== null) !== isPerRow()) return;
+  if (shownAnswer.form !== form || (shownAnswer.rows !== null) !== isPerRow()) return;
   const rangeKind = view.measured ? "measured" : "shown";
-  const row = shown.within ? rowOf(Number(shown.within.slice(1))) : undefined;
-  const where = shown.within && shown.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
-  const heading = make("p", { class: "hint", text: `${formatDuration(shown.span)} ${rangeKind}${where}. ${shown.rows !== null ? rowsHint() : shown.within || form === "matrix" ? "" : "Choose a container to see it alone."}` });
-  const parts = shown.types.map(shown.rows === null ? BODIES[form] : (/** @type {any} */ type) => section(type, ...rowCharts(type, form === "pie" ? "pie" : "columns", shares, (id) => goTo(id)))).filter(Boolean);
-  if (parts.length === 0) parts.push(make("p", { class: "hint", text: empty() }));
+  const row = shownAnswer.within ? rowOf(Number(shownAnswer.within.slice(1))) : undefined;
+  const where = shownAnswer.within && shownAnswer.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
+  const heading = make("p", { class: "hint", text: `${formatDuration(shownAnswer.span)} ${rangeKind}${where}. ${shownAnswer.rows !== null ? rowsHint() : shownAnswer.within || form === "matrix" ? "" : "Select a container to see only its statistics."}` });
+  const parts = shownAnswer.types.map(shownAnswer.rows === null ? FORM_BODIES[form] : (/** @type {any} */ type) => section(type, ...rowCharts(type, form === "pie" ? "pie" : "columns", shares, (id) => goTo(id)))).filter(Boolean);
+  if (parts.length === 0) parts.push(make("p", { class: "hint", text: emptyHint() }));
   byId("times").replaceChildren(...controls(), heading, ...countingProgress(), ...parts);
   byId("times").dataset.form = form;
 }
 
 /** The reason for an empty display. */
-function empty() {
-  if (shown.most) return `The states that tasks may have are ${groupDigits(shown.states)}, more than ${groupDigits(shown.most)}: use “tumit stats”.`;
-  return `There are no ${{ matrix: "links", tasks: "tasks", variables: "variables" }[form] ?? "states"} in it.`;
+function emptyHint() {
+  if (shownAnswer.most) return `${groupDigits(shownAnswer.states)} states may belong to tasks, more than the limit of ${groupDigits(shownAnswer.most)}: use “tumit stats”.`;
+  return `There are no ${{ matrix: "links", tasks: "tasks", variables: "variables" }[form] ?? "states"} in this time range.`;
 }
 
 /** Describes the rows with charts. */
 function rowsHint() {
-  if (shown.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${groupDigits(shown.rows)} rows, each with all below it; select rows to see those.`;
-  return selectedRows.size ? "The selected rows, each with all below it." : "Each row with all below it; select rows to see only those.";
+  if (shownAnswer.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${groupDigits(shownAnswer.rows)} rows, each with its descendants; select rows to see only those.`;
+  return selectedRows.size ? "The selected rows, each with its descendants." : "Each row with its descendants; select rows to see only those.";
 }
 
 /** The progress of the counting, while it is running. */
 function countingProgress() {
-  const { done } = shown;
+  const { done } = shownAnswer;
   return done === undefined ? [] : [make("p", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`)];
 }
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
-const BODIES = {
+const FORM_BODIES = {
   table, tasks, pie: (type) => section(type, pie(`Shares of ${type.name}`, slices(type))), columns: (type) => section(type, columns(`Times of ${type.name}`, slices(type))),
-  durations: (type) => shown.types.indexOf(type) === 0 ? durations() : null,
+  durations: (type) => shownAnswer.types.indexOf(type) === 0 ? durationsSection() : null,
   matrix: (type) => section(type,
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
       make("button", { role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
     matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => goTo(id, true))),
-  curves: (type) => section(type, curves(`Shares of ${type.name} over time`, type.curves, shown, (at) => { const middle = shown.from + at * shown.span; show(middle - shown.span / 8, middle + shown.span / 8, true); })),
-  variables: (type) => section(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: formatValue(type.mean) }), ...extremeFacts("Least", type, type.min), ...extremeFacts("Largest", type, type.max))),
+  curves: (type) => section(type, curves(`Shares of ${type.name} over time`, type.curves, shownAnswer, (at) => { const middle = shownAnswer.from + at * shownAnswer.span; show(middle - shownAnswer.span / 8, middle + shownAnswer.span / 8, true); })),
+  variables: (type) => section(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: formatValue(type.mean) }), ...extremeFacts("Minimum", type, type.min), ...extremeFacts("Maximum", type, type.max))),
 };
 
 /**
@@ -214,8 +214,8 @@ function extremeFacts(label, type, place) {
     await goTo(`c${place.container}`);
     show(place.at - span / 8, place.at + span / 8, true);
   };
-  const text = `${formatValue(place.value)} at ${formatTimestamp(place.at, shown.span / 1000)} in ${place.name}`;
-  return [make("dt", { text: label }), make("dd", {}, make("button", { text, "aria-label": `Go to the ${label.toLowerCase()} ${type.name}: ${text}`, onclick: go }))];
+  const text = `${formatValue(place.value)} at ${formatTimestamp(place.at, shownAnswer.span / 1000)} in ${place.name}`;
+  return [make("dt", { text: label }), make("dd", {}, make("button", { text, "aria-label": `Go to the ${label.toLowerCase()} of ${type.name}: ${text}`, onclick: go }))];
 }
 
 /** @param {any} type @param {...(Node | false | null)} body */
@@ -237,27 +237,27 @@ function slices(type) {
 }
 
 /** The histogram, with a selection of types and values. */
-function durations() {
-  const current = chosenValues ?? { ty: shown.types[0].type, value: null };
-  const options = shown.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
+function durationsSection() {
+  const current = chosenValues ?? { ty: shownAnswer.types[0].type, value: null };
+  const options = shownAnswer.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
   const at = options.findIndex((/** @type {any} */ one) => one.ty === current.ty && one.value === current.value);
   const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
-  const { classes, total } = shown.histogram ?? { classes: [], total: 0 };
-  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${groupDigits(total)}${shown.done === undefined ? " in all" : " so far"}` }),
+  const { classes, total } = shownAnswer.histogram ?? { classes: [], total: 0 };
+  return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${groupDigits(total)}${shownAnswer.done === undefined ? " in all" : " so far"}` }),
     histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => goTo(id, true)));
 }
 
 /** Saves the shown data. @param {"csv" | "json"} format */
 function saveStatistics(format) {
   /** @type {Record<string, unknown>[]} */
-  const rows = shown.types.flatMap((/** @type {any} */ type) => {
+  const rows = shownAnswer.types.flatMap((/** @type {any} */ type) => {
     const own = { type: type.name };
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
-    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(shown.from + (at / one.shares.length) * shown.span), share })));
+    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(shownAnswer.from + (at / one.shares.length) * shownAnswer.span), share })));
     if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...own, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
     if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
-    if (shown.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
-    if (form === "durations") return shown.types.indexOf(type) > 0 ? [] : (shown.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
+    if (shownAnswer.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
+    if (form === "durations") return shownAnswer.types.indexOf(type) > 0 ? [] : (shownAnswer.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
     return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
@@ -279,9 +279,9 @@ function table(type) {
   });
   const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
     make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
-  const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), time(line.nanos), cell(formatPercent(line.share)), cell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no state is open inside`),
-    cell(line.count === null ? "–" : groupDigits(line.count)), time(line.mean), longest(line), bar(line)));
-  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), time(type.none), cell(formatPercent(type.none / type.lived)), cell(""), cell(""), cell(""), cell(""));
+  const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`),
+    textCell(line.count === null ? "–" : groupDigits(line.count)), durationCell(line.mean), longestCell(line), barCell(line)));
+  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.lived)), textCell(""), textCell(""), textCell(""), textCell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
     make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),
@@ -296,8 +296,8 @@ function table(type) {
 function tasks(type) {
   const titles = ["Value", "Tasks", "Median", "99 %", "Longest", "Active"];
   const head = make("tr", { role: "row" }, ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })));
-  const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), cell(groupDigits(line.count)),
-    time(line.median), time(line.p99), longest(line), time(line.active)));
+  const body = type.tasks.map((/** @type {any} */ line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), textCell(groupDigits(line.count)),
+    durationCell(line.median), durationCell(line.p99), longestCell(line), durationCell(line.active)));
   return make("section", { class: "times" }, make("h2", { text: type.name }),
     make("table", { role: "table", "aria-label": `Tasks of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body)));
 }
@@ -308,28 +308,28 @@ function rowHeading(name, color) {
 }
 
 /** @param {string} text @param {string} [title] */
-function cell(text, title) {
+function textCell(text, title) {
   return make("td", { role: "cell", text, title });
 }
 
 /** A short duration, with the exact one as tooltip. @param {number | null} nanos */
-function time(nanos) {
-  return nanos === null ? cell("–") : cell(formatDuration(nanos, 3), `${groupDigits(Math.round(nanos))} ns`);
+function durationCell(nanos) {
+  return nanos === null ? textCell("–") : textCell(formatDuration(nanos, 3), `${groupDigits(Math.round(nanos))} ns`);
 }
 
 /**
  * The longest state or task of a value, with a button that leads to it.
  * @param {{ name: string, longest: Line["longest"] }} line
  */
-function longest({ name, longest }) {
-  if (!longest) return cell("–");
+function longestCell({ name, longest }) {
+  if (!longest) return textCell("–");
   const go = make("button", { text: formatDuration(longest.nanos, 3), "aria-label": `Go to the longest ${name}, ${formatDuration(longest.nanos)}`,
     title: `${groupDigits(longest.nanos)} ns: go there`, onclick: () => goTo(longest.id, true) });
   return make("td", { role: "cell" }, go);
 }
 
 /** A bar below the row, as long as its share. @param {Line} line */
-function bar(line) {
+function barCell(line) {
   const part = make("i", { color: line.color });
   part.style.width = `${Math.min(100, line.share * 100)}%`;
   return make("td", { class: "bar-cell", "aria-hidden": "true" }, part);

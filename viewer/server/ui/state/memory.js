@@ -7,7 +7,7 @@ import { activeFilters, onStore, view } from "./view.js";
 import { namesOf, renumber, setTrace } from "./workspace.js";
 
 /** The most traces in the memory; those not viewed for the longest time are removed. */
-const MOST = 50;
+const MAX_TRACES = 50;
 const KEY = "tumit:traces";
 
 /**
@@ -82,7 +82,7 @@ async function readRows(trace, grows) {
   if (!grows || !rows) return new URLSearchParams(rows);
   try {
     const [here, missing] = await renumber(rows, JSON.parse(names), "");
-    if (missing) showNote(`Not in this trace, but remembered of the one before: ${missing}`);
+    if (missing) showNote(`Not in this trace, but in the previous one: ${missing}`);
     return new URLSearchParams(here);
   } catch {
     return new URLSearchParams();
@@ -93,7 +93,7 @@ async function readRows(trace, grows) {
 function storeRows(trace, rows, ...names) {
   const others = readEntries().filter(([name]) => name !== trace);
   try {
-    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MOST), ...(rows ? [[trace, rows, ...names]] : [])]));
+    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
     // The storage is full or forbidden; the address still contains the view.
   }

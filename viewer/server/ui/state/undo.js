@@ -16,12 +16,12 @@ let past = [];
 let future = [];
 /** @type {Look | null} */
 let current = null;
-const MOST = 200;
+const MAX_STEPS = 200;
 
 onStore((rows, names) => {
   // The new rows are not there yet, so that the scroll position is still that of the old ones.
   if (current !== null && (rows !== current[0] || names !== current[1])) {
-    past = [...past.slice(1 - MOST), [current[0], current[1], scrollTop()]];
+    past = [...past.slice(1 - MAX_STEPS), [current[0], current[1], scrollTop()]];
     future = [];
   }
   current = [rows, names, 0];

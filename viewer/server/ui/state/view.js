@@ -77,7 +77,7 @@ let settingsTimer = 0;
 /** The pending scroll position of the rows, applied once they are there. @type {number | null} */
 let scroll = null;
 /** Milliseconds between two changes of the address: browsers accept only a few each second. */
-const SELDOM = 300;
+const SETTINGS_DELAY = 300;
 
 /** @param {string} name @returns {string | null} the value in the address; null for the default */
 export function setting(name) {
@@ -99,7 +99,7 @@ export function setSetting(name, value) {
     if (timer) return;
     history.replaceState({ trail: zooms, step }, "", viewAddress());
     notifyChange("settings");
-  }, SELDOM);
+  }, SETTINGS_DELAY);
 }
 
 /** The pending scroll position of the rows. The second call returns null. */
@@ -170,7 +170,7 @@ export function currentGeneration() {
  * @param {number} later the increase of all timestamps of the page
  * @param {number} next the new generation
  */
-export function grow(duration, later, next) {
+export function setGeneration(duration, later, next) {
   const [before, span] = [length, view.to - view.from];
   const all = view.from <= 0 && view.to >= before;
   const atEnd = !all && Math.abs(view.to - before) <= span / 100;
@@ -198,7 +198,7 @@ export function zoomHistory() {
  * @param {string} storedRows the arrangement of the rows at the last visit of the trace
  * @param {number} number the generation
  */
-export function start(duration, storedRows, number) {
+export function startView(duration, storedRows, number) {
   length = duration;
   generation = number;
   const here = location.hash.slice(1);
@@ -254,7 +254,7 @@ export function show(from, to, step = false, follows = false) {
  * @param {number} from
  * @param {number} to
  */
-export function follow(from, to) {
+export function followPane(from, to) {
   show(from, to, false, true);
 }
 
@@ -372,7 +372,7 @@ export function watchSettings(handler) {
 }
 
 /** Nanoseconds of 290 years: no timestamp is further away. */
-const FAR = 2 ** 63;
+const MAX_TIMESTAMP = 2 ** 63;
 
 /** @param {string} address */
 function readAddress(address) {
@@ -381,7 +381,7 @@ function readAddress(address) {
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
   const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, length];
   // Larger timestamps in an address are ignored: no trace extends that far.
-  [view.from, view.to] = from < to && from > -FAR && to < FAR ? [from, to] : [0, length];
+  [view.from, view.to] = from < to && from > -MAX_TIMESTAMP && to < MAX_TIMESTAMP ? [from, to] : [0, length];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.chained = parts.get("chain") === "1";
@@ -417,10 +417,10 @@ function readFilters(text) {
   } catch {
     all = null;
   }
-  const error = !Array.isArray(all) ? "they are no list of texts"
+  const error = !Array.isArray(all) ? "they are not a list of texts"
     : describeInvalidFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
   if (!error) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
-  showNote(`The filters in the address were not taken: ${error}`);
+  showNote(`The filters in the address were not applied: ${error}`);
   return [];
 }
 

@@ -140,7 +140,7 @@ async function readWorkspace(text) {
     // The error is reported below.
   }
   if (file?.format !== "tumit-view" || ![1, 2].includes(file.version) || !Array.isArray(file.filters)) {
-    showNote(file?.format === "tumit-view" ? "This workspace is of another version of Tumit" : file === null ? "This is no workspace: it cannot be read as JSON; perhaps it was cut short" : "This is no workspace: it does not say that its format is tumit-view");
+    showNote(file?.format === "tumit-view" ? "Another version of Tumit saved this workspace" : file === null ? "This is not a workspace: it is not valid JSON and may be truncated" : "This is not a workspace: its format is not tumit-view");
     return;
   }
   const error = describeInvalidFilter(file.filters, (one) => typeof one === "string" ? one : one?.filter);
@@ -165,7 +165,7 @@ async function readWorkspace(text) {
   if (file.trace !== trace) {
     const bare = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
     if (bare && typeof file.names !== "object") {
-      showNote("The workspace was not opened: it is of an earlier Tumit and knows rows and values by numbers, which mean others in another trace. Without its line \"page\" its filters can be opened");
+      showNote("The workspace was not opened: an earlier version of Tumit saved it and identified rows and values by numbers, which differ in another trace. To open only its filters, delete its line \"page\"");
       return;
     }
     [page, missing] = await renumber(page, file.names, on.length ? JSON.stringify(on) : "");

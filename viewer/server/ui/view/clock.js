@@ -28,7 +28,7 @@ export function isClock() {
 
 /** Switches the ruler between the time of day and the time since the start. */
 export function toggleClock() {
-  if (traceStart === null) return showNote("This trace has no time of day: only runs have one, whose processes read the real-time clock");
+  if (traceStart === null) return showNote("This trace has no time of day: only runs whose processes read the real-time clock have one");
   setSetting("clock", setting("clock") === "utc" ? null : "utc");
   notifyChange("time");
   showNote(setting("clock") === "utc" ? "The ruler shows the time of day (UTC)" : "The ruler shows the time since the start");

@@ -8,7 +8,7 @@ import { byId } from "../util/dom.js";
 import { moveOrigin } from "../util/format.js";
 import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
-import { grow, currentGeneration, view } from "../state/view.js";
+import { setGeneration, currentGeneration, view } from "../state/view.js";
 
 /** Seconds between two requests about a trace that is final. */
 const FINAL_INTERVAL = 4;
@@ -27,8 +27,8 @@ export function showProgress({ standing, kept, changed }) {
   pill.hidden = !isGrowing && !changed;
   pill.classList.toggle("alert", Boolean(changed) || Boolean(kept));
   pill.textContent = changed ? `${changed} since it was read` : standing ?? "";
-  pill.title = changed ? "What is shown was read before; start tumit view again to see what is there now"
-    : kept ? "When the file is there again, the picture goes on with it" : isGrowing ? "The picture is replaced by a newer one as there is more; the interval and what is chosen stay" : "";
+  pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it anew"
+    : kept ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
   byId("caption").textContent = isGrowing ? "So far" : "Whole trace";
 }
 
@@ -51,7 +51,7 @@ async function ping(showGeneration, onAnswer) {
   const response = await fetch(`api/ping?${requestParameters({ filters: "" })}`);
   if (!response.ok) throw new Error("another server");
   const answer = await response.json();
-  if (answer.changed) showNote(answer.changed === "removed" ? "The trace has been removed; what is shown was read before" : "The trace has changed: start tumit view again to see it", true);
+  if (answer.changed) showNote(answer.changed === "removed" ? "The trace has been removed; the page shows it as it was read before" : "The trace has changed: start tumit view again to see it", true);
   onAnswer();
   showProgress(answer);
   if (answer.generation === currentGeneration()) return;
@@ -75,7 +75,7 @@ async function renew(showGeneration) {
   if (!summary) return;
   const shift = moveOrigin(summary.origin);
   setClock(summary.clock);
-  grow(summary.duration, shift, summary.generation);
+  setGeneration(summary.duration, shift, summary.generation);
   clearFacts();
   overlay.chainLinks = [];
   if (factsBefore) {

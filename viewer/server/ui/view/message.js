@@ -25,7 +25,7 @@ export function showMessage(kind, activity = "Reading the trace…") {
     box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: activity }));
   } else if (kind === "empty") {
     box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
-      make("p", {}, ...withCode("The trace has no states, events, links or values. Were its levels switched on? `tumit info` shows what each process wrote.")));
+      make("p", {}, ...withCode("The trace has no states, events, links or values. Check whether its levels were on: `tumit info` shows the records of each process.")));
   }
 }
 
@@ -39,7 +39,7 @@ export function showError(text, again = () => {}) {
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
-  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "The server has gone" : "This could not be drawn" }), make("p", {}, ...withCode(text)),
+  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "No connection to the server" : "The view could not be drawn" }), make("p", {}, ...withCode(text)),
     make("button", { text: "Try again", onclick: again }));
 }
 
@@ -50,14 +50,14 @@ export function showError(text, again = () => {}) {
 export function showDiagnostics({ remarks, intact }) {
   const pill = byId("remarks");
   pill.hidden = remarks.length === 0;
-  const many = remarks.length === 1 ? "1 remark" : `${remarks.length} remarks`;
+  const many = remarks.length === 1 ? "1 diagnostic" : `${remarks.length} diagnostics`;
   pill.textContent = intact ? many : `Damaged: ${many}`;
   pill.classList.toggle("alert", !intact);
   pill.title = remarks.join("\n");
   pill.onclick = () => {
-    const sheet = make("dialog", { class: "sheet", "aria-label": "Remarks on the trace" },
-      make("h2", { text: intact ? "Remarks on the trace" : "Part of the trace is lost or damaged" }),
-      !intact && make("p", { class: "fine", text: "What is good is shown; this is what is known of the rest:" }),
+    const sheet = make("dialog", { class: "sheet", "aria-label": "Diagnostics of the trace" },
+      make("h2", { text: intact ? "Diagnostics of the trace" : "Part of the trace is missing or damaged" }),
+      !intact && make("p", { class: "fine", text: "The page shows the intact part. These problems were found:" }),
       make("ul", {}, ...remarks.map((text) => make("li", {}, ...withCode(text)))),
       make("form", { method: "dialog" }, make("button", { text: "Close" })));
     sheet.addEventListener("close", () => sheet.remove());

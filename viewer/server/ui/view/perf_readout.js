@@ -16,10 +16,10 @@ export function togglePerfReadout() {
     observer = null;
     return;
   }
-  line.textContent = "no picture yet";
+  line.textContent = "no image yet";
   observer = new PerformanceObserver((list) => {
     const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?") && !entry.name.includes("whole=true")).pop();
-    if (last) line.textContent = `picture: ${groupDigits(Math.ceil(last.encodedBodySize / 1024))} KiB, ${groupDigits(Math.round(last.duration))} ms`;
+    if (last) line.textContent = `image: ${groupDigits(Math.ceil(last.encodedBodySize / 1024))} KiB, ${groupDigits(Math.round(last.duration))} ms`;
   });
   observer.observe({ type: "resource", buffered: true });
 }

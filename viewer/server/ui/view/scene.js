@@ -24,7 +24,7 @@ const ANCHORS = ["left", "center", "right"];
  * @param {number[]} column
  * @param {number} unit
  */
-function numbers(column, unit) {
+function decodeColumn(column, unit) {
   const all = new Array(column.length);
   for (let i = 0, sum = 0; i < column.length; i += 1) {
     sum += column[i];
@@ -34,7 +34,7 @@ function numbers(column, unit) {
 }
 
 /** @param {number} number @returns {string | null} */
-function entity(number) {
+function entityId(number) {
   return number > 0 ? KINDS[(number - 1) % 8] + Math.floor((number - 1) / 8) : null;
 }
 
@@ -66,7 +66,7 @@ export function drawScene(context, scene, withArrows = true) {
    */
   const columns = (kind, whole) => {
     const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
-    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => numbers(column, at < others.length - whole ? 100 : 1)), last];
+    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => decodeColumn(column, at < others.length - whole ? 100 : 1)), last];
   };
   const bands = new Stream(scene.bytes[4]);
   /** @type {Record<string, any[]>} */
@@ -92,7 +92,7 @@ export function drawScene(context, scene, withArrows = true) {
             context.roundRect(x, y[i], w, h[i], radius[i]);
             context.fill();
           } else context.fillRect(x, y[i], w, h[i]);
-          const id = entity(ids[i]);
+          const id = entityId(ids[i]);
           if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
         }
         break;
@@ -134,7 +134,7 @@ export function drawScene(context, scene, withArrows = true) {
       case "p": {
         const [fill, line, width, floor, points] = tables.p;
         for (let i = first; i < end; i += 1) {
-          const [x, y] = points[i].map((/** @type {number[]} */ axis) => numbers(axis, 10));
+          const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
           curve(context, x, y);
           if (line[i]) {
             ink(line[i], "strokeStyle");
@@ -164,7 +164,7 @@ export function drawScene(context, scene, withArrows = true) {
             drawArrow(context, one);
             inks.fillStyle = inks.strokeStyle = "";
           }
-          const id = entity(ids[i]);
+          const id = entityId(ids[i]);
           // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
           // arrow.
           if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (one.paint[1] < 0.5 ? 0.5 : 2) });
@@ -177,7 +177,7 @@ export function drawScene(context, scene, withArrows = true) {
           ink(fill[i], "fillStyle");
           const box = [x[i], y[i], size[i], shape[i]];
           mark(context, box);
-          const id = entity(ids[i]);
+          const id = entityId(ids[i]);
           if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
         }
         break;
@@ -313,7 +313,7 @@ function mark(context, [x, y, size, shape]) {
  * @param {number} y
  * @param {number[]} box
  */
-function isOn(x, y, [foot, floor, size, shape]) {
+function isOnMark(x, y, [foot, floor, size, shape]) {
   const [halfWidth, tall] = extent(size, shape);
   const up = Math.min(tall, Math.max(0, floor - y));
   const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / halfWidth - 1) ** 2) }[shape] ?? 1;
@@ -358,7 +358,7 @@ export function hitAt(drawn, x, y, windowY, toWindow) {
     const { kind, box, reach = 0 } = drawn.hits[i];
     const [a, b, c, d] = box;
     if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
-    if (kind === "mark" && isOn(x, y, box)) return drawn.hits[i];
+    if (kind === "mark" && isOnMark(x, y, box)) return drawn.hits[i];
     if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
   }
   return null;
