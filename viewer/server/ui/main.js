@@ -3,10 +3,10 @@
 
 import { listenToKeys, watchActions } from "./controls/actions.js";
 import { request, cancel, RefusedError, watchBusy, watchNoAnswer } from "./net/api.js";
-import * as arrange from "./controls/row_actions.js";
+import * as rowActions from "./controls/row_actions.js";
 import * as chart from "./view/chart.js";
 import { listenToChain, offerFilters, showChain } from "./panels/filter_chain.js";
-import { openInspector as inspect, restoreSelected, goTo as inspectAt } from "./panels/selection.js";
+import { goTo, openInspector, restoreSelected } from "./panels/selection.js";
 import { setClock } from "./view/clock.js";
 import { showZoomHistory } from "./view/zoom_history.js";
 import { byId } from "./util/dom.js";
@@ -60,7 +60,7 @@ async function openTrace() {
   onChange((kind) => updatePage(kind));
   listenToDiagram();
   listenToMinimap();
-  arrange.listenToRows(inspect);
+  rowActions.listenToRows(openInspector);
   listenToEdge(() => { chart.refresh(); repaint(); paintOverview().catch(reportError); }, () => refreshRows().catch(reportError));
   listenToControls();
   // The chain takes height from the rows, so that their scroll position fits only after it.
@@ -176,7 +176,7 @@ async function refreshRows() {
   fitNames(next.rows);
   chart.setLayout(next, takeScroll());
   showRows();
-  arrange.showRowCounts();
+  rowActions.showRowCounts();
   repaint();
   document.dispatchEvent(new Event("rows"));
 }
@@ -192,7 +192,7 @@ function listenToControls() {
   listenToLegend();
   listenToChain();
   listenToExport();
-  listenToSource((id) => inspectAt(id, true));
+  listenToSource((id) => goTo(id, true));
   listenToEditor();
   listenToSearch();
   listenToTheme();

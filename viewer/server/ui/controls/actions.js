@@ -1,6 +1,6 @@
 // The table of all actions: keys, the palette and the help sheet are made of it.
 
-import * as arrange from "./row_actions.js";
+import * as rowActions from "./row_actions.js";
 import { EXPORTS } from "./export.js";
 import { addFilter } from "../panels/filter_chain.js";
 import { togglePerfReadout } from "../view/perf_readout.js";
@@ -50,14 +50,14 @@ export const ACTIONS = [
   { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },
   { group: "Rows", name: "Find rows by name", keys: ["/"], run: () => byId("names").select() },
   { group: "Rows", name: "Fold or unfold a row", pointer: "click its name; Space" },
-  { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => arrange.onRow(arrange.pin) },
-  { group: "Rows", name: "Hide the row", keys: ["h"], run: () => arrange.onRow(arrange.hide) },
-  { group: "Rows", name: "Show all hidden rows", keys: ["H"], run: arrange.showHidden },
-  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => arrange.moveByKey(-1) },
-  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => arrange.moveByKey(1) },
-  { group: "Rows", name: "Unfold all rows", keys: ["*"], run: arrange.unfoldAll },
-  { group: "Rows", name: "Fold groups", keys: ["_"], run: arrange.foldGroups },
-  { group: "Rows", name: "Reset all rows", run: arrange.resetRows },
+  { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => rowActions.onRow(rowActions.pin) },
+  { group: "Rows", name: "Hide the row", keys: ["h"], run: () => rowActions.onRow(rowActions.hide) },
+  { group: "Rows", name: "Show all hidden rows", keys: ["H"], run: rowActions.showHidden },
+  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => rowActions.moveByKey(-1) },
+  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => rowActions.moveByKey(1) },
+  { group: "Rows", name: "Unfold all rows", keys: ["*"], run: rowActions.unfoldAll },
+  { group: "Rows", name: "Fold groups", keys: ["_"], run: rowActions.foldGroups },
+  { group: "Rows", name: "Reset all rows", run: rowActions.resetRows },
 
   { group: "Entities", name: "Highlight related entities", keys: ["r"], pointer: "point at an entity", run: highlightRelated },
   { group: "Entities", name: "Inspect", keys: ["i"], pointer: "click; Enter on the diagram", run: inspectAtPointer },
@@ -74,8 +74,8 @@ export const ACTIONS = [
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
   { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
   { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorAtPointer },
-  { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: arrange.selectRow },
-  { group: "Filters", name: "Group the selected rows, or dissolve the group", keys: ["G"], run: () => arrange.groupOrDissolve() },
+  { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: rowActions.selectRow },
+  { group: "Filters", name: "Group the selected rows, or dissolve the group", keys: ["G"], run: () => rowActions.groupOrDissolve() },
   { group: "Filters", name: "Undo a change of rows, filters or styles", keys: ["Ctrl+z"], run: undo },
   { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
 

@@ -6,7 +6,7 @@ import { byId, make } from "../util/dom.js";
 import { formatTimestamp, formatDuration } from "../util/format.js";
 import { notes, setNotes } from "../state/notes_store.js";
 import { showTab } from "./side_panel.js";
-import { showNote as say } from "../util/status_line.js";
+import { showNote } from "../util/status_line.js";
 import { notifyChange, show, view } from "../state/view.js";
 
 /** @typedef {import("../state/notes_store.js").Note} Note */
@@ -58,11 +58,11 @@ export async function bookmark() {
   await showTab("notes").catch(() => {});
   const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
   if (!isStored) {
-    say("The mark was not stored");
+    showNote("The mark was not stored");
     return;
   }
   /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"] input`))?.focus();
-  say("Marked. You can type a note now");
+  showNote("Marked. You can type a note now");
 }
 
 /** Shows the notes. Existing lines stay, because the user may be typing in one. */
