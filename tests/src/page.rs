@@ -175,9 +175,9 @@ pub fn open(viewer: &ViewProcess) -> (BrowserPage, PageElement) {
 /// If the field contains no interval.
 #[must_use]
 pub fn interval(browser: &mut BrowserPage) -> (String, String) {
-    let field = browser.find("textbox", Some("Interval shown"));
+    let field = browser.find("textbox", Some("Visible time range"));
     let text = browser.text(&field);
-    let (from, to) = text.split_once(" .. ").expect("two dates");
+    let (from, to) = text.split_once(" .. ").expect("two timestamps");
     (from.to_owned(), to.to_owned())
 }
 

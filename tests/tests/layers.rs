@@ -9,6 +9,7 @@ mod layers {
     pub(crate) mod imports;
     pub(crate) mod modules;
     pub(crate) mod order;
+    pub(crate) mod scripts;
     pub(crate) mod tokens;
 }
 
@@ -16,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
+use layers::scripts;
 
 const PACKAGES: [&str; 12] = [
     "tumit",
@@ -42,6 +44,12 @@ fn modules_import_from_lower_layers_only() {
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
+#[test]
+fn scripts_of_the_page_import_from_lower_layers_only() {
+    let found = scripts::violations(&workspace().join("viewer/server/ui"));
+    assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}
+
 /// Prints the imports of a package, `LAYERS_OF=converter`, or of a folder,
 /// `LAYERS_OF=converter:clock`.
 #[test]
@@ -56,6 +64,11 @@ fn show() {
 
 /// Writes a package with these files, and returns its violations.
 fn of(files: &[(&str, &str)]) -> String {
+    checked(files, violations)
+}
+
+/// Writes a folder with these files, and returns the violations that a function finds in it.
+fn checked(files: &[(&str, &str)], violations: fn(&Path) -> Vec<String>) -> String {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -156,4 +169,31 @@ fn the_list_of_allowed_violations_only_shrinks() {
     assert!(missing.contains("the crate has no module `gone`"), "{missing}");
     let mistakes = planted("", &[("LAYERS", "low beside low\nhigh\nlib\nallow low to high\n")]);
     assert!(mistakes.contains("listed twice") && mistakes.contains("expected `allow FROM -> TO`"), "{mistakes}");
+}
+
+#[test]
+fn scripts_have_layers_without_cycles() {
+    let planted = |layers: &str, low: &str, beside: &str| {
+        let high = "import { low } from \"../low/a.js\";\n";
+        let main = "import {\n  high,\n} from \"./high/c.js\";\nimport \"./low/b.js\";\n";
+        let files =
+            [("LAYERS", layers), ("low/a.js", low), ("low/b.js", beside), ("high/c.js", high), ("main.js", main)];
+        checked(&files, scripts::violations)
+    };
+    let layers = "low # the lowest\nhigh\nmain\n";
+    let comment = "// import { high } from \"../high/c.js\";\n/** @type {import(\"../high/c.js\").High} */\n";
+    assert_eq!(planted(layers, comment, "import { a } from \"./a.js\";"), "");
+    let upward = "low/b.js: `high/c.js` is an import from `low` to `high`, which is not lower";
+    assert_eq!(planted(layers, "", "import \"../high/c.js\";"), upward);
+    assert_eq!(planted(layers, "", "export * from \"../high/c.js\";"), upward);
+    assert_eq!(planted(layers, "", "export { high } from \"../high/c.js\";"), upward);
+    assert_eq!(
+        planted("low high\nmain", "", ""),
+        "high/c.js: `low/a.js` is an import from `high` to `low`, which is not lower"
+    );
+    let cycle = planted(layers, "import \"./b.js\";", "import \"./a.js\";");
+    assert_eq!(cycle, "low/a.js -> low/b.js -> low/a.js is a cycle of imports");
+    let lists = planted("low low gone\nmain\n", "", "");
+    assert!(lists.contains("`low` is listed twice") && lists.contains("there is no `gone`"), "{lists}");
+    assert!(lists.contains("`high` has no layer"), "{lists}");
 }

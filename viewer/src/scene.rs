@@ -329,7 +329,7 @@ impl SceneMark {
     /// Half of its largest width.
     #[must_use]
     pub fn half_width(&self) -> f32 {
-        // All shapes appear equally large. The page's `draw.js` contains the same numbers.
+        // All shapes appear equally large. The page's `view/scene.js` contains the same numbers.
         match self.shape {
             MarkShape::Triangle => self.size * 0.55,
             MarkShape::Diamond => self.size * 0.5,

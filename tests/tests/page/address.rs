@@ -148,7 +148,7 @@ fn what_is_looked_for_is_in_the_address() {
     let found = "document.querySelector('#find-says').innerText === '4 found'";
     browser.wait(found);
     browser.wait("/find=working/.test(location.hash) && /tab=find/.test(location.hash)");
-    press(&mut browser, "checkbox", "only in the interval shown");
+    press(&mut browser, "checkbox", "only in the visible time range");
     browser.wait("/inside=1/.test(location.hash)");
     assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
     let address = browser.evaluate("location.href");
@@ -166,7 +166,7 @@ fn what_is_looked_for_is_in_the_address() {
     other.wait(found);
     assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-inside').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
     // An empty text removes the search from the address.
-    press(&mut other, "searchbox", "What to find");
+    press(&mut other, "searchbox", "Search expression");
     other.key("Escape");
     other.wait("!/find=/.test(location.hash.replace('tab=find', ''))");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
@@ -194,7 +194,7 @@ fn what_is_no_filter_is_refused_by_its_place() {
     for (filters, told) in [
         ("[null,5,{}]", "entry 1 of the filters is null"),
         ("[\"hide container a\",5]", "entry 2 of the filters is 5"),
-        ("{}", "no list of texts"),
+        ("{}", "not a list of texts"),
     ] {
         browser.open("about:blank#away");
         browser.open(&bad(filters));
@@ -256,7 +256,7 @@ fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
     }
     let address = browser.evaluate(ADDRESS);
     open_workspace(&mut browser, &old.to_string());
-    browser.wait("document.querySelector('#note').innerText.includes('knows rows and values by numbers')");
+    browser.wait("document.querySelector('#note').innerText.includes('identified rows and values by numbers')");
     assert_eq!(browser.evaluate(ADDRESS), address);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop(browser);

@@ -52,7 +52,7 @@ fn wheel_keys_and_drags_move_through_time() {
     assert_ne!(zoomed, whole);
 
     // The wheel keeps the timestamp under the pointer, here the middle.
-    let duration = browser.find("status", Some("Duration shown"));
+    let duration = browser.find("status", Some("Visible duration"));
     assert!(browser.text(&duration).contains("ms"), "less than a second");
     browser.key("ArrowRight");
     browser.wait(SETTLED);
@@ -71,7 +71,7 @@ fn wheel_keys_and_drags_move_through_time() {
     assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
 
     // A typed interval; Back of the browser reverts it.
-    press(&mut browser, "textbox", "Interval shown");
+    press(&mut browser, "textbox", "Visible time range");
     browser.type_text("100ms..");
     browser.key("Enter");
     browser.wait("document.querySelector('#interval-field').value.startsWith('100')");

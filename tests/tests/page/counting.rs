@@ -241,7 +241,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     browser.key("Home");
     browser.wait(SETTLED);
     browser.evaluate(
-        "import(new URL('view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
+        "import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
     );
     browser.wait(SETTLED);
     browser.key("s");
@@ -249,7 +249,11 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
     let lines = browser.evaluate("[...document.querySelectorAll('#source .count[aria-label]')].map((one) => one.ariaLabel.replace(/\\u202f/g, ' '))");
     assert_eq!(
         lines,
-        json!(["Light 1 300 of line 7, 5.200 s", "Light 1 300 of line 8, 7.800 s", "Light 1 300 of line 9, 5.200 s"])
+        json!([
+            "Highlight 1 300 of line 7, 5.200 s",
+            "Highlight 1 300 of line 8, 7.800 s",
+            "Highlight 1 300 of line 9, 5.200 s"
+        ])
     );
     // Beyond the entities that the answer lists with the lines.
     for number in 1..=202 {

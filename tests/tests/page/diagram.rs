@@ -87,7 +87,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
     // An event has its own band, above.
     let band = browser.evaluate(
-        "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
+        "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
             return toWindow(band.y + band.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
@@ -129,9 +129,9 @@ fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let queue = strip(&mut browser, "worker 0", "Queue");
-    let said = at(&mut browser, 0.85, queue, "Least");
+    let said = at(&mut browser, 0.85, queue, "Minimum");
     let words: Vec<&str> = said.split_whitespace().collect();
-    for (name, value) in [("Least", "0"), ("Largest", "6")] {
+    for (name, value) in [("Minimum", "0"), ("Maximum", "6")] {
         let place = words.iter().position(|word| *word == name).expect(name);
         assert_eq!(words[place + 1], value, "{said}");
     }
@@ -158,7 +158,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
     let viewer = ViewProcess::of(&format!("{head}{}\n", lines.join("\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
-    let told = read(&mut browser, "status", "Drawn together").replace('\u{202f}', " ");
+    let told = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
     assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in for each"), "{told}");
     // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
@@ -178,7 +178,7 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'data'");
     let told = read(&mut browser, "region", "Inspector");
     assert!(told.contains("4096") || told.contains("4\u{202f}096"), "{told}");
-    press(&mut browser, "searchbox", "What to find");
+    press(&mut browser, "searchbox", "Search expression");
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text("saved");
     browser.key("Enter");

@@ -91,7 +91,7 @@ fn what_is_too_small_to_be_drawn_is_found_and_shown() {
     assert!(from.starts_with("699") || from.starts_with("700"), "{from} {to}");
     browser.find("row", Some("thread 1.1"));
     // The page reports a search that it cannot parse.
-    press(&mut browser, "searchbox", "What to find");
+    press(&mut browser, "searchbox", "Search expression");
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(">soon");
     browser.key("Enter");
@@ -163,7 +163,7 @@ fn what_is_related_to_what_is_pointed_at_is_lit() {
     let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
-    browser.wait("/[1-9] related, lit/.test(document.querySelector('#tooltip').innerText)");
+    browser.wait("/[1-9] related, highlighted/.test(document.querySelector('#tooltip').innerText)");
     let by_message = lit(&mut browser);
     assert!(by_message > 400, "{by_message} pixels");
     // A state of another thread is unrelated to it.
@@ -198,7 +198,7 @@ fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
 fn keys_without_anything_to_act_on_say_so() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    for (key, told) in [("z", "Choose something first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {
+    for (key, told) in [("z", "Select an entity first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {
         browser.key("Escape");
         browser.key(key);
         browser.wait(&format!("document.querySelector('#note').innerText.includes({told:?})"));

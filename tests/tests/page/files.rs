@@ -13,9 +13,7 @@ fn what_is_seen_is_exported_behind_the_filters() {
     let viewer = ViewProcess::with(&[TRACE], &["--filter", "only container Node 1"]);
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
-    for (item, file) in
-        [("Save picture as SVG", "two-nodes.svg"), ("Save picture as HTML that zooms", "two-nodes.html")]
-    {
+    for (item, file) in [("Save image as SVG", "two-nodes.svg"), ("Save image as zoomable HTML", "two-nodes.html")] {
         let text = saved(&mut browser, item);
         assert!(text.contains("Node 1") && !text.contains("Node 0"), "{item}");
         assert_eq!(read(&mut browser, "status", "Note"), format!("Saved {file}"));
@@ -25,7 +23,7 @@ fn what_is_seen_is_exported_behind_the_filters() {
         csv.starts_with("kind,type,container") && csv.contains("Node 1/thread 1.0") && !csv.contains("Node 0/"),
         "{csv}"
     );
-    choose(&mut browser, "Save picture as PNG");
+    choose(&mut browser, "Save image as PNG");
     browser.wait("window.saved");
     let start = "window.saved.arrayBuffer().then(all => new Uint8Array(all).slice(1, 4).join())";
     assert_eq!(browser.evaluate(start), "80,78,71");
@@ -62,7 +60,7 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     for text in ["hide container thread 0.0", "bright working of Activity"] {
         filter(&mut browser, text);
     }
-    press(&mut browser, "switch", "Filter 1 acts: hide container thread 0.0");
+    press(&mut browser, "switch", "Filter 1 is active: hide container thread 0.0");
     show(&mut browser, "100..300 ms");
     watch_files(&mut browser);
     let text = saved(&mut browser, "Save workspace");
@@ -85,8 +83,8 @@ fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line()
     assert_eq!(rows(&mut browser).len(), 6, "what is off hides nothing");
     // A file that is no workspace changes nothing, and the page reports it.
     for (text, told) in [
-        ("{\"format\": \"tumit-view\", \"version\": 99, \"filters\": []}", "of another version"),
-        ("<svg>", "This is no workspace"),
+        ("{\"format\": \"tumit-view\", \"version\": 99, \"filters\": []}", "Another version of Tumit"),
+        ("<svg>", "This is not a workspace"),
     ] {
         open_workspace(&mut browser, text);
         browser.wait(&format!("document.querySelector('#note').innerText.includes('{told}')"));
@@ -108,7 +106,7 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
-    let text = saved(&mut browser, "Save picture as HTML that zooms");
+    let text = saved(&mut browser, "Save image as zoomable HTML");
     assert_eq!(read(&mut browser, "status", "Note"), "Saved two-nodes.html");
     let path = viewer.folder.path().join("alone.html");
     std::fs::write(&path, text).unwrap();

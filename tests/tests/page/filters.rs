@@ -43,7 +43,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
     filter(&mut browser, "hide container thread 0.0");
     filter(&mut browser, "sort Node by name descending");
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1"]);
-    press(&mut browser, "switch", "Filter 1 acts: hide container thread 0.0");
+    press(&mut browser, "switch", "Filter 1 is active: hide container thread 0.0");
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     browser.holding("Control", |browser| browser.key("z"));
@@ -101,7 +101,7 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
     browser.wait("!document.querySelector('#legend').innerText.includes('blocked')");
     press(&mut browser, "button", "Remove all");
     browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
-    of_legend(&mut browser, "working", "working bright, all else grey");
+    of_legend(&mut browser, "working", "working bright, all others grey");
     browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
     let looks = viewer.folder.path().join("cache/tumit/looks");
     let kept = || {
@@ -262,7 +262,7 @@ fn filters_of_last_time_are_offered_again() {
     let again = ViewProcess::again(&viewer);
     let (mut other, _) = open(&again);
     wait_for_rows(&mut other, &ALL);
-    press(&mut other, "button", "Use the filter of last time");
+    press(&mut other, "button", "Restore the last filter");
     wait_for_rows(&mut other, &ALL[3..]);
     press(&mut other, "button", "Remove all");
     wait_for_rows(&mut other, &ALL);

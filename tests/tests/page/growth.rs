@@ -35,7 +35,7 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait(told);
 
     // An interval at the end moves with the end.
-    press(&mut browser, "textbox", "Interval shown");
+    press(&mut browser, "textbox", "Visible time range");
     browser.type_text("500ms..");
     browser.key("Enter");
     browser.wait("document.querySelector('#interval-field').value.startsWith('500')");
@@ -118,7 +118,7 @@ fn the_beginning_is_shown_while_the_rest_is_read() {
     let mut pipe = writing.join().unwrap();
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
     browser.wait(SETTLED);
-    let standing = browser.find("status", Some("How much is shown"));
+    let standing = browser.find("status", Some("Reading progress"));
     assert_eq!(browser.text(&standing), "partial, being read");
     let before = states_told(&mut browser);
     assert!((1_000..20_000).contains(&before), "{before}");

@@ -95,7 +95,7 @@ fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
     select(&mut browser);
     browser.key("G");
     wait_for_rows(&mut browser, &ALL);
-    assert_eq!(read(&mut browser, "status", "Note"), "Burst: thread 0.0 + thread 1.0");
+    assert_eq!(read(&mut browser, "status", "Note"), "Dissolved: thread 0.0 + thread 1.0");
     select(&mut browser);
     let at = browser.place_of("row", "thread 0.0 + thread 1.0").center();
     browser.point((at.0 - 3.0, at.1));

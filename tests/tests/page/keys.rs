@@ -130,13 +130,13 @@ impl Keys {
         self.press("<", &noted("This is the first"));
         self.browser.key(",");
         self.browser.wait(&chosen("working"));
-        self.press("s", &noted("The trace does not say where in the source"));
+        self.press("s", &noted("The trace has no source line"));
         self.press("o", "document.querySelector('#inspector').innerText.includes('thread 1.1')");
         self.press("c", &noted("A chain of 1 link: "));
         self.browser.key("c");
         self.browser.wait("!location.hash.includes('chain')");
         let note = "document.querySelector('#note').innerText";
-        self.press("r", &format!("{note}.includes('related to working, lit')"));
+        self.press("r", &format!("{note}.includes('related to working, highlighted')"));
         self.press("C", "document.querySelector('[role=menu]')?.getAttribute('aria-label') === 'Colour of working'");
         self.browser.key("Escape");
         self.browser.wait("!document.querySelector('[role=menu]')");
@@ -195,7 +195,7 @@ fn every_key_does_what_its_name_says() {
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };
     let listed = keys.browser.evaluate(
-        "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
+        "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
     );
     keys.time();
     keys.entities(&chart);

@@ -238,7 +238,7 @@ fn states_are_counted_and_variables_added_up() {
     let trace = trace.replace("5 0.0 S t00 w\n", "91 0.0 V n0 10\n91 0.0 V n1 32\n5 0.0 S t00 w\n");
     let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
-    of_legend(&mut browser, "working", "Count at each moment per…");
+    of_legend(&mut browser, "working", "Count over time per…");
     browser.wait("document.querySelector('#filter-field').value === 'count working of Activity per '");
     browser.type_text("Node");
     browser.key("Enter");

@@ -23,7 +23,7 @@ fn looked() -> String {
 /// The floor of the event band in the first row that has one, in the window.
 fn floor(browser: &mut BrowserPage) -> f64 {
     let floor = browser.evaluate(
-        "import(new URL('rows.js', location.href)).then(({ layout, toWindow }) => {
+        "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
             return toWindow(band.y + band.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
@@ -191,7 +191,9 @@ fn marks_are_seen_in_all_themes() {
     let viewer = ViewProcess::of(&looked());
     for theme in ["light", "dark", "contrast"] {
         let (mut browser, _) = open(&viewer);
-        browser.evaluate(&format!("import(new URL('theme.js', location.href)).then((of) => of.setTheme('{theme}'))"));
+        browser.evaluate(&format!(
+            "import(new URL('controls/theme.js', location.href)).then((of) => of.setTheme('{theme}'))"
+        ));
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
         browser.wait(SETTLED);
         let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));

@@ -4,7 +4,7 @@
 use tests::page::{ViewProcess, open};
 
 /// Whether the page reports that the server is gone.
-const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'The server has gone'";
+const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'No connection to the server'";
 
 #[test]
 fn whatever_is_done_without_a_server_is_answered() {
@@ -20,7 +20,7 @@ fn whatever_is_done_without_a_server_is_answered() {
     drop(viewer);
     browser.key("b");
     browser.wait(TOLD);
-    browser.wait("document.querySelector('#note').innerText === 'This place was not marked'");
+    browser.wait("document.querySelector('#note').innerText === 'The mark was not stored'");
     browser.key("F");
     browser.wait("document.activeElement.id === 'filter-field'");
     browser.type_text("hide value working");
@@ -74,6 +74,6 @@ fn another_server_in_its_place_is_no_answer() {
     browser.wheel(at, -120.0);
     browser.wait(TOLD);
     browser.key("b");
-    browser.wait("document.querySelector('#note').innerText === 'This place was not marked'");
+    browser.wait("document.querySelector('#note').innerText === 'The mark was not stored'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -42,7 +42,7 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
     browser.wait("document.querySelectorAll('#times[data-form=curves] .plot [role=button]').length === 2");
     press(&mut browser, "radio", "Variables");
     browser.wait(
-        "document.querySelector('#times[data-form=variables]')?.innerText.includes('There are no variables in it')",
+        "document.querySelector('#times[data-form=variables]')?.innerText.includes('There are no variables in this time range')",
     );
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -84,7 +84,8 @@ fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
     browser.point(at);
     browser.press(at);
     // The answer for another interval comes while the button is down.
-    browser.evaluate("import(new URL('view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
+    browser
+        .evaluate("import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
     browser.wait("new Promise(done => setTimeout(() => done(true), 50))");
     browser.release(at);
@@ -120,7 +121,7 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === '<b>work</b>'");
     browser.find("list", Some("Lines of ../src/solve.c"));
-    press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
+    press(&mut browser, "button", "Highlight 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === 'wait();'");
     // The address contains it.
@@ -152,7 +153,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
     let told = read(&mut browser, "region", "Source");
     assert!(told.contains("It is not in .") && told.contains("--source DIR"), "{told}");
     // The entities of each line are known even without the source.
-    press(&mut browser, "button", "Light 4 of line 5, 2.000 s");
+    press(&mut browser, "button", "Highlight 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -176,7 +177,7 @@ fn a_late_answer_takes_no_note_away() {
                    setTimeout(() => { window.arrived = true; }, 300);
                    return new Response(text);
                };
-               (await import('./notes.js')).showNotes();
+               (await import('./panels/notes.js')).showNotes();
                window.fetch = ask;
                await before;
                return ask(url, more);

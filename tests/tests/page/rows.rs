@@ -153,7 +153,7 @@ fn the_arrangement_is_remembered_with_the_trace() {
     browser.open(&viewer.url);
     wait_for_rows(&mut browser, &arranged);
     press(&mut browser, "button", "All rows");
-    press(&mut browser, "menuitem", "Put all rows back");
+    press(&mut browser, "menuitem", "Reset all rows");
     wait_for_rows(&mut browser, &ALL);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -74,7 +74,7 @@ fn zooms_leave_crumbs_that_lead_back() {
         browser.key("Enter");
         browser.wait(&format!("document.querySelectorAll('#crumbs li').length === {crumbs}"));
     }
-    let all = read(&mut browser, "navigation", "Zooms");
+    let all = read(&mut browser, "navigation", "Zoom history");
     let names: Vec<&str> = all.split_whitespace().collect();
     assert_eq!(names, ["All", "1.000", "s", "400.0", "ms", "100.0", "ms", "10.00", "ms"]);
     let crumb =
@@ -139,7 +139,7 @@ fn a_movement_that_goes_on_is_a_step_back_already() {
 fn the_window_on_the_minimap_is_moved_and_stretched() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let map = browser.find("slider", Some("Part of the trace that is shown"));
+    let map = browser.find("slider", Some("Position in the trace"));
     let place = browser.place(&map);
     let at = |share: f64| (place.x + place.width * share, place.center().1);
     browser.drag(at(0.2), at(0.4));
@@ -183,7 +183,7 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
     let to = spot(&mut browser, &chart, 0.398, "thread 1.1");
     browser.holding("Control", |browser| browser.drag(from, to));
     browser.wait("location.hash.includes('measured=400000000+500000000')");
-    let said = read(&mut browser, "status", "Measured");
+    let said = read(&mut browser, "status", "Measurement");
     assert!(said.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{said}");
     press(&mut browser, "button", "Zoom");
     browser.wait(SETTLED);
@@ -208,7 +208,7 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
 /// of the image, and the share of painted pixels there.
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
-        "import(new URL('view.js', location.href)).then(({{ view }}) => {{
+        "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
             const picture = document.querySelector('#chart .picture');
             const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
             const painted = [], red = [];

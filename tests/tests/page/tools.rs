@@ -1,5 +1,8 @@
 //! The palette and the help sheet, made of one table; the page without an answer yet, or with none.
 
+use std::fs;
+use std::path::Path;
+
 use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot, wait_for_rows};
 
@@ -28,9 +31,9 @@ fn everything_can_be_done_by_typing_its_name() {
     browser.key("Enter");
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
-    palette(&mut browser, "pictures cost");
+    palette(&mut browser, "cost of images");
     browser.key("Enter");
-    browser.wait("/^picture: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
+    browser.wait("/^image: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
     palette(&mut browser, "");
     let first = browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText");
     browser.key("ArrowDown");
@@ -46,7 +49,7 @@ fn the_help_sheet_has_every_key_of_the_table() {
     let (mut browser, _) = open(&viewer);
     browser.key("?");
     let help = read(&mut browser, "dialog", "Keys and gestures");
-    let listed = "import(new URL('actions.js', location.href)).then(({ ACTIONS }) =>
+    let listed = "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) =>
         ACTIONS.filter(action => action.keys || action.pointer).map(action => action.name))";
     let names = browser.evaluate(listed);
     let names = names.as_array().unwrap();
@@ -55,7 +58,7 @@ fn the_help_sheet_has_every_key_of_the_table() {
         assert!(help.contains(name.as_str().unwrap()), "{name}");
     }
     // No key has two actions.
-    let twice = "import(new URL('actions.js', location.href)).then(({ ACTIONS }) => {
+    let twice = "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) => {
         const keys = ACTIONS.flatMap(action => action.keys ?? []);
         return keys.filter((key, at) => keys.indexOf(key) !== at).join(' '); })";
     assert_eq!(browser.evaluate(twice), "");
@@ -79,7 +82,7 @@ fn what_is_empty_and_what_is_damaged_is_told() {
     let at = browser.place(&button).center();
     browser.click(at);
     let diagnostics = read(&mut browser, "dialog", "Diagnostics of the trace");
-    assert!(diagnostics.contains("Part of the trace is lost or damaged"), "{diagnostics}");
+    assert!(diagnostics.contains("Part of the trace is missing or damaged"), "{diagnostics}");
     assert!(diagnostics.contains("nobody"), "{diagnostics}");
     let severities = "[...document.querySelectorAll('dialog[open] li')].map(item => item.className).join(' ')";
     assert_eq!(browser.evaluate(severities), "error error");
@@ -98,18 +101,24 @@ fn nothing_moves_for_those_who_ask_for_stillness() {
     assert_eq!(browser.evaluate(moves), "none");
 }
 
+/// The files of a folder and its subfolders that the server sends, as paths below `prefix`.
+fn files(folder: &Path, prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let paths = entries.flat_map(|entry| {
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() { files(&entry.path(), &format!("{path}/")) } else { vec![path] }
+    });
+    paths.filter(|path| path.contains('.')).collect()
+}
+
 #[test]
 fn the_page_is_small() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/server/ui");
-    let files = |folder: &str, of: &std::path::Path| -> Vec<String> {
-        let entries = std::fs::read_dir(of).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file());
-        entries.map(|entry| format!("{folder}{}", entry.file_name().to_string_lossy())).collect()
-    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/server/ui");
     // The exported pages contain these, too.
-    let shared = ["axis.js", "font/Inter-Regular.woff2", "font/Inter-SemiBold.woff2"].map(str::to_owned);
-    let all = [files("", &folder), shared.to_vec()].concat();
+    let shared = ["util/axis.js", "font/Inter-Regular.woff2", "font/Inter-SemiBold.woff2"].map(str::to_owned);
+    let all = [files(&folder, ""), shared.to_vec()].concat();
     // The licence of the typeface is available on request; no page loads it.
     let all: Vec<String> = all.into_iter().filter(|name| !name.ends_with(".txt")).collect();
     assert!(all.len() > 30, "{all:?}");

@@ -81,7 +81,7 @@ fn a_line_that_broke_is_tried_again() {
     browser.wait(TROUBLED);
     let trouble = browser.find("alert", None);
     let told = browser.text(&trouble);
-    assert!(told.starts_with("The server has gone") && told.contains("What was drawn last stays"), "{told}");
+    assert!(told.starts_with("No connection to the server") && told.contains("The last image stays"), "{told}");
     let shown = interval(&mut browser);
     press(&mut browser, "button", "Try again");
     browser.wait("document.querySelector('#note').innerText === 'There is still no answer'");
@@ -89,7 +89,7 @@ fn a_line_that_broke_is_tried_again() {
     assert_eq!(rows(&mut browser), ALL, "what was drawn stays");
     // A file cannot be saved either, and the page reports it.
     press(&mut browser, "button", "Save and open");
-    press(&mut browser, "menuitem", "Save picture as SVG");
+    press(&mut browser, "menuitem", "Save image as SVG");
     browser.wait("document.querySelector('#note').innerText.startsWith('The server does not answer')");
     line.set(true);
     press(&mut browser, "button", "Try again");
@@ -114,7 +114,7 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
     std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("5 0.5", "5 0.25")).unwrap();
     browser
         .wait("document.querySelector('#note').innerText.startsWith('The trace has changed: start tumit view again')");
-    assert_eq!(read(&mut browser, "status", "How much is shown"), "changed since it was read");
+    assert_eq!(read(&mut browser, "status", "Reading progress"), "changed since it was read");
     let at = spot(&mut browser, &chart, 0.4, "thread 0.1");
     browser.click(at);
     browser.wait("document.querySelector('#inspector').innerText.includes('500.0 ms')");

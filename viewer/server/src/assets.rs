@@ -20,26 +20,30 @@ pub(crate) async fn index(State(app): State<Arc<AppState>>) -> Response {
     answer(if app.traces.len() > 1 { "panes.html" } else { "index.html" })
 }
 
-/// A file of the page.
+/// A file of the page. Its path may contain folders, such as `view/chart.js`.
 pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
     // The first part is the token, already checked.
     parts.last().map_or_else(|| StatusCode::NOT_FOUND.into_response(), |(_, path)| answer(path))
 }
 
 fn answer(path: &str) -> Response {
-    let Some(data) = contents(path) else {
+    let (Some(kind), Some(data)) = (content_type(path), contents(path)) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
-    let kind = match path.rsplit('.').next() {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        Some("txt") => "text/plain; charset=utf-8",
-        Some("woff2") => "font/woff2",
-        _ => "application/octet-stream",
-    };
     ([(header::CONTENT_TYPE, kind)], data).into_response()
+}
+
+/// The content type of a file. A file without one, such as `LAYERS`, is not a part of the page.
+fn content_type(path: &str) -> Option<&'static str> {
+    match path.rsplit_once('.')?.1 {
+        "html" => Some("text/html; charset=utf-8"),
+        "js" => Some("text/javascript; charset=utf-8"),
+        "css" => Some("text/css; charset=utf-8"),
+        "svg" => Some("image/svg+xml"),
+        "txt" => Some("text/plain; charset=utf-8"),
+        "woff2" => Some("font/woff2"),
+        _ => None,
+    }
 }
 
 /// The contents of a file. Files that exported pages contain too belong to the viewer.

@@ -55,7 +55,14 @@ fn head(picture: &[u8]) -> serde_json::Value {
 async fn the_page_and_its_files_come_with_guards() {
     let (port, path) = serve().await;
     let host = format!("127.0.0.1:{port}");
-    for (file, kind) in [("", "text/html"), ("main.js", "text/javascript"), ("style.css", "text/css")] {
+    for (file, kind) in [
+        ("", "text/html"),
+        ("main.js", "text/javascript"),
+        ("view/chart.js", "text/javascript"),
+        ("util/axis.js", "text/javascript"),
+        ("font/Inter-Regular.woff2", "font/woff2"),
+        ("style.css", "text/css"),
+    ] {
         let (status, head, body) = get(port, &format!("{path}{file}"), &host, "").await;
         assert_eq!(status, 200, "{file}");
         assert!(head.contains(kind) && !body.is_empty());
@@ -63,8 +70,18 @@ async fn the_page_and_its_files_come_with_guards() {
             assert!(head.contains(guard), "{guard} in {head}");
         }
     }
-    assert_eq!(get(port, &format!("{path}nothing.js"), &host, "").await.0, 404);
-    assert_eq!(get(port, &format!("{path}../Cargo.toml"), &host, "").await.0, 404);
+    for file in [
+        "nothing.js",
+        "view/nothing.js",
+        "chart.js",
+        "view",
+        "view/",
+        "LAYERS",
+        "../Cargo.toml",
+        "view/../../Cargo.toml",
+    ] {
+        assert_eq!(get(port, &format!("{path}{file}"), &host, "").await.0, 404, "{file}");
+    }
 }
 
 #[tokio::test]

@@ -1,194 +1,200 @@
 // Puts the page together: opens the trace, and passes every change of the view to the modules that
 // show it.
 
-import { listenToKeys, watchActions } from "./actions.js";
-import { ask, drop, Refused, watchBusy, watchLost } from "./api.js";
-import * as arrange from "./arrange.js";
-import * as chart from "./chart.js";
-import { listenToChain, offerFilters, tellChain } from "./chain.js";
-import { open as inspect, restore, visit as inspectAt } from "./choice.js";
-import { setClock } from "./clock.js";
-import { tellCrumbs } from "./crumbs.js";
-import { byId } from "./dom.js";
-import { edge, names } from "./edge.js";
-import { listenToEditor } from "./editor.js";
-import { listenToExport } from "./export.js";
-import { forgetFacts } from "./facts.js";
-import { listenToFind } from "./find.js";
-import { grouped, setOrigin } from "./format.js";
-import { listen } from "./gestures.js";
-import { tellStanding, watchGrowth } from "./growth.js";
-import { fillHelp } from "./help.js";
-import { listenToInterval, tellInterval } from "./interval.js";
-import { listenToLegend } from "./legend.js";
-import { tellMeasured } from "./measure.js";
-import { first, listenToMemory, nameOf } from "./memory.js";
-import { diagnostics, message, trouble } from "./message.js";
-import { listenToPalette } from "./palette.js";
-import { listenToPanel, refreshPanel, restorePanel, setSide, toggleSide } from "./panel.js";
-import { state as over } from "./over.js";
-import { forgetPointed, leave, repaint } from "./pointer.js";
-import { showNotes } from "./notes.js";
-import { inPane, listenToPanes, tellDuration } from "./pane.js";
-import { listenToEnter } from "./reach.js";
-import { complete } from "./rows.js";
-import { listenToSource, restoreSource } from "./source.js";
-import { missing, note } from "./status.js";
-import "./undo.js";
-import { dress, listenToTheme } from "./theme.js";
-import { listenToMinimap, paintOverview, paintWindow } from "./timeline.js";
-import { showRows } from "./tree.js";
-import { back, filtersOn, fit, looks, onChange, start, takeScroll, tellBeside, view, watchPlaced, zoom } from "./view.js";
+import { listenToKeys, watchActions } from "./controls/actions.js";
+import { request, cancel, RefusedError, watchBusy, watchNoAnswer } from "./net/api.js";
+import * as rowActions from "./controls/row_actions.js";
+import * as chart from "./view/chart.js";
+import { listenToChain, offerFilters, showChain } from "./panels/filter_chain.js";
+import { goTo, openInspector, restoreSelected } from "./panels/selection.js";
+import { setClock } from "./view/clock.js";
+import { showZoomHistory } from "./view/zoom_history.js";
+import { byId } from "./util/dom.js";
+import { listenToEdge, fitNames } from "./view/name_column.js";
+import { listenToEditor } from "./panels/filter_editor.js";
+import { listenToExport } from "./controls/export.js";
+import { clearFacts } from "./state/facts.js";
+import { listenToSearch, restoreSearch, refreshSearch } from "./panels/search.js";
+import { groupDigits, setOrigin } from "./util/format.js";
+import { listenToDiagram } from "./controls/gestures.js";
+import { showProgress, watchGrowth } from "./view/growth.js";
+import { fillHelp } from "./controls/help.js";
+import { listenToInterval, showInterval } from "./controls/interval.js";
+import { listenToLegend, showLegend } from "./panels/legend.js";
+import { showMeasurement } from "./controls/measurement.js";
+import { initialRows, listenToMemory, traceIdentity } from "./state/memory.js";
+import { showMessage, showDiagnostics, showError } from "./view/message.js";
+import { listenToPalette } from "./controls/palette.js";
+import { listenToPanel, refreshPanel, restorePanel, setPanelOpen, togglePanel } from "./panels/side_panel.js";
+import { overlay } from "./state/overlay_state.js";
+import { clearPointed, leaveDiagram, repaint } from "./controls/pointer.js";
+import { showNotes } from "./panels/notes.js";
+import { restoreForm, showTimes } from "./panels/statistics.js";
+import { inPane, listenToPanes, reportDuration } from "./controls/pane.js";
+import { listenToEnter } from "./controls/keyboard.js";
+import { addDefaults } from "./state/rows.js";
+import { listenToSource, restoreSource } from "./panels/source.js";
+import { showImageNotes, showNote } from "./util/status_line.js";
+import "./state/undo.js";
+import { applyTheme, listenToTheme } from "./controls/theme.js";
+import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js";
+import { showRows } from "./view/tree.js";
+import { back, activeFilters, fit, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
-let inspected = null;
+let inspectedId = null;
 
-async function open() {
-  message("loading");
-  const summary = await ask("summary");
+async function openTrace() {
+  showMessage("loading");
+  const summary = await request("summary");
   setOrigin(summary.origin);
   setClock(summary.clock);
-  const trace = nameOf(summary);
+  const trace = traceIdentity(summary);
   listenToMemory(trace, Boolean(summary.standing));
-  start(summary.duration, await first(trace, summary), summary.generation);
+  startView(summary.duration, await initialRows(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
-  tellStanding(summary);
-  entitle(summary);
+  showProgress(summary);
+  showTitle(summary);
   await document.fonts.ready;
-  onChange((kind) => update(kind));
-  listen();
+  onChange((kind) => updatePage(kind));
+  listenToDiagram();
   listenToMinimap();
-  arrange.listen(inspect);
-  edge(() => { chart.refresh(); repaint(); paintOverview().catch(failed); }, () => rows().catch(failed));
-  controls();
+  rowActions.listenToRows(openInspector);
+  listenToEdge(() => { chart.refresh(); repaint(); paintOverview().catch(reportError); }, () => refreshRows().catch(reportError));
+  listenToControls();
   // The chain takes height from the rows, so that their scroll position fits only after it.
-  tellChain().catch(failed);
-  size = sizeNow();
-  await rows();
+  showChain().catch(reportError);
+  windowSize = currentWindowSize();
+  await refreshRows();
   // The observer also reports the first size.
-  new ResizeObserver(resized).observe(byId("scroller"));
-  excuse(summary);
+  new ResizeObserver(updateWindowSize).observe(byId("scroller"));
+  showEmptiness(summary);
   // In a narrow window the panel lies over the diagram.
-  if (inPane || innerWidth <= 900) setSide(false);
-  tell();
+  if (inPane || innerWidth <= 900) setPanelOpen(false);
+  showView();
   offerFilters(summary.saved);
-  watchPlaced(() => { restorePanel().catch(failed); restoreSource().catch(failed); });
-  await Promise.all([paintOverview(), restorePanel(), restore().then(restoreSource), showNotes()]);
+  watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); });
+  await Promise.all([paintOverview(), restorePanel(), restoreSelected().then(restoreSource), showNotes()]);
   listenToPanes(summary.duration);
 }
 
 /** Shows the name and the contents of the trace. @param {any} summary */
-function entitle(summary) {
-  const what = counts(summary);
+function showTitle(summary) {
+  const contents = countsText(summary);
   byId("name").textContent = summary.name;
-  byId("name").title = `${summary.name}: ${what}`;
+  byId("name").title = `${summary.name}: ${contents}`;
   document.title = `${summary.name} · Tumit`;
-  byId("chart").setAttribute("aria-label", `Space-time diagram of ${summary.name}: ${what}`);
-  diagnostics(summary);
+  byId("chart").setAttribute("aria-label", `Space-time diagram of ${summary.name}: ${contents}`);
+  showDiagnostics(summary);
 }
 
 /** Shows the reason for an empty diagram, if it is empty. @param {any} summary */
-function excuse(summary) {
+function showEmptiness(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
-  if (empty && summary.standing) message("loading", `${summary.standing[0].toUpperCase()}${summary.standing.slice(1)}…`);
-  else message(empty ? "empty" : null);
+  if (empty && summary.standing) showMessage("loading", `${summary.standing[0].toUpperCase()}${summary.standing.slice(1)}…`);
+  else showMessage(empty ? "empty" : null);
 }
 
 /** Shows a newer generation of a trace that is being read or written. @param {any} summary */
-async function renewed(summary) {
-  entitle(summary);
-  inspected = view.chosen;
-  forgetPointed();
-  await rows();
-  excuse(summary);
-  tell();
-  tellDuration(summary.duration);
-  await Promise.all([paintOverview(), refreshPanel(), restore(), showNotes()]);
+async function showGeneration(summary) {
+  showTitle(summary);
+  inspectedId = view.chosen;
+  clearPointed();
+  await refreshRows();
+  showEmptiness(summary);
+  showView();
+  reportDuration(summary.duration);
+  await Promise.all([paintOverview(), refreshPanel(), restoreSelected(), showNotes()]);
 }
 
 /** @param {any} summary */
-function counts(summary) {
+function countsText(summary) {
   return ["containers", "states", "links", "events", "samples"]
     .filter((name) => summary[name] > 0)
-    .map((name) => `${grouped(summary[name])} ${name}`)
+    .map((name) => `${groupDigits(summary[name])} ${name}`)
     .join(", ");
 }
 
 /** Shows the view in words. */
-function tell() {
-  tellChain().catch(failed);
-  tellInterval();
-  tellCrumbs();
-  tellMeasured();
+function showView() {
+  showChain().catch(reportError);
+  showInterval();
+  showZoomHistory();
+  showMeasurement();
   paintWindow();
 }
 
-/** @param {import("./view.js").Change} kind */
-function update(kind) {
-  if (kind === "place") return;
-  tell();
+/** @param {import("./state/view.js").Change} kind */
+function updatePage(kind) {
+  if (kind === "settings") return;
+  showView();
   repaint();
-  if (view.chosen !== inspected) {
-    inspected = view.chosen;
+  if (view.chosen !== inspectedId) {
+    inspectedId = view.chosen;
     // Back and forward change the chosen entity, too.
-    restore();
-    if (kind === "choice") later(0);
+    restoreSelected();
+    if (kind === "selection") refreshPanelLater(0);
   }
-  if (kind === "choice") {
-    if (view.measured !== measured) later(0);
-    measured = view.measured;
+  if (kind === "selection") {
+    if (view.measured !== measuredBefore) refreshPanelLater(0);
+    measuredBefore = view.measured;
     return;
   }
-  forgetPointed();
-  if (filters !== filtersOn()) {
-    filters = filtersOn();
-    forgetFacts();
-    over.hops = [];
-    if (view.chosen) restore();
+  clearPointed();
+  if (filtersBefore !== activeFilters()) {
+    filtersBefore = activeFilters();
+    clearFacts();
+    overlay.chainLinks = [];
+    if (view.chosen) restoreSelected();
   }
   // The image comes first; the panel repeats its requests when the movement pauses.
-  if (kind === "time") drop("legend", "statistics", "histogram");
+  if (kind === "time") cancel("legend", "statistics", "histogram");
   if (kind === "rows") {
-    chart.tell();
-    rows().catch(failed);
+    chart.publishState();
+    refreshRows().catch(reportError);
   } else chart.refresh();
-  if (kind !== "time") paintOverview().catch(failed);
-  later(kind === "time" ? 120 : 0);
+  if (kind !== "time") paintOverview().catch(reportError);
+  refreshPanelLater(kind === "time" ? 120 : 0);
 }
 
 /** The filters of the last request. */
-let filters = "";
+let filtersBefore = "";
 /** @type {[number, number] | null} */
-let measured = null;
+let measuredBefore = null;
 
 /** Refreshes the panel when the movement pauses. @param {number} after milliseconds */
-function later(after) {
+function refreshPanelLater(after) {
   window.clearTimeout(panelTimer);
-  panelTimer = window.setTimeout(() => refreshPanel().catch(failed), after);
+  panelTimer = window.setTimeout(() => refreshPanel().catch(reportError), after);
 }
 
-async function rows() {
-  const next = await ask("rows", looks());
+async function refreshRows() {
+  const next = await request("rows", imageParameters());
   if (!next) return;
-  complete(next);
-  names(next.rows);
-  chart.swap(next, takeScroll());
+  addDefaults(next);
+  fitNames(next.rows);
+  chart.setLayout(next, takeScroll());
   showRows();
-  arrange.tellRows();
+  rowActions.showRowCounts();
   repaint();
   document.dispatchEvent(new Event("rows"));
 }
 
-function controls() {
+function listenToControls() {
   listenToInterval();
-  listenToPanel();
+  listenToPanel({
+    legend: { show: showLegend },
+    times: { show: showTimes, restore: restoreForm },
+    notes: { show: showNotes },
+    find: { show: refreshSearch, restore: restoreSearch },
+  });
   listenToLegend();
   listenToChain();
   listenToExport();
-  listenToSource((id) => inspectAt(id, true));
+  listenToSource((id) => goTo(id, true));
   listenToEditor();
-  listenToFind();
+  listenToSearch();
   listenToTheme();
   listenToPalette();
   listenToKeys();
@@ -197,72 +203,72 @@ function controls() {
   /** @type {[string, () => void][]} */
   const buttons = [
     ["back", back], ["forward", () => history.forward()], ["in", () => zoom(1 / 1.6)], ["out", () => zoom(1.6)], ["fit", fit],
-    ["help", () => byId("sheet").showModal()], ["side", toggleSide],
+    ["help", () => byId("sheet").showModal()], ["side", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
   byId("scroller").addEventListener("scroll", () => {
     chart.refresh();
     repaint();
-    tellBeside("scroll", String(Math.round(byId("scroller").scrollTop) || "") || null);
+    setSetting("scroll", String(Math.round(byId("scroller").scrollTop) || "") || null);
   });
-  chart.watchErrors(failed);
-  document.addEventListener("picture", () => {
-    missing(chart.notes());
+  chart.watchErrors(reportError);
+  document.addEventListener("image", () => {
+    showImageNotes(chart.imageNotes());
     // The image may be a kept one, which does not show that the server answers again.
-    if (!gone) trouble(null);
+    if (!isUnreachable) showError(null);
     repaint();
   });
-  watchGrowth(renewed, answered, failed);
+  watchGrowth(showGeneration, resume, reportError);
 }
 
 /** The server answers. If it did not before, the image is requested again. */
-function answered() {
-  if (!gone) return;
-  gone = false;
-  trouble(null);
+function resume() {
+  if (!isUnreachable) return;
+  isUnreachable = false;
+  showError(null);
   chart.refresh();
 }
 
 /** Whether the server did not answer. */
-let gone = false;
+let isUnreachable = false;
 
 /** The window size of the last request for rows. */
-let size = "";
+let windowSize = "";
 
-function sizeNow() {
+function currentWindowSize() {
   const { clientWidth, clientHeight } = byId("scroller");
   return `${clientWidth} ${clientHeight}`;
 }
 
 /** A small number of rows grows with the window. */
-function resized() {
-  if (size === sizeNow()) return;
+function updateWindowSize() {
+  if (windowSize === currentWindowSize()) return;
   // The pointer is at another timestamp now.
-  if (size.split(" ")[0] !== sizeNow().split(" ")[0]) leave();
-  size = sizeNow();
+  if (windowSize.split(" ")[0] !== currentWindowSize().split(" ")[0]) leaveDiagram();
+  windowSize = currentWindowSize();
   chart.resize();
   chart.refresh();
   repaint();
-  rows().then(paintOverview).catch(failed);
+  refreshRows().then(paintOverview).catch(reportError);
 }
 
 /** Repeats the requests that failed. */
-function again() {
+function retry() {
   // If opening the trace failed, a reload loses nothing.
   if (!byId("chart").dataset.settled) location.reload();
-  note("Asking again…");
-  rows().then(() => { gone = false; trouble(null); note("The server answers again"); }).catch((error) => { failed(error); note("There is still no answer"); });
+  showNote("Requesting again…");
+  refreshRows().then(() => { isUnreachable = false; showError(null); showNote("The server answers again"); }).catch((error) => { reportError(error); showNote("There is still no answer"); });
 }
 
 /** @param {unknown} error */
-function failed(error) {
-  gone = !(error instanceof Refused);
-  const lost = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. What was drawn last stays.";
-  trouble(error instanceof Refused ? error.message : lost, again);
+function reportError(error) {
+  isUnreachable = !(error instanceof RefusedError);
+  const unreachable = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The last image stays.";
+  showError(error instanceof RefusedError ? error.message : unreachable, retry);
 }
 
-watchLost(failed);
-watchActions(failed);
+watchNoAnswer(reportError);
+watchActions(reportError);
 let busyTimer = 0;
 watchBusy((busy) => {
   // Short requests need no sign.
@@ -270,5 +276,5 @@ watchBusy((busy) => {
   if (busy) busyTimer = window.setTimeout(() => { byId("progress").hidden = false; }, 180);
   else byId("progress").hidden = true;
 });
-dress();
-open().catch(failed);
+applyTheme();
+openTrace().catch(reportError);

@@ -1,11 +1,11 @@
 // Several panes on one page: several traces, or one trace in several ways, on one time axis; and a
 // table of their differences.
 
-import { ask } from "./api.js";
-import { showDifferences, tellCounting } from "./differences.js";
-import { byId, inLine, make } from "./dom.js";
-import { menu } from "./menu.js";
-import { dress, watchTheme } from "./theme.js";
+import { request } from "./net/api.js";
+import { showDifferences, showProgress } from "./panels/differences.js";
+import { byId, joinNames, make } from "./util/dom.js";
+import { openMenu } from "./util/menu.js";
+import { applyTheme, watchTheme } from "./controls/theme.js";
 
 /**
  * `known` is true once the pane has reported its view; `names` is the width of its names.
@@ -16,46 +16,46 @@ import { dress, watchTheme } from "./theme.js";
 /** @type {Pane[]} */
 const panes = [];
 /** @type {string[]} */
-let names = [];
+let traceNames = [];
 /**
  * The interval that the user has chosen; without one, all of the longest trace is shown.
  * @type {[number, number] | null}
  */
-let common = null;
+let commonRange = null;
 let timer = 0;
 /**
  * Whether panels are open. All panes have the same state, because otherwise their diagrams would
  * differ in width.
  * @type {boolean | null}
  */
-let side = null;
+let panelsOpen = null;
 /** The width of names that the user chose. @type {number | null} */
-let hand = null;
+let userWidth = null;
 
 /** @param {number} trace @param {string} hash */
-function add(trace, hash) {
-  const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${names[trace] ?? "trace"}, pane ${panes.length + 1}` });
+function addPane(trace, hash) {
+  const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
   const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false, names: 0 };
-  box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${names[trace]}`, title: "Close this pane", text: "×", onclick: () => remove(pane) }));
+  box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${traceNames[trace]}`, title: "Close this pane", text: "×", onclick: () => removePane(pane) }));
   panes.push(pane);
   byId("panes").append(box);
-  keep();
+  storePanes();
 }
 
 /** @param {Pane} pane */
-function remove(pane) {
+function removePane(pane) {
   panes.splice(panes.indexOf(pane), 1);
   pane.box.remove();
-  align();
+  alignNames();
   if (panes.length === 1) location.href = `./index.html?trace=${panes[0].trace}${panes[0].hash}`;
-  keep();
-  differ();
+  storePanes();
+  showPaneDifferences();
 }
 
 /** Writes all panes to the address, with the state of the table and of the coupling. */
-function keep() {
+function storePanes() {
   const all = panes.map(({ trace, hash }) => ({ trace, hash }));
   const [table, apart] = [!byId("table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
   history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: all, table, apart } : all))}`);
@@ -68,36 +68,36 @@ window.addEventListener("message", ({ origin, source, data }) => {
     pane.duration = data.duration;
     const reach = Math.max(...panes.map((one) => one.duration));
     for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "reach", duration: reach }, location.origin);
-    if (side !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", seen: side }, location.origin);
+    if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", seen: panelsOpen }, location.origin);
     // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
-    side = data.seen;
-    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", seen: side }, location.origin);
+    panelsOpen = data.seen;
+    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", seen: panelsOpen }, location.origin);
   } else if (data.tumit === "pointed") {
-    last = pane;
-    attend(pane);
+    pointedPane = pane;
+    focusPane(pane);
   } else if (data.tumit === "names") {
     pane.names = data.width;
-    if (data.hand !== undefined) hand = data.hand === null ? null : Math.min(Math.max(data.hand, 90), innerWidth * 0.6);
-    align();
+    if (data.hand !== undefined) userWidth = data.hand === null ? null : Math.min(Math.max(data.hand, 90), innerWidth * 0.6);
+    alignNames();
   } else if (data.tumit === "split") {
-    add(pane.trace, data.hash);
+    addPane(pane.trace, data.hash);
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address has a time range.
-    if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) common = [data.from, data.to];
+    if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
     Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, known: true });
-    if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
-    keep();
+    if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) moveAllPanes();
+    storePanes();
     window.clearTimeout(timer);
-    timer = window.setTimeout(differ, 150);
+    timer = window.setTimeout(showPaneDifferences, 150);
   }
 });
 
 /** Gives the names of all panes one width, so that equal timestamps are below each other. */
-function align() {
-  const width = hand ?? Math.max(...panes.map((one) => one.names));
+function alignNames() {
+  const width = userWidth ?? Math.max(...panes.map((one) => one.names));
   for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "names", width }, location.origin);
 }
 
@@ -108,31 +108,31 @@ function isBusy(pane) {
 }
 
 /** Gives the keys to the pane at the pointer, unless the user is typing. @param {Pane} pane */
-function attend(pane) {
+function focusPane(pane) {
   // A click may have moved the focus before this message arrived.
   if (pane.frame.contentDocument?.hasFocus()) return;
-  const at = panes.find((one) => one.frame === document.activeElement);
-  if (at !== pane && (at ? !isBusy(at) : document.activeElement === document.body)) pane.frame.focus();
+  const focused = panes.find((one) => one.frame === document.activeElement);
+  if (focused !== pane && (focused ? !isBusy(focused) : document.activeElement === document.body)) pane.frame.focus();
 }
 
 /**
  * Passes keys without a use in the surrounding page to one of the panes.
  * @param {KeyboardEvent} event
  */
-function pass(event) {
+function forwardKey(event) {
   const isText = event.key.length === 1 && event.key !== " ";
   if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
-  const pane = last && panes.includes(last) ? last : panes[0];
+  const pane = pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0];
   pane?.frame.focus();
   if (!pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
 }
 
 /** The pane that had the pointer last. @type {Pane | null} */
-let last = null;
+let pointedPane = null;
 
 /** Moves all panes to one interval. */
-function couple() {
-  const [from, to] = common ?? [0, Math.max(...panes.map((one) => one.duration))];
+function moveAllPanes() {
+  const [from, to] = commonRange ?? [0, Math.max(...panes.map((one) => one.duration))];
   for (const one of panes) {
     if (!one.known || (one.from === from && one.to === to)) continue;
     Object.assign(one, { from, to });
@@ -144,65 +144,65 @@ function couple() {
 let turn = 0;
 
 /** Shows the statistics of the first two panes and their differences. */
-async function differ() {
+async function showPaneDifferences() {
   const box = byId("table");
   if (box.hidden || panes.length < 2) return;
-  const mine = ++turn;
+  const ownTurn = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
   const both = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
-  const far = {};
+  const progress = {};
   const answers = await Promise.all(both.map(async ({ trace, from, to, filters }, at) => {
-    const [times, sums] = await Promise.all(["times", "sums"].map((what) => ask(what, { trace, from, to, filters, theme }, `${what} of ${at}`, ({ done }) => {
-      far[what + at] = done;
-      if (mine === turn) tellCounting(box, Math.min(...Object.values(far)));
+    const [times, sums] = await Promise.all(["times", "sums"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
+      progress[route + at] = done;
+      if (ownTurn === turn) showProgress(box, Math.min(...Object.values(progress)));
     }).catch(() => null)));
     return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
   }));
-  if (mine !== turn) return;
-  const other = both[1].trace === both[0].trace ? "other pane" : names[both[1].trace];
-  showDifferences(box, [names[both[0].trace], other], answers);
+  if (ownTurn !== turn) return;
+  const other = both[1].trace === both[0].trace ? "other pane" : traceNames[both[1].trace];
+  showDifferences(box, [traceNames[both[0].trace], other], answers);
 }
 
-async function open() {
-  dress();
-  watchTheme(differ);
+async function openPanes() {
+  applyTheme();
+  watchTheme(showPaneDifferences);
   const summary = await (await fetch("api/summary")).json();
-  names = summary.names.map((/** @type {string} */ name, /** @type {number} */ at) => (summary.names.indexOf(name) < at ? `${name} (${at + 1})` : name));
-  byId("name").textContent = inLine(names, " · ");
-  document.title = `${names.join(", ")} · Tumit`;
-  /** @type {any} */ let wanted = null;
+  traceNames = summary.names.map((/** @type {string} */ name, /** @type {number} */ at) => (summary.names.indexOf(name) < at ? `${name} (${at + 1})` : name));
+  byId("name").textContent = joinNames(traceNames, " · ");
+  document.title = `${traceNames.join(", ")} · Tumit`;
+  /** @type {any} */ let address = null;
   try {
-    wanted = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    address = JSON.parse(decodeURIComponent(location.hash.slice(1)));
   } catch {
     // The address contains no panes: each trace gets one.
   }
-  const { table, apart } = wanted ?? {};
-  wanted = wanted?.panes ?? wanted;
-  const isTold = Array.isArray(wanted) && wanted.length > 1;
-  const given = isTold ? wanted : names.map((_, trace) => ({ trace, hash: "" }));
+  const { table, apart } = address ?? {};
+  address = address?.panes ?? address;
+  const hasPanes = Array.isArray(address) && address.length > 1;
+  const initialPanes = hasPanes ? address : traceNames.map((_, trace) => ({ trace, hash: "" }));
   // A pane without a hash in the address is plain: it does not take the arrangement that its trace
   // had in another.
   byId("coupled").checked = !apart;
   byId("table").hidden = !table;
   byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
-  for (const { trace, hash } of given.slice(0, 8)) if (names[trace] !== undefined) add(trace, /^#[^"<>]+$/.test(hash) ? hash : isTold ? "#plain" : "");
+  for (const { trace, hash } of initialPanes.slice(0, 8)) if (traceNames[trace] !== undefined) addPane(trace, /^#[^"<>]+$/.test(hash) ? hash : hasPanes ? "#plain" : "");
   byId("add").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    menu("Add a pane", at, names.map((name, trace) => ({ name, act: () => add(trace, "") })));
+    openMenu("Add a pane", at, traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })));
   });
   byId("differences").addEventListener("click", () => {
     byId("table").hidden = !byId("table").hidden;
     byId("differences").setAttribute("aria-expanded", String(!byId("table").hidden));
-    keep();
-    differ();
+    storePanes();
+    showPaneDifferences();
   });
   byId("coupled").addEventListener("change", () => {
     // Moves all panes to the interval of the one that was moved last.
-    if (/** @type {HTMLInputElement} */ (byId("coupled")).checked) couple();
-    keep();
+    if (/** @type {HTMLInputElement} */ (byId("coupled")).checked) moveAllPanes();
+    storePanes();
   });
-  document.addEventListener("keydown", pass);
+  document.addEventListener("keydown", forwardKey);
 }
 
-open();
+openPanes();

@@ -11,7 +11,7 @@ pub const FONT_LICENSE: &str = include_str!("../../assets/font/LICENSE.txt");
 
 /// All files, by their path on the page.
 pub const ALL: [(&str, &[u8]); 4] = [
-    ("axis.js", AXIS.as_bytes()),
+    ("util/axis.js", AXIS.as_bytes()),
     ("font/Inter-Regular.woff2", REGULAR),
     ("font/Inter-SemiBold.woff2", SEMI_BOLD),
     ("font/LICENSE.txt", FONT_LICENSE.as_bytes()),

@@ -1,4 +1,4 @@
-//! Time as pixels: the scale of an image and the ticks and labels of its ruler. `ui/axis.js` has
+//! Time as pixels: the scale of an image and the ticks and labels of its ruler. `axis.js` has
 //! the same rules.
 
 use crate::query::{GlobalNanos, TimeRange};

@@ -8,7 +8,7 @@
 //! noise, with 1,000 values, have 130 kB. This is halved if two columns are sent as one
 //! ([`StreamDetail`]).
 //!
-//! The page's `wire.js` and `draw.js` read it. Coordinates have two decimals.
+//! The page's `net/wire.js` and `view/scene.js` read it. Coordinates have two decimals.
 
 mod streams;
 

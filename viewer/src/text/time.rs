@@ -1,4 +1,4 @@
-//! Times and durations as text for display. `ui/axis.js` has the same rules.
+//! Times and durations as text for display. `axis.js` has the same rules.
 //!
 //! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in
 //! days, hours, minutes and seconds: `2 d 3 h 20 min`. The parser, [`tumit_paje::time_text`],

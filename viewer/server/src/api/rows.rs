@@ -15,7 +15,7 @@ use tumit_viewer::query::tree;
 use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId};
 use tumit_viewer::scene::number;
 
-/// The rows of an image. There may be 100,000 rows, so default values are omitted. `rows.js`
+/// The rows of an image. There may be 100,000 rows, so default values are omitted. `state/rows.js`
 /// contains the defaults.
 #[derive(Serialize)]
 struct RowsAnswer<'a> {

@@ -21,7 +21,7 @@ use crate::app::AppState;
 use crate::cancellation::ClientGuard;
 use crate::filtered_cache::{FilteredTrace, TraceCache};
 
-/// The content type of the lines. `ui/api.js` uses the same text.
+/// The content type of the lines. `ui/net/api.js` uses the same text.
 const LINES: &str = "application/x-ndjson";
 /// The time before the first line, and the maximum time between later lines. The time grows during
 /// a long scan, because the page needs time to show each line.

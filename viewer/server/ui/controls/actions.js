@@ -1,0 +1,157 @@
+// The table of all actions: keys, the palette and the help sheet are made of it.
+
+import * as rowActions from "./row_actions.js";
+import { EXPORTS } from "./export.js";
+import { addFilter } from "../panels/filter_chain.js";
+import { togglePerfReadout } from "../view/perf_readout.js";
+import { toggleClock } from "../view/clock.js";
+import { byId } from "../util/dom.js";
+import { editInterval } from "./interval.js";
+import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from "../panels/selection.js";
+import { measureHere, stopMeasuring } from "./measurement.js";
+import { bookmark } from "../panels/notes.js";
+import { openPane } from "./pane.js";
+import { showTab, togglePanel } from "../panels/side_panel.js";
+import { clearNote, showNote } from "../util/status_line.js";
+import { colorAtPointer, inspectAtPointer, highlightRelated, zoomToMeasured } from "./keyboard.js";
+import { closeSource, openSource } from "../panels/source.js";
+import { nextTheme, setTheme } from "./theme.js";
+import { redo, undo } from "../state/undo.js";
+import { back, fit, pan, zoom } from "../state/view.js";
+
+/**
+ * An entry of the table.
+ * @typedef {object} Action
+ * @property {string} group heading in the help sheet
+ * @property {string} name its effect; the palette searches in it
+ * @property {string[]} [keys] in the notation of `keyOf`
+ * @property {string} [pointer] how a pointer does it
+ * @property {() => unknown} [run] absent if only a pointer can give the target
+ */
+
+const scroller = byId("scroller");
+
+/** @type {Action[]} */
+export const ACTIONS = [
+  { group: "Time", name: "Zoom in", keys: ["+", "="], pointer: "wheel: zoom at the pointer", run: () => zoom(1 / 1.5) },
+  { group: "Time", name: "Zoom out", keys: ["-"], run: () => zoom(1.5) },
+  { group: "Time", name: "Show the whole trace", keys: ["f"], pointer: "double click", run: fit },
+  { group: "Time", name: "Zoom to a time range; by key, to the measured one", keys: ["Z"], pointer: "drag on the ruler, Shift drag", run: zoomToMeasured },
+  { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
+  { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
+  { group: "Time", name: "Back to the previous view", keys: ["[", "Alt+ArrowLeft"], run: back },
+  { group: "Time", name: "Forward to the next view", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
+  { group: "Time", name: "Type a time range", keys: ["g"], run: editInterval },
+  { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to the start or end of an entity", run: measureHere },
+  { group: "Time", name: "Stop measuring", run: stopMeasuring },
+  { group: "Time", name: "Show the time of day, or the time since the start, on the ruler", keys: ["d"], run: toggleClock },
+
+  { group: "Rows", name: "Scroll up", keys: ["ArrowUp"], pointer: "Shift wheel", run: () => { scroller.scrollTop -= 60; } },
+  { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },
+  { group: "Rows", name: "Find rows by name", keys: ["/"], run: () => byId("names").select() },
+  { group: "Rows", name: "Fold or unfold a row", pointer: "click its name; Space" },
+  { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => rowActions.onRow(rowActions.pin) },
+  { group: "Rows", name: "Hide the row", keys: ["h"], run: () => rowActions.onRow(rowActions.hide) },
+  { group: "Rows", name: "Show all hidden rows", keys: ["H"], run: rowActions.showHidden },
+  { group: "Rows", name: "Move the row up", keys: ["Alt+ArrowUp"], pointer: "drag its name", run: () => rowActions.moveByKey(-1) },
+  { group: "Rows", name: "Move the row down", keys: ["Alt+ArrowDown"], run: () => rowActions.moveByKey(1) },
+  { group: "Rows", name: "Unfold all rows", keys: ["*"], run: rowActions.unfoldAll },
+  { group: "Rows", name: "Fold groups", keys: ["_"], run: rowActions.foldGroups },
+  { group: "Rows", name: "Reset all rows", run: rowActions.resetRows },
+
+  { group: "Entities", name: "Highlight related entities", keys: ["r"], pointer: "point at an entity", run: highlightRelated },
+  { group: "Entities", name: "Inspect", keys: ["i"], pointer: "click; Enter on the diagram", run: inspectAtPointer },
+  { group: "Entities", name: "Next of its kind", keys: ["."], run: () => stepTo(1, false) },
+  { group: "Entities", name: "Previous of its kind", keys: [","], run: () => stepTo(-1, false) },
+  { group: "Entities", name: "Next of the same value", keys: [">"], run: () => stepTo(1, true) },
+  { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => stepTo(-1, true) },
+  { group: "Entities", name: "Go to the other end of the link", keys: ["o"], run: goToPartner },
+  { group: "Entities", name: "Show the chain of links through the entity", keys: ["c"], run: toggleChain },
+  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToSelected },
+  { group: "Entities", name: "Show the source line", keys: ["s"], run: () => openSource() },
+  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) closeInspector(); } },
+
+  { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
+  { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
+  { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorAtPointer },
+  { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: rowActions.selectRow },
+  { group: "Filters", name: "Group the selected rows, or dissolve the group", keys: ["G"], run: () => rowActions.groupOrDissolve() },
+  { group: "Filters", name: "Undo a change of rows, filters or styles", keys: ["Ctrl+z"], run: undo },
+  { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
+
+  { group: "Page", name: "Search all actions", keys: ["Ctrl+k", ":"], run: () => openPalette() },
+  { group: "Page", name: "Find entities", keys: ["Ctrl+f"], run: () => showTab("find", true) },
+  { group: "Page", name: "Mark the time range and write a note", keys: ["b"], run: bookmark },
+  { group: "Page", name: "Notes", keys: ["3"], run: () => showTab("notes", true) },
+  { group: "Page", name: "Open another pane on this trace", keys: ["|"], run: openPane },
+  ...EXPORTS.map(([name, run]) => ({ group: "Save", name, run })),
+  { group: "Page", name: "Legend: dim values, hide types", keys: ["1"], pointer: "click in the legend", run: () => showTab("legend", true) },
+  { group: "Page", name: "Statistics of the time range", keys: ["2"], run: () => showTab("times", true) },
+  { group: "Page", name: "Side panel", keys: ["l"], run: togglePanel },
+  { group: "Page", name: "Next theme", keys: ["t"], run: nextTheme },
+  { group: "Page", name: "Theme of the system", run: () => setTheme("system") },
+  { group: "Page", name: "Light theme", run: () => setTheme("light") },
+  { group: "Page", name: "Dark theme", run: () => setTheme("dark") },
+  { group: "Page", name: "High contrast", run: () => setTheme("contrast") },
+  { group: "Page", name: "Cost of images: bytes and time", run: togglePerfReadout },
+  { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("sheet").showModal() },
+];
+
+let openPalette = () => {};
+
+/** @param {() => void} open the palette, which itself needs the table */
+export function setPalette(open) {
+  openPalette = open;
+}
+
+/** A pressed key in the notation of the table. @param {KeyboardEvent} event */
+function keyOf(event) {
+  const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
+  // Caps Lock changes no key's meaning.
+  const key = event.getModifierState("CapsLock") && event.key.length === 1 ? event.key[event.shiftKey ? "toUpperCase" : "toLowerCase"]() : event.key;
+  return `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${shift}${key}`;
+}
+
+const KEY_SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", "-": "−", Escape: "Esc" };
+
+/** A key as it is shown. @param {string} key */
+export function keyLabel(key) {
+  return key.split(/\+(?=.)/).map((part) => /** @type {Record<string, string>} */ (KEY_SIGNS)[part] ?? part).join(" ");
+}
+
+/** @type {(error: unknown) => void} */
+let onFailure = () => {};
+
+/** @param {(error: unknown) => void} handler receives the error of an action */
+export function watchActions(handler) {
+  onFailure = handler;
+}
+
+/** Runs an action, and reports its error. @param {() => unknown} act */
+export async function runAction(act) {
+  try {
+    await act();
+  } catch (error) {
+    showNote(error instanceof Error ? error.message : String(error));
+    onFailure(error);
+  }
+}
+
+/** Lets keys act, wherever the focus is, unless a field or a dialog takes them. */
+export function listenToKeys() {
+  /** @type {Map<string, Action>} */
+  const byKey = new Map(ACTIONS.flatMap((action) => (action.keys ?? []).map((key) => [key, action])));
+  document.addEventListener("keydown", (event) => {
+    const field = /** @type {HTMLElement} */ (event.target).closest("input, dialog, [role=menu]");
+    const key = keyOf(event);
+    // In a field these keys undo typed text.
+    if (field && /^Ctrl\+[zZy]$/.test(key)) return;
+    if (field && !(key.startsWith("Ctrl+") && !field.closest("dialog"))) return;
+    const action = byKey.get(key);
+    if (!action?.run) return;
+    event.preventDefault();
+    clearNote();
+    runAction(action.run);
+  });
+  document.addEventListener("pointerdown", clearNote, true);
+}

@@ -1,0 +1,124 @@
+// Pointer input on the diagram: wheel, drag, click, double click.
+
+import * as chart from "../view/chart.js";
+import { selectAt } from "../panels/selection.js";
+import { byId } from "../util/dom.js";
+import { setMeasurement, snap } from "./measurement.js";
+import { overlay } from "../state/overlay_state.js";
+import { hideTooltip, leaveDiagram, pointAt, pointToMeasure, repaint } from "./pointer.js";
+import { rowAt } from "../state/rows.js";
+import { fit, pan, show, view, zoom } from "../state/view.js";
+
+/** @type {HTMLElement} */ const diagram = byId("chart");
+/** @type {HTMLElement} */ const scroller = byId("scroller");
+/** Pixels of movement that turn a click into a drag. */
+const SLACK = 4;
+
+export function listenToDiagram() {
+  diagram.addEventListener("wheel", wheel, { passive: false });
+  byId("ruler").addEventListener("wheel", wheel, { passive: false });
+  diagram.addEventListener("pointerdown", (event) => (event.ctrlKey || event.metaKey ? pressToMeasure(event) : press(event, diagram, event.shiftKey)));
+  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => press(event, byId("ruler"), true));
+  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {}); });
+  diagram.addEventListener("pointerleave", leaveDiagram);
+  byId("ruler").addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!event.buttons) { overlay.x = positionIn(event, byId("ruler"))[0]; repaint(); }
+  });
+  byId("ruler").addEventListener("pointerleave", leaveDiagram);
+  diagram.addEventListener("dblclick", fit);
+  byId("ruler").addEventListener("dblclick", fit);
+}
+
+/** @param {MouseEvent} event @param {HTMLElement} element @returns {[number, number]} */
+function positionIn(event, element) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** @param {WheelEvent} event */
+function wheel(event) {
+  event.preventDefault();
+  const pixels = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+  const [dx, dy] = [event.deltaX * pixels, event.deltaY * pixels];
+  const { width } = chart.size();
+  if (event.shiftKey) {
+    scroller.scrollTop += dy || dx;
+  } else if (Math.abs(dx) > Math.abs(dy)) {
+    pan(dx / width);
+  } else {
+    const [x] = positionIn(event, diagram);
+    hideTooltip();
+    zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * 0.0028), chart.timeAt(x));
+  }
+}
+
+/** @param {PointerEvent} event @param {HTMLElement} element @param {boolean} choosing */
+function press(event, element, choosing) {
+  if (event.button !== 0) return;
+  element.setPointerCapture(event.pointerId);
+  const [x0, y0] = positionIn(event, element);
+  const [from, to, scroll] = [view.from, view.to, scroller.scrollTop];
+  const { width } = chart.size();
+  let moved = false;
+  const move = (/** @type {PointerEvent} */ now) => {
+    const [x, y] = positionIn(now, element);
+    moved ||= Math.hypot(x - x0, y - y0) > SLACK;
+    if (!moved) return;
+    hideTooltip();
+    if (choosing) {
+      const inside = Math.min(Math.max(x, 0), width);
+      overlay.dragRange = [Math.min(x0, inside), Math.max(x0, inside)];
+      diagram.classList.add("choosing");
+    } else {
+      const by = ((x0 - x) / width) * (to - from);
+      diagram.classList.add("moving");
+      show(from + by, to + by);
+      scroller.scrollTop = scroll + y0 - y;
+    }
+    repaint();
+  };
+  const end = (/** @type {PointerEvent} */ now) => {
+    element.removeEventListener("pointermove", move);
+    diagram.classList.remove("moving", "choosing");
+    const choice = overlay.dragRange;
+    overlay.dragRange = null;
+    if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]), true);
+    else if (!moved && now.type === "pointerup" && element === diagram) {
+      const [x, y] = positionIn(now, element);
+      selectAt(x, y, rowAt(y));
+    }
+    repaint();
+  };
+  element.addEventListener("pointermove", move);
+  element.addEventListener("pointerup", end, { once: true });
+  element.addEventListener("pointercancel", end, { once: true });
+}
+
+/**
+ * Ctrl and a drag measure. Both ends snap to a nearby begin or end of an entity.
+ * @param {PointerEvent} event
+ */
+function pressToMeasure(event) {
+  if (event.button !== 0) return;
+  event.preventDefault();
+  diagram.setPointerCapture(event.pointerId);
+  const first = snap(...positionIn(event, diagram));
+  let moved = false;
+  const move = (/** @type {PointerEvent} */ now) => {
+    const [x, y] = positionIn(now, diagram);
+    moved ||= Math.abs(chart.xOf(first.time) - x) > SLACK;
+    if (!moved) return;
+    pointToMeasure(x, y);
+    view.measured = [first.time, overlay.snap?.time ?? chart.timeAt(x)];
+    repaint();
+  };
+  const end = (/** @type {PointerEvent} */ now) => {
+    diagram.removeEventListener("pointermove", move);
+    if (moved && now.type === "pointerup") setMeasurement(first, snap(...positionIn(now, diagram)));
+    else if (moved) view.measured = null;
+    repaint();
+  };
+  diagram.addEventListener("pointermove", move);
+  diagram.addEventListener("pointerup", end, { once: true });
+  diagram.addEventListener("pointercancel", end, { once: true });
+}

@@ -1,0 +1,18 @@
+// The help sheet, made of the table of actions.
+
+import { ACTIONS, keyLabel } from "./actions.js";
+import { byId, make } from "../util/dom.js";
+
+export function fillHelp() {
+  // Actions that exist only in menus and in the palette are not listed here.
+  const listed = ACTIONS.filter((action) => action.keys || action.pointer);
+  const groups = [...new Set(listed.map((action) => action.group))].map((group) => {
+    const list = make("dl");
+    for (const action of listed.filter((one) => one.group === group)) {
+      const keys = make("dt", {}, ...(action.keys ?? []).slice(0, 2).map((key) => make("kbd", { text: keyLabel(key) })));
+      list.append(keys, make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })));
+    }
+    return make("section", {}, make("h3", { text: group }), list);
+  });
+  byId("help-groups").replaceChildren(...groups);
+}

@@ -1,0 +1,82 @@
+// The shown interval as text, written and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`, `200 ms + 5
+// ms`.
+
+import { byId } from "../util/dom.js";
+import { formatTimestamp, formatDuration, fromOrigin } from "../util/format.js";
+import { showNote } from "../util/status_line.js";
+import { parseTime, parseTimeRange } from "../util/time_range.js";
+import { traceDuration, show, view } from "../state/view.js";
+
+/** @type {HTMLInputElement} */ const field = byId("interval-field");
+/** @type {HTMLElement} */ const errorLine = byId("interval-wrong");
+
+/** The interval as text, as exact as it is drawn. */
+function intervalText() {
+  const span = view.to - view.from;
+  return `${formatTimestamp(view.from, span / 10000)} .. ${formatTimestamp(view.to, span / 10000)}`;
+}
+
+/** Writes the interval into its field, unless the user is typing there. */
+export function showInterval() {
+  if (field !== document.activeElement) {
+    field.value = intervalText();
+    // The field is as wide as its text, because the digits of a short interval matter.
+    field.style.width = `${Math.min(300, Math.max(innerWidth > 900 ? 200 : 150, field.value.length * 7.4 + 20))}px`;
+    showError(null);
+  }
+  byId("duration").textContent = formatDuration(view.to - view.from);
+}
+
+export function editInterval() {
+  field.focus();
+  field.select();
+}
+
+export function listenToInterval() {
+  byId("interval").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const read = parseInterval(field.value, view);
+    if ("wrong" in read) {
+      showError(read.wrong);
+      return;
+    }
+    field.blur();
+    show(read.from, read.to, true);
+    showInterval();
+    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
+  });
+  // Firefox places the caret at the pointer after the focus event, and so removes the selection.
+  let hasNewFocus = false;
+  field.addEventListener("focus", () => { hasNewFocus = true; field.select(); });
+  field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
+  field.addEventListener("input", () => showError(null));
+  field.addEventListener("blur", () => window.setTimeout(showInterval, 0));
+  field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
+}
+
+/** @param {string | null} text */
+function showError(text) {
+  field.setAttribute("aria-invalid", String(text !== null));
+  errorLine.hidden = text === null;
+  errorLine.textContent = text ?? "";
+}
+
+/**
+ * Reads an interval. A missing bound is that of the trace. A single timestamp becomes the middle.
+ * @param {string} text
+ * @param {{ from: number, to: number }} shown
+ * @returns {{ from: number, to: number } | { wrong: string }}
+ */
+export function parseInterval(text, shown) {
+  const read = parseTimeRange(text);
+  if ("wrong" in read) {
+    const at = parseTime(text);
+    if (typeof at !== "bigint") return read;
+    const half = (shown.to - shown.from) / 2;
+    return { from: fromOrigin(at) - half, to: fromOrigin(at) + half };
+  }
+  const from = read.from === null ? 0 : fromOrigin(read.from);
+  const to = read.to === null ? traceDuration() : fromOrigin(read.to);
+  if (from < to) return { from, to };
+  return { wrong: `the time range \`${text.trim()}\` is outside the trace, which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\`` };
+}

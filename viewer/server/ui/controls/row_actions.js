@@ -1,0 +1,356 @@
+// User actions on rows: fold, pin, hide, move, search by name. Each is a step of the history, so
+// that Back reverts it.
+
+import { appendFilter, addFilter, quoteName, replaceFilter, removeLast } from "../panels/filter_chain.js";
+import { byId, make } from "../util/dom.js";
+import { dragRow } from "./row_drag.js";
+import { openMenu } from "../util/menu.js";
+import { layout, rowAt, rowOf } from "../state/rows.js";
+import { showNote } from "../util/status_line.js";
+import { focusRow, focusedRow, listenToTree, selectedRows, showSelection } from "../view/tree.js";
+import { overlay } from "../state/overlay_state.js";
+import { notifyChange, storeView, storeViewSoon, toggle, view } from "../state/view.js";
+
+/** @typedef {import("../state/rows.js").Row} Row */
+
+/** @type {(id: string) => void} */
+let inspectRow = () => {};
+
+/** @param {(id: string) => void} inspect opens the inspector */
+export function listenToRows(inspect) {
+  inspectRow = inspect;
+  listenToTree({ fold, pin, hide, menu: rowMenu, choose: (row) => inspectRow(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : dragRow(event, row, siblings(row), () => (row.expandable ? fold(row) : inspectRow(`c${row.id}`)), move) });
+  const field = byId("names");
+  field.value = view.names;
+  field.addEventListener("input", () => {
+    view.names = field.value;
+    storeViewSoon();
+    notifyChange("rows");
+  });
+  field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      if (view.names) clearNames();
+      else field.blur();
+    } else if (event.key === "Enter" || event.key === "ArrowDown") {
+      event.preventDefault();
+      focusMatch(event.shiftKey ? -1 : 1);
+    }
+  });
+  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("gone").addEventListener("click", (/** @type {MouseEvent} */ event) => hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+}
+
+function storeRows() {
+  storeView();
+  notifyChange("rows");
+}
+
+/** @param {Row} row */
+export function fold(row) {
+  if (!row.expandable) return;
+  toggle(view.toggled, row.id);
+  storeRows();
+}
+
+/** @param {number | null} level containers at this depth are folded, all others are not */
+function foldAll(level) {
+  view.level = level;
+  view.toggled.clear();
+  storeRows();
+}
+
+export const unfoldAll = () => foldAll(null);
+
+/** Folds the deepest level that contains other containers, so that each group has one row. */
+export function foldGroups() {
+  const levels = layout.rows.filter((row) => row.expandable).map((row) => row.depth);
+  if (levels.length) foldAll(Math.max(...levels));
+}
+
+/** @param {Row} row */
+export function pin(row) {
+  const at = view.pinned.indexOf(row.id);
+  if (at >= 0) view.pinned.splice(at, 1);
+  else view.pinned.push(row.id);
+  storeRows();
+}
+
+/** @param {Row} row */
+export function hide(row) {
+  const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
+  view.gone.add(row.id);
+  view.pinned = view.pinned.filter((id) => id !== row.id);
+  const hadFocus = focusedRow();
+  storeRows();
+  // Waits until that row has its new position.
+  if (next && hadFocus) document.addEventListener("rows", () => focusRow(next.id), { once: true });
+}
+
+/** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
+function isolate(row) {
+  for (const other of layout.rows) {
+    const related = other.id === row.id || row.above.includes(other.id) || other.above.includes(row.id);
+    // A descendant of a hidden row needs no mark of its own.
+    if (!related && other.above.every((id) => row.above.includes(id))) view.gone.add(other.id);
+  }
+  storeRows();
+}
+
+export function showHidden() {
+  view.gone.clear();
+  storeRows();
+}
+
+/** Restores all rows to the order of the trace. */
+export function resetRows() {
+  Object.assign(view, { level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "" });
+  byId("names").value = "";
+  storeRows();
+}
+
+/** Adds a row to the selection, or removes it. @param {Row} row */
+function select(row) {
+  if (!selectedRows.delete(row.id)) selectedRows.add(row.id);
+  showSelection();
+  showNote(selectedRows.size ? `${selectedRows.size} row${selectedRows.size === 1 ? "" : "s"} selected: G groups them` : "");
+}
+
+function clearSelection() {
+  selectedRows.clear();
+  showSelection();
+}
+
+/** @param {Row[]} rows */
+const filterNames = (rows) => rows.map((row) => quoteName(row.called)).join(", ");
+
+/** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
+function targetRows(row) {
+  return selectedRows.has(row.id) ? layout.rows.filter((one) => selectedRows.has(one.id)) : [row];
+}
+
+/**
+ * The name of the group made last, until the pointer moves. The key that made the group then
+ * removes it.
+ * @type {string | null}
+ */
+let lastGroup = null;
+
+/** Merges several rows into one. @param {Row[]} rows */
+function group(rows) {
+  const names = rows.map((row) => row.name);
+  const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
+  clearSelection();
+  lastGroup = name;
+  appendFilter(`group ${filterNames(rows)} into ${quoteName(name)}`);
+}
+
+/** Removes the filter that made a group. @param {string} name */
+function dissolve(name) {
+  lastGroup = null;
+  const done = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
+  showNote(done ? `Dissolved: ${name}` : "No filter of this page made this group");
+}
+
+/** `G`: groups the selected rows, or bursts the row that is a group. */
+export function groupOrDissolve() {
+  const row = keyTarget();
+  const rows = layout.rows.filter((one) => selectedRows.has(one.id));
+  if (rows.length > 1) group(rows);
+  else if (row && row.members > 0) dissolve(row.name);
+  else if (lastGroup !== null) dissolve(lastGroup);
+  else showNote("Select rows first: Ctrl click their names, or press x");
+}
+
+/** @param {Row} row @param {string} key */
+function sort(row, key) {
+  const type = `sort ${quoteName(row.type)} by `;
+  replaceFilter((text) => text.startsWith(type), () => type + key);
+}
+
+/** The rows among which a row can be moved, including itself. @param {Row} row */
+function siblings(row) {
+  const top = view.pinned.includes(row.id);
+  if (top) return layout.rows.filter((other) => view.pinned.includes(other.id));
+  const parent = row.above[row.above.length - 1];
+  return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.above[other.above.length - 1] === parent && other.above.length === row.above.length && !view.pinned.includes(other.id));
+}
+
+/**
+ * Moves a row before one of its siblings, or to the end.
+ * @param {Row} row
+ * @param {Row | null} before
+ */
+function move(row, before) {
+  if (view.pinned.includes(row.id)) {
+    view.pinned = view.pinned.filter((id) => id !== row.id);
+    view.pinned.splice(before ? view.pinned.indexOf(before.id) : view.pinned.length, 0, row.id);
+  } else {
+    const last = view.moved[view.moved.length - 1];
+    // A second move of the row moved last replaces the first one.
+    if (last?.[0] === row.id) view.moved.pop();
+    view.moved.push([row.id, before?.id ?? 0]);
+  }
+  storeRows();
+}
+
+/** @param {number} by 1 moves it down, -1 up among the siblings */
+export function moveByKey(by) {
+  const row = keyTarget();
+  if (!row) {
+    showNote("Point at a row first");
+    return;
+  }
+  const all = siblings(row);
+  const at = all.indexOf(row);
+  const to = at + by;
+  if (at < 0 || to < 0 || to >= all.length) return;
+  movedRow = row.id;
+  pointerPosition = false;
+  move(row, by < 0 ? all[to] : all[to + 1] ?? null);
+}
+
+/**
+ * The row that the last key moved, until the pointer moves or keys move the focus.
+ * @type {number | null}
+ */
+let movedRow = null;
+/** Whether the pointer has moved since keys moved the focus. */
+let pointerPosition = false;
+/** The position of the pointer in the window. @type {[number, number] | null} */
+let pointer = null;
+for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
+  document.addEventListener(kind, ({ clientX, clientY }) => {
+    // Browsers also report a resting pointer when another element moves under it.
+    if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
+    [movedRow, lastGroup, pointerPosition, pointer] = [null, null, true, [clientX, clientY]];
+  }, true);
+}
+document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
+document.addEventListener("keydown", ({ key, altKey }) => {
+  if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
+  [movedRow, pointerPosition] = [null, false];
+}, true);
+
+/** The row that lies under the pointer now: rows move under a resting pointer. */
+function rowAtPointer() {
+  const under = pointer && document.elementFromPoint(...pointer);
+  if (!pointer || !under) return undefined;
+  const name = /** @type {HTMLElement | null} */ (under.closest("#tree [role=row]"));
+  if (name) return rowOf(Number(name.dataset.id));
+  const diagram = under.closest("#chart");
+  return diagram ? rowAt(pointer[1] - diagram.getBoundingClientRect().top) : undefined;
+}
+
+/**
+ * The row that a key acts on: the row at the pointer or the row with the focus, depending on the
+ * most recent movement.
+ */
+export function keyTarget() {
+  if (movedRow !== null && rowOf(movedRow)) return rowOf(movedRow);
+  const [focused, pointed] = [focusedRow(), rowAtPointer()];
+  return pointerPosition ? pointed ?? focused : focused ?? pointed;
+}
+
+/** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
+export function onRow(act) {
+  const row = keyTarget();
+  if (row) act(row);
+  else showNote("Point at a row first");
+}
+
+/** Adds the row that a key acts on to the selection, or removes it. */
+export function selectRow() {
+  onRow(select);
+}
+
+function clearNames() {
+  view.names = "";
+  byId("names").value = "";
+  storeView();
+  notifyChange("rows");
+}
+
+/** Moves the focus to the next row with the text in its name. @param {number} by */
+function focusMatch(by) {
+  const searched = view.names.trim().toLowerCase();
+  const found = layout.rows.filter((row) => row.name.toLowerCase().includes(searched));
+  const place = found.findIndex((row) => row.id === overlay.pointedRow);
+  if (found.length) focusRow(found[(place + by + found.length) % found.length].id);
+}
+
+/** @param {Row} row @param {DOMRect} at */
+function rowMenu(row, at) {
+  const all = siblings(row);
+  const place = all.indexOf(row);
+  openMenu(row.name, at, [
+    { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
+    row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
+    { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
+    { name: "Hide", key: "h", act: () => hide(row) },
+    { name: "Hide all others", act: () => isolate(row) },
+    null,
+    ...groupItems(row),
+    { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
+    { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoteName(row.type)} by `) },
+    null,
+    ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
+    ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
+    ...(view.gone.size ? [{ name: `Show ${view.gone.size} hidden`, act: showHidden }] : []),
+    { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
+  ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
+}
+
+/** The filter items of a row's menu. @param {Row} row @returns {import("../util/menu.js").Item[]} */
+function groupItems(row) {
+  const rows = targetRows(row);
+  const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
+  return [
+    rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
+    ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
+    { name: `Filter: only ${target}`, act: () => { clearSelection(); appendFilter(`only container ${filterNames(rows)}`); } },
+    { name: `Filter: without ${target}`, act: () => { clearSelection(); appendFilter(`hide container ${filterNames(rows)}`); } },
+    { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoteName(row.type)}`) },
+  ];
+}
+
+/** @param {HTMLElement} button */
+function allRowsMenu(button) {
+  openMenu("All rows", button.getBoundingClientRect(), [
+    { name: "Unfold all", act: unfoldAll },
+    { name: "Fold groups", act: foldGroups },
+    ...(view.gone.size ? [null, ...hiddenRowItems()] : []),
+    null,
+    { name: "Reset all rows", act: resetRows },
+  ]);
+}
+
+/** @param {HTMLElement} button */
+function hiddenRowsMenu(button) {
+  openMenu("Hidden rows", button.getBoundingClientRect(), hiddenRowItems());
+}
+
+/** @returns {import("../util/menu.js").Item[]} */
+function hiddenRowItems() {
+  const some = layout.gone.slice(0, 20).map((place) => ({
+    name: `Show ${place.path.slice(-2).join(" › ")}`,
+    act: () => { view.gone.delete(place.id); storeRows(); },
+  }));
+  return layout.gone.length > 1 ? [{ name: `Show all ${view.gone.size}`, act: showHidden }, null, ...some] : some;
+}
+
+/** Shows the number of hidden rows, and reports a name that no row has. */
+export function showRowCounts() {
+  const button = byId("gone");
+  button.hidden = layout.gone.length === 0;
+  button.textContent = `${layout.gone.length} hidden`;
+  button.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
+  const field = byId("names");
+  if (field !== document.activeElement) field.value = view.names;
+  const name = view.names.trim();
+  const nothing = (name !== "" || layout.gone.length > 0) && layout.rows.every((row) => row.pinned);
+  byId("nowhere").replaceChildren(...(nothing
+    ? [make("p", { text: name ? `No row has “${name}” in its name.` : "All rows are hidden." }), make("button", { text: "Show all", onclick: name ? clearNames : showHidden })]
+    : []));
+  byId("nowhere").hidden = !nothing;
+}

@@ -1,0 +1,80 @@
+// Drags a row to another place among its siblings. A press without movement is a click.
+
+import { byId, make } from "../util/dom.js";
+import { pinnedHeight, layout, toWindow } from "../state/rows.js";
+import { focusRow } from "../view/tree.js";
+
+/** @typedef {import("../state/rows.js").Row} Row */
+
+/** Pixels of movement that turn a click into a drag. */
+const SLACK = 5;
+/** Distance from the edges, in pixels, at which the rows scroll. */
+const EDGE = 28;
+
+/**
+ * @param {PointerEvent} event
+ * @param {Row} row
+ * @param {Row[]} all the rows among which it can be moved, including itself
+ * @param {() => void} click
+ * @param {(row: Row, before: Row | null) => void} move
+ */
+export function dragRow(event, row, all, click, move) {
+  event.preventDefault();
+  focusRow(row.id);
+  const scroller = byId("scroller");
+  const box = scroller.getBoundingClientRect();
+  const places = [...all.map((one) => one.y), subtreeEnd(all[all.length - 1])];
+  const start = event.clientY;
+  /** @type {HTMLElement | null} */ let mark = null;
+  /** @type {number | null} */ let to = null;
+  const follow = (/** @type {PointerEvent} */ now) => {
+    if (!mark && Math.abs(now.clientY - start) < SLACK) return;
+    mark ??= startDrag(row);
+    const y = now.clientY - box.top;
+    if (y < pinnedHeight() + EDGE && !row.pinned) scroller.scrollTop -= 8;
+    else if (y > box.height - EDGE) scroller.scrollTop += 8;
+    const far = places.map((place) => Math.abs(toWindow(place) - y));
+    to = far.indexOf(Math.min(...far));
+    mark.style.top = `${places[to] - 2}px`;
+    mark.hidden = to === all.indexOf(row) || to === all.indexOf(row) + 1;
+  };
+  const end = (/** @type {Event} */ ended) => {
+    window.removeEventListener("pointermove", follow);
+    window.removeEventListener("pointerup", end);
+    window.removeEventListener("pointercancel", end);
+    window.removeEventListener("keydown", stop, true);
+    document.body.classList.remove("dragging");
+    const moved = mark !== null && !mark.hidden;
+    mark?.remove();
+    byId("tree").querySelector(".carried")?.classList.remove("carried");
+    if (ended.type !== "pointerup") return;
+    if (!mark) click();
+    else if (moved && to !== null) move(row, all[to] ?? null);
+  };
+  const stop = (/** @type {KeyboardEvent} */ pressed) => {
+    if (pressed.key !== "Escape") return;
+    pressed.stopPropagation();
+    end(pressed);
+  };
+  window.addEventListener("pointermove", follow);
+  window.addEventListener("pointerup", end);
+  window.addEventListener("pointercancel", end);
+  window.addEventListener("keydown", stop, true);
+}
+
+/** The lower end of the rows of a container and its descendants. @param {Row} row */
+function subtreeEnd(row) {
+  const at = layout.rows.indexOf(row);
+  let end = at + 1;
+  while (end < layout.rows.length && layout.rows[end].above.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
+  return layout.rows[end - 1].y + layout.rows[end - 1].height;
+}
+
+/** @param {Row} row */
+function startDrag(row) {
+  document.body.classList.add("dragging");
+  byId("tree").querySelector(`[data-id="${row.id}"]`)?.classList.add("carried");
+  const mark = make("div", { class: "drop", "aria-hidden": "true" });
+  byId("rows").append(mark);
+  return mark;
+}

@@ -1,0 +1,43 @@
+// The format of an image on the wire (scene/wire.rs): a head in JSON, and byte streams with its
+// mixtures and bands.
+
+/** A stream of numbers, seven bits per byte, the lowest first. */
+export class Stream {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  /** The next number; 0 after the end. */
+  next() {
+    for (let number = 0, factor = 1; ; factor *= 128) {
+      const byte = this.bytes[this.at] ?? 0;
+      this.at += 1;
+      number += (byte & 127) * factor;
+      if (byte < 128) return number;
+    }
+  }
+
+  /** The next number, which may be negative. */
+  signed() {
+    const number = this.next();
+    return number % 2 ? -(number + 1) / 2 : number / 2;
+  }
+}
+
+/**
+ * @param {ArrayBuffer} buffer
+ * @returns {any} the head, with `bytes` in place of the lengths of its streams
+ */
+export function readScene(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  let at = 4 + length;
+  head.bytes = head.streams.map((/** @type {number} */ length) => {
+    const bytes = new Uint8Array(buffer, at, length);
+    at += length;
+    return bytes;
+  });
+  return head;
+}

@@ -1,0 +1,283 @@
+// Charts of the interval, as SVG: pie, columns, durations in classes, senders and receivers, shares
+// over time. Each also has its figures as text.
+
+import { placed } from "../util/axis.js";
+import { joinNames, make, textWidth } from "../util/dom.js";
+import { formatDuration, groupDigits, formatPercent, rulerTicks } from "../util/format.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number | null>} attributes
+ * @param {string} [title] shown at the pointer
+ * @param {(() => void) | null} [act] the effect of a click or Enter
+ */
+export function shape(tag, attributes, title, act) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, String(value));
+  if (title) {
+    const text = document.createElementNS(SVG, "title");
+    text.textContent = title;
+    element.append(text);
+  }
+  if (act) {
+    element.setAttribute("role", "button");
+    element.setAttribute("tabindex", "0");
+    element.setAttribute("aria-label", title ?? "");
+    element.addEventListener("click", act);
+    element.addEventListener("keydown", (event) => { if (/** @type {KeyboardEvent} */ (event).key === "Enter") act(); });
+  }
+  return element;
+}
+
+/** @param {string} label @param {number} width @param {number} height @param {Element[]} shapes */
+function chartSvg(label, width, height, shapes) {
+  const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "group", "aria-label": label });
+  svg.append(...shapes);
+  return svg;
+}
+
+/** @param {number} x @param {number} y @param {string} text @param {string} [anchor] */
+function label(x, y, text, anchor = "start") {
+  const element = shape("text", { x, y, "text-anchor": anchor });
+  element.textContent = text;
+  return element;
+}
+
+/**
+ * @typedef {{ name: string, color: string | null, size: number, text: string, act?: () => void }}
+ * Part
+ */
+
+/** @param {string} name @param {Part[]} parts */
+export function pie(name, parts) {
+  const sum = parts.reduce((all, one) => all + one.size, 0) || 1;
+  let angle = -Math.PI / 2;
+  const at = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
+  const slices = parts.filter((one) => one.size > 0).map((one) => {
+    const share = one.size / sum;
+    const [from, to] = [angle, angle + share * 2 * Math.PI];
+    angle = to;
+    const title = `${one.name}: ${one.text}`;
+    const paint = { fill: one.color ?? "var(--track)", stroke: "var(--panel)", "stroke-width": 1 };
+    if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, one.act);
+    return shape("path", { d: `M60 60L${at(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${at(to)}Z`, ...paint }, title, one.act);
+  });
+  return make("div", { class: "pie" }, chartSvg(name, 120, 120, slices), colorKey(parts));
+}
+
+/** @param {string} name @param {Part[]} parts */
+export function columns(name, parts) {
+  const most = Math.max(1e-9, ...parts.map((one) => one.size));
+  const shown = parts.slice(0, 24);
+  const wide = 276 / Math.max(shown.length, 4);
+  const bars = shown.map((one, at) => {
+    const tall = (one.size / most) * 104;
+    return shape("rect", { x: at * wide + wide * 0.12, y: 108 - tall, width: wide * 0.76, height: Math.max(tall, 0.5), rx: Math.min(2, wide / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
+  });
+  return make("div", {}, chartSvg(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), colorKey(parts));
+}
+
+/**
+ * The key of the colours, with the amount of each.
+ * @param {Part[]} parts
+ * @param {(one: Part) => string} [describe] describes the effect of a click
+ */
+export function colorKey(parts, describe = (one) => `Go to the longest ${one.name}`) {
+  const list = make("ul", { class: "key" });
+  for (const one of parts.slice(0, 24)) {
+    const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
+    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: describe(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
+  }
+  if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${groupDigits(parts.length - 24)} more` }));
+  return list;
+}
+
+/** Explains shares that add up to more than 100 %. @param {number} all their sum */
+export function overlapHint(all) {
+  return all > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${formatPercent(all)} in all.` });
+}
+
+/** A large number in short form. @param {number} count */
+function shortCount(count) {
+  const [size, unit] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => count >= Number(size)) ?? [1, ""];
+  return `${Number((count / Number(size)).toPrecision(3))}${unit && `\u202f${unit}`}`;
+}
+
+/**
+ * Lines across a chart at round fractions of its largest amount.
+ * @param {number} most
+ * @param {number} floor
+ * @param {number} tall
+ * @param {(amount: number) => string} text
+ */
+function levelLines(most, floor, tall, text) {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => most / step <= 4) ?? power;
+  return Array.from({ length: Math.floor(most / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
+    const y = floor - (amount / most) * tall;
+    return [shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT_MARGIN - 4, y + 3, text(amount), "end")];
+  });
+}
+
+/** The left edge of charts with amounts on the left, in pixels. */
+const LEFT_MARGIN = 34;
+
+/** Durations beyond ten minutes that are round in their units, in nanoseconds. */
+const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864e15];
+
+/**
+ * Round durations between two. Below ten minutes they are powers of ten, or also 2 and 5 times
+ * these if there are few; above, those in `ROUND`.
+ * @param {number} from
+ * @param {number} to
+ */
+function roundDurations(from, to) {
+  const all = (/** @type {number[]} */ parts) => {
+    const found = [];
+    for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) found.push(part * power);
+    return [...found, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
+  };
+  const tens = all([1]);
+  return tens.length > 2 ? tens : all([1, 2, 5]);
+}
+
+/**
+ * Durations in classes, each twice as long as the one before.
+ * @param {string} name
+ * @param {any[]} classes
+ * @param {string} color
+ * @param {boolean} shares
+ * @param {(id: string) => void} go
+ */
+export function histogram(name, classes, color, shares, go) {
+  const total = classes.reduce((all, one) => all + one.count, 0) || 1;
+  const most = Math.max(1, ...classes.map((one) => one.count));
+  const wide = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
+  const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
+  const bars = classes.map((one, at) => {
+    const tall = (one.count / most) * 96;
+    const title = `${amount(one.count)} from ${formatDuration(one.from)} to ${formatDuration(one.to)}, ${formatDuration(one.nanos)} in all; go to the longest`;
+    return shape("rect", { x: LEFT_MARGIN + at * wide + 1, y: 104 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
+  });
+  const end = classes.length ? classes[classes.length - 1].to : 1;
+  // The first class may be that of 0.
+  const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
+  let free = -Infinity;
+  const marks = roundDurations(classes[0]?.from ?? 1, end);
+  // Labels only every `each`-th power of ten, so that they have room at equal distances.
+  const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
+  const ticks = marks.filter((_, at) => at % stride === 0 || marks.length < 3).flatMap((nanos) => {
+    const x = LEFT_MARGIN + (Math.log2(nanos) - first) * wide;
+    const text = formatDuration(nanos, 1);
+    const halfWidth = textWidth("9px")(text) / 2;
+    if (x - halfWidth < free || x + halfWidth > 276) return [];
+    free = x + halfWidth + 6;
+    return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
+  });
+  const unit = shares ? total / 100 : 1;
+  const lines = classes.length ? levelLines(most / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
+  return chartSvg(name, 276, 120, [...lines, shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
+}
+
+/**
+ * A matrix of senders and receivers; darker is more.
+ * @param {any} type
+ * @param {"count" | "size" | "nanos"} quantity
+ * @param {boolean} shares
+ * @param {(id: string) => void} go
+ */
+export function matrix(type, quantity, shares, go) {
+  const { sides, cells, many } = type.cells;
+  const amount = (/** @type {any} */ cell) => cell[quantity] ?? 0;
+  const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
+  const most = Math.max(1, ...cells.map(amount));
+  const text = (/** @type {any} */ cell) => shares ? formatPercent(amount(cell) / sum) : quantity === "nanos" ? formatDuration(cell.nanos) : groupDigits(amount(cell));
+  // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
+  // them.
+  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
+  const shorten = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
+  const step = (276 - room) / Math.max(sides.length, 3);
+  const wide = step * sides.length;
+  const stride = Math.ceil(9 / step);
+  const names = sides.flatMap((/** @type {string} */ side, /** @type {number} */ at) => {
+    if (at % stride) return [];
+    const middle = room + at * step + step / 2;
+    const column = label(0, 0, shorten(side));
+    column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(room - 4).toFixed(1)}) rotate(-90)`);
+    const both = [label(room - 4, middle + 3, shorten(side), "end"), column];
+    for (const one of both) one.append(titleElement(side));
+    return both;
+  });
+  const boxes = cells.map((/** @type {any} */ cell) => {
+    const title = `${joinNames([sides[cell.from], sides[cell.to]], " → ")}: ${text(cell)} (${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); go to the longest`;
+    return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
+  });
+  const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });
+  const every = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
+  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(most / sum) : quantity === "nanos" ? formatDuration(most) : groupDigits(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${groupDigits(many)} are shown.` : ""}`;
+  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
+}
+
+/** A tooltip. @param {string} text */
+function titleElement(text) {
+  const title = document.createElementNS(SVG, "title");
+  title.textContent = text;
+  return title;
+}
+
+/** The most pairs of a matrix in its table. */
+const MAX_PAIRS = 100;
+
+/**
+ * The matrix as a table, the largest amount first.
+ * @param {any} type
+ * @param {any[]} cells
+ * @param {(cell: any) => string} text
+ */
+function pairTable(type, cells, text) {
+  const { sides } = type.cells;
+  const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
+  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((side) => make("th", { role: "rowheader", scope: "row", text: sides[side], title: sides[side] })), make("td", { role: "cell", text: text(cell) })));
+  const more = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
+  return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
+    make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), more);
+}
+
+/** Whether the tables of pairs are open. */
+let isOpen = false;
+
+/**
+ * Shares over time, stacked.
+ * @param {string} name
+ * @param {any[]} curves
+ * @param {{ from: number, span: number }} of the interval
+ * @param {(at: number) => void} go to a position in it, from 0 to 1
+ */
+export function curves(name, curves, { from, span }, go) {
+  const count = curves[0]?.shares.length ?? 1;
+  let floor = new Array(count).fill(0);
+  // Nested states count at each depth.
+  const most = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
+  const wide = 276 - LEFT_MARGIN;
+  const step = wide / count;
+  const y = (/** @type {number} */ share) => (104 - (share / most) * 96).toFixed(1);
+  const peak = (/** @type {any} */ one) => { const at = one.shares.indexOf(Math.max(...one.shares)); return { at, act: () => go((at + 0.5) / count) }; };
+  const areas = curves.map((one) => {
+    const top = floor.map((base, at) => base + one.shares[at]);
+    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT_MARGIN + at * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (at + 1) * step).toFixed(1)} ${y(share)}`);
+    const path = `M${along(top).join("L")}L${along(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
+    floor = top;
+    const { at, act } = peak(one);
+    return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${formatPercent(one.shares[at])}; go there`, act);
+  });
+  const { base, ticks } = placed(wide, textWidth("9px"), (spacing) => rulerTicks(from, from + span, wide, spacing), 60);
+  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
+  const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
+  parts.sort((a, b) => b.share - a.share);
+  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
+    base && make("p", { class: "hint", text: `Timestamps count from ${base}.` }),
+    colorKey(parts.map((one) => ({ ...one, text: formatPercent(one.share) })), (one) => `Go to the maximum of ${one.name}`));
+}

@@ -1,0 +1,158 @@
+// Differences between two traces, or two panes of one: states, events, links and variables, matched
+// by their names.
+
+import { joinNames, make, refill, saveFile } from "../util/dom.js";
+import { formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
+
+/** @typedef {{ type: string, value: string, color: string | null, a: any, b: any }} Line */
+/**
+ * @typedef {[string, string, (amount: number) => string]} Measure title, field, and formatting
+ * function
+ */
+
+const formatTime = (/** @type {number} */ nanos) => formatDuration(nanos, 3);
+
+/** Tables, and the measures that each compares. @type {Record<string, [string, Measure[]]>} */
+const KINDS = {
+  state: ["Differences of time in states", [["Time", "nanos", formatTime], ["Share", "share", formatPercent], ["Count", "count", groupDigits]]],
+  event: ["Differences of events", [["Count", "count", groupDigits]]],
+  link: ["Differences of links", [["Count", "count", groupDigits], ["Time", "nanos", formatTime], ["Mean time", "latency", formatTime], ["Size", "size", formatValue]]],
+  variable: ["Differences of variables", [["Mean", "mean", formatValue], ["Minimum", "min", formatValue], ["Maximum", "max", formatValue]]],
+};
+/** The most lines of a table; CSV has all. */
+const MAX_LINES = 200;
+
+/**
+ * The sort order of each table: a measure, or -1 for names; and whether the largest comes first.
+ * @type {Record<string, [number, boolean]>}
+ */
+const orders = { state: [0, true], event: [0, true], link: [0, true], variable: [0, true] };
+
+/** @type {Record<string, Line[]>} */
+let lines = {};
+
+/** @param {any} one @param {string} field @returns {number | null} */
+const amount = (one, field) => one?.[field] ?? null;
+
+/**
+ * The increase from the first to the second. A missing amount counts as 0.
+ * @param {Line} line
+ * @param {string} field
+ * @returns {number | null}
+ */
+function difference({ a, b }, field) {
+  const [one, other] = [amount(a, field), amount(b, field)];
+  return one === null && other === null ? null : (other ?? 0) - (one ?? 0);
+}
+
+/**
+ * Shows the differences.
+ * @param {HTMLElement} box
+ * @param {[string, string]} names of the two
+ * @param {{ types: any[], rows: any[], failed: boolean }[]} answers
+ */
+export function showDifferences(box, names, answers) {
+  /** @type {Record<string, Map<string, Line>>} */
+  const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
+  answers.forEach(({ types, rows }, at) => {
+    const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
+    for (const row of [...states, ...rows]) {
+      const type = joinNames(row.type);
+      const key = JSON.stringify([type, row.value]);
+      const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
+      line[at === 0 ? "a" : "b"] = row;
+      all[row.kind].set(key, line);
+    }
+  });
+  lines = Object.fromEntries(Object.entries(all).map(([kind, found]) => [kind, [...found.values()]]));
+  const failed = answers.some((one) => one.failed);
+  fill(box, names, failed);
+}
+
+/**
+ * Shows the progress of an answer. Partial answers are not compared, because one side may be
+ * counted further than the other.
+ * @param {HTMLElement} box
+ * @param {number} done
+ */
+export function showProgress(box, done) {
+  const line = box.querySelector(".counting") ?? make("p", { class: "hint counting", role: "status" });
+  line.textContent = `counting… ${formatPercent(done)}`;
+  box.prepend(line);
+}
+
+/** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
+function fill(box, names, failed) {
+  refill(box, () => {
+    const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
+    box.replaceChildren(
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
+      ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all requests: this table may be incomplete." })] : []),
+      ...(tables.length ? tables : [make("p", { class: "hint", text: "There are no entities in these time ranges." })]));
+  });
+}
+
+/** @param {string} kind @returns {Line[]} */
+function sortLines(kind) {
+  const [at, down] = orders[kind];
+  const sign = down ? -1 : 1;
+  const byName = (/** @type {Line} */ one, /** @type {Line} */ other) => one.value.localeCompare(other.value) || one.type.localeCompare(other.type);
+  if (at < 0) return [...lines[kind]].sort((one, other) => sign * byName(one, other));
+  const by = (/** @type {Line} */ line) => Math.abs(difference(line, KINDS[kind][1][at][1]) ?? -1);
+  return [...lines[kind]].sort((one, other) => sign * (by(one) - by(other)) || byName(one, other));
+}
+
+/** @param {string} kind @param {[string, string]} names @param {() => void} again */
+function table(kind, names, again) {
+  const [title, measures] = KINDS[kind];
+  // A measure that no line has gets no columns.
+  const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
+  const [order, down] = orders[kind];
+  const sortButton = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
+    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+  const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
+  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const all = sortLines(kind);
+  const bar = shown.find(({ at }) => at === order) ?? shown[0];
+  const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  // The own name of a type identifies it, if no other type has the same.
+  const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
+  const paths = new Set(all.map((line) => line.type));
+  const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && ownName(other) === ownName(type)) ? type : ownName(type);
+  const shortNames = new Map([...paths].map((type) => [type, short(type)]));
+  const body = all.slice(0, MAX_LINES).map((line) => {
+    const increase = difference(line, bar.measure[1]) ?? 0;
+    const mark = make("i", { class: increase < 0 ? "less" : "more-of" });
+    mark.style.width = `${(Math.abs(increase) / most) * 50}%`;
+    return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), shortNames.get(line.type) !== line.value && make("small", { title: line.type, text: shortNames.get(line.type) })),
+      ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
+  });
+  return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
+    all.length > MAX_LINES && make("p", { class: "hint", text: `and ${groupDigits(all.length - MAX_LINES)} more: CSV has all` }));
+}
+
+/**
+ * The cells of a measure: the first amount, the second, and their difference.
+ * @param {Line} line
+ * @param {Measure} measure
+ */
+function cells(line, [, field, format]) {
+  const increase = difference(line, field);
+  const before = amount(line.a, field);
+  const sign = increase === null || increase === 0 ? "" : increase > 0 ? "+" : "−";
+  const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "removed" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
+  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : format(found); };
+  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
+}
+
+/** All differences as lines of CSV: one for each measure. */
+function saveDifferences() {
+  const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
+  const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sortLines(kind).flatMap((line) => measures.flatMap(([, field]) => {
+    const by = difference(line, field);
+    const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
+    return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];
+  })));
+  const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
+  saveFile("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
+}

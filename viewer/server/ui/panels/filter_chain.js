@@ -1,0 +1,173 @@
+// The chain of filters, above the diagram: each can be switched off, edited, moved and removed. The
+// language is that of docs/filters.md.
+
+import { request, send } from "../net/api.js";
+import { byId, make, refill } from "../util/dom.js";
+import { openEditor } from "./filter_editor.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, storeView, view } from "../state/view.js";
+
+/** @typedef {[string, boolean]} Filter the expression, and whether it acts */
+
+/** @type {HTMLElement} */ const list = byId("filters");
+/** The errors of acting filters, by position. @type {Map<number, string>} */
+let errors = new Map();
+/** The chain that was shown and checked last. */
+let shownChain = "";
+
+/** A name in the notation of an expression: in quotes where necessary. @param {string} name */
+export function quoteName(name) {
+  const plain = name.split(" ").every((word) => word && !/[\s,"=<>!~]/.test(word) && !/^(of|per|into|by|in|with|descending|variable|state)$/.test(word));
+  return plain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** @param {Filter[]} filters */
+function setFilters(filters) {
+  view.filters = filters;
+  storeView();
+  notifyChange("rows");
+}
+
+/** Adds a filter at the end of the chain. @param {string} text */
+export function appendFilter(text) {
+  setFilters([...view.filters, [text, true]]);
+  showNote(`Filter: ${text}`);
+}
+
+/**
+ * Removes the last filter that fits; false if none does.
+ * @param {(text: string) => boolean} matches
+ */
+export function removeLast(matches) {
+  const at = view.filters.findLastIndex(([text]) => matches(text));
+  if (at < 0) return false;
+  setFilters(view.filters.filter((_, place) => place !== at));
+  return true;
+}
+
+/**
+ * Replaces the last acting filter that fits; adds one at the end if none does.
+ * @param {(text: string) => boolean} matches
+ * @param {(old: string | null) => string} next
+ */
+export function replaceFilter(matches, next) {
+  const at = view.filters.findLastIndex(([text, on]) => on && matches(text));
+  if (at < 0) return appendFilter(next(null));
+  setFilters(view.filters.map((one, place) => (place === at ? [next(one[0]), true] : one)));
+}
+
+/** @param {string} [text] the initial text */
+export function addFilter(text = "") {
+  openEditor(byId("filter-add"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (expression) => appendFilter(expression));
+}
+
+/** @param {number} at */
+function editFilter(at) {
+  const before = view.filters.slice(0, at).filter(([, on]) => on).map(([one]) => one);
+  const chip = /** @type {HTMLElement} */ (list.children[at]);
+  openEditor(chip, view.filters[at][0], before, (expression) => setFilters(view.filters.map((one, place) => (place === at ? [expression, true] : one))));
+}
+
+/** @param {number} from @param {number} to */
+function moveFilter(from, to) {
+  const all = [...view.filters];
+  all.splice(to, 0, ...all.splice(from, 1));
+  setFilters(all);
+}
+
+/** Offers the filters that the trace had at the last visit. @param {Filter[]} saved */
+export function offerFilters(saved) {
+  if (view.filters.length > 0 || saved.length === 0) return;
+  const offer = byId("filters-saved");
+  offer.textContent = saved.length === 1 ? "Restore the last filter" : `Restore the last ${saved.length} filters`;
+  offer.title = saved.map(([text]) => text).join("\n");
+  offer.hidden = false;
+  offer.onclick = () => setFilters(saved);
+  fill();
+}
+
+export function listenToChain() {
+  byId("filter-add").addEventListener("click", () => addFilter());
+  byId("filters-off").addEventListener("click", () => setFilters([]));
+}
+
+/** Shows the chain, and requests its errors. */
+export async function showChain() {
+  const text = JSON.stringify(view.filters);
+  if (shownChain === text) return;
+  // The filters that exist when the page opens are not new.
+  if (shownChain) send("saved", view.filters).catch(() => {});
+  shownChain = text;
+  errors = new Map();
+  fill();
+  const places = view.filters.flatMap(([, on], at) => (on ? [at] : []));
+  if (!places.length) return;
+  const answer = await request("chain");
+  if (!answer || shownChain !== text) return;
+  errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
+  if (errors.size) fill();
+}
+
+function fill() {
+  const offer = byId("filters-saved");
+  offer.hidden ||= view.filters.length > 0;
+  byId("filters-off").hidden = view.filters.length === 0;
+  byId("chain").hidden = view.filters.length === 0 && offer.hidden;
+  refill(list, () => list.replaceChildren(...view.filters.map(chip)));
+}
+
+/** @param {Filter} filter @param {number} at */
+function chip([text, on], at) {
+  const error = errors.get(at);
+  const [verb, ...rest] = text.split(" ");
+  const body = make("button", {
+    class: "filter-text", "data-key": `f${at}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== at));
+      else if (by && event.altKey && view.filters[at + by]) moveFilter(at, at + by);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(at + (by ?? 0), view.filters.length - 1))}"]`))?.focus();
+    },
+    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, at); },
+    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
+  }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
+  return make("li", { class: `filter${on ? "" : " off"}${error ? " wrong" : ""}` },
+    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
+      onclick: () => setFilters(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
+    body, error && make("span", { class: "filter-fault", role: "img", "aria-label": error, title: error, text: "!" }),
+    make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== at)) }));
+}
+
+/**
+ * Drags a filter. A press without movement edits it.
+ * @param {PointerEvent} event
+ * @param {number} at
+ */
+function dragFilter(event, at) {
+  const chips = /** @type {HTMLElement[]} */ ([...list.children]);
+  const boxes = chips.map((one) => one.getBoundingClientRect());
+  let [moved, to] = [false, at];
+  const follow = (/** @type {PointerEvent} */ now) => {
+    moved ||= Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) > 5;
+    if (!moved) return;
+    chips[at].classList.add("carried");
+    const far = boxes.map((box) => Math.hypot(box.left + box.width / 2 - now.clientX, (box.top + box.height / 2 - now.clientY) * 3));
+    to = far.indexOf(Math.min(...far));
+    chips.forEach((one, place) => one.classList.toggle("target", place === to && to !== at));
+  };
+  const end = (/** @type {PointerEvent} */ now) => {
+    window.removeEventListener("pointermove", follow);
+    window.removeEventListener("pointerup", end);
+    window.removeEventListener("pointercancel", end);
+    chips.forEach((one) => one.classList.remove("carried", "target"));
+    if (now.type !== "pointerup") return;
+    if (!moved) editFilter(at);
+    else if (to !== at) moveFilter(at, to);
+  };
+  window.addEventListener("pointermove", follow);
+  window.addEventListener("pointerup", end);
+  window.addEventListener("pointercancel", end);
+}

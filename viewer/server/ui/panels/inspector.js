@@ -1,0 +1,116 @@
+// The inspector: every field of one entity, each with a button to copy it, and links to other
+// entities.
+
+import { isolate, byId, joinNames, make, refill } from "../util/dom.js";
+import { factPairs } from "../state/facts.js";
+import { formatDuration, groupDigits } from "../util/format.js";
+
+/** The number of related entities listed at first. */
+const MAX_LISTED = 12;
+
+/**
+ * Fills the inspector.
+ * @param {any} facts
+ * @param {import("../state/overlay_state.js").Hop[]} hops the chain of links through it
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same:
+ * boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }}
+ * act
+ */
+export function fillInspector(facts, hops, act) {
+  const list = make("dl");
+  /**
+   * Name, text to copy, and the displayed text where it differs.
+   * @type {[string, string, string?][]}
+   */
+  const all = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
+  if (facts.to > facts.from) all.unshift(["Duration", formatDuration(facts.to - facts.from)]);
+  for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copyButton(`Copy ${name}`, () => text)));
+  const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
+  const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
+    make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
+  refill(byId("inspector"), () => byId("inspector").replaceChildren(
+    make("header", {},
+      make("h2", { text: facts.name }),
+      stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
+      make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
+    list, ...(hops.length > 0 ? [chainList(facts.id, hops, act)] : []), relatedList(facts, act, MAX_LISTED),
+    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "Show the chain of links through this entity  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: act.zoom })),
+  ));
+  byId("inspector").hidden = false;
+}
+
+/**
+ * The links of a chain, in order.
+ * @param {string} id the shown entity
+ * @param {import("../state/overlay_state.js").Hop[]} hops
+ * @param {{ go: (id: string) => void }} act
+ */
+function chainList(id, hops, act) {
+  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(hops.length)})` }),
+    make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
+      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+}
+
+/**
+ * @param {any} facts
+ * @param {{ go: (id: string) => void, light: (id: string | null) => void }} act
+ * @param {number} most
+ * @returns {HTMLElement}
+ */
+function relatedList(facts, act, most) {
+  const box = make("div", { class: "related" });
+  if (facts.related.length) box.append(make("h3", { text: `Related (${groupDigits(facts.related.length)})` }));
+  for (const one of facts.related.slice(0, most)) {
+    const name = joinNames([one.name, ...one.path.slice(-1)], " · ");
+    box.append(make("button", {
+      text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
+      onfocus: () => act.light(one.id), onblur: () => act.light(null),
+    }));
+  }
+  if (facts.related.length > most) {
+    box.append(make("button", { text: `${groupDigits(facts.related.length - most)} more`, onclick: () => box.replaceWith(relatedList(facts, act, facts.related.length)) }));
+  }
+  return box;
+}
+
+/**
+ * A button that copies.
+ * @param {string} name
+ * @param {() => string} text
+ * @param {boolean} [wide] shows the name instead of a sign
+ */
+function copyButton(name, text, wide = false) {
+  const button = make("button", { class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
+    const copied = await copyText(text());
+    button.classList.add("done");
+    button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
+    if (wide) button.textContent = copied ? "Copied" : "Select the text";
+    window.setTimeout(() => {
+      button.classList.remove("done");
+      button.setAttribute("aria-label", name);
+      if (wide) button.textContent = name;
+    }, 1500);
+  } });
+  if (wide) button.textContent = name;
+  else {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 16 16");
+    svg.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", "M6 5.5h6.5v7H6zM3.5 10.5v-7H10");
+    svg.append(path);
+    button.append(svg);
+  }
+  return button;
+}
+
+/** @param {string} text */
+async function copyText(text) {
+  try {
+    // The characters that isolate text directions on the page are no part of a name.
+    await navigator.clipboard.writeText(text.replace(/[\u2066-\u2069]/g, ""));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+// Bookmarks and notes: time ranges with a text, stored next to the trace and marked on the ruler.
+
+import { request, send } from "../net/api.js";
+import { openInspector } from "./selection.js";
+import { byId, make } from "../util/dom.js";
+import { formatTimestamp, formatDuration } from "../util/format.js";
+import { notes, setNotes } from "../state/notes_store.js";
+import { showTab } from "./side_panel.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, show, view } from "../state/view.js";
+
+/** @typedef {import("../state/notes_store.js").Note} Note */
+
+let path = "";
+/**
+ * The number of changes that were begun, and of those without an answer yet. An answer to an
+ * earlier request would undo them here.
+ */
+let [startedChanges, openChanges] = [0, 0];
+/** The last change: changes are made one after the other. @type {Promise<unknown>} */
+let lastChange = Promise.resolve();
+
+export async function showNotes() {
+  const before = openChanges ? -1 : startedChanges;
+  const answer = await request("notes", { filters: "" }).catch((error) => { showError(error); });
+  if (answer && before === startedChanges) applyAnswer(answer);
+}
+
+/** @param {any} answer */
+function applyAnswer(answer) {
+  path = answer.path;
+  setNotes(answer.notes);
+  fill();
+  notifyChange("selection");
+}
+
+/** @param {unknown} error */
+function showError(error) {
+  byId("notes-say").textContent = error instanceof Error ? error.message : String(error);
+}
+
+/** @param {unknown} change @returns {Promise<boolean>} whether it was stored */
+function sendChange(change) {
+  startedChanges += 1;
+  openChanges += 1;
+  const stored = lastChange.then(() => send("notes", change)).then((answer) => { applyAnswer(answer); return true; }).catch((error) => { showError(error); return false; }).finally(() => { openChanges -= 1; });
+  lastChange = stored;
+  return stored;
+}
+
+/**
+ * Marks the measured time range (or the shown one) and the chosen entity; then its text can be
+ * typed.
+ */
+export async function bookmark() {
+  const [from, to] = view.measured ?? [view.from, view.to];
+  const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  await showTab("notes").catch(() => {});
+  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
+  if (!isStored) {
+    showNote("The mark was not stored");
+    return;
+  }
+  /** @type {HTMLElement | null} */ (byId("notes-list").querySelector(`[data-key="${id}"] input`))?.focus();
+  showNote("Marked. You can type a note now");
+}
+
+/** Shows the notes. Existing lines stay, because the user may be typing in one. */
+function fill() {
+  const list = byId("notes-list");
+  for (const line of [...list.children]) if (!notes.some((one) => one.id === line.dataset.key)) line.remove();
+  /** @type {Map<string, HTMLElement>} */
+  const lines = new Map([...list.children].map((line) => [line.dataset.key, line]));
+  /** @type {Element | null} */
+  let place = list.firstElementChild;
+  for (const one of notes) {
+    const line = lines.get(one.id) ?? emptyLine(one.id);
+    if (line === place) place = line.nextElementSibling;
+    else list.insertBefore(line, place);
+    const [text, remove, go] = /** @type {any} */ (line.children);
+    const name = one.text || formatTimestamp(one.from, (one.to - one.from) / 1000);
+    if (text !== document.activeElement) text.value = one.text;
+    remove.setAttribute("aria-label", `Remove note ${name}`);
+    go.setAttribute("aria-label", `Go to note ${name}`);
+    go.textContent = `${formatTimestamp(one.from, (one.to - one.from) / 1000)}, ${formatDuration(one.to - one.from)}`;
+  }
+  byId("notes-say").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
+}
+
+/** An empty line for a note. @param {string} id */
+function emptyLine(id) {
+  // Another window may have removed the note.
+  const withNote = (/** @type {(one: Note) => unknown} */ act) => { const one = notes.find((one) => one.id === id); if (one) act(one); };
+  return make("li", { "data-key": id },
+    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((one) => sendChange({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
+    make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => sendChange({ remove: id }) }),
+    make("button", { class: "go", onclick: () => withNote(goToNote) }));
+}
+
+/** @param {Note} one */
+function goToNote(one) {
+  show(one.from, one.to, true);
+  if (one.entity) openInspector(one.entity);
+}

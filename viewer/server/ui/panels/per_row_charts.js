@@ -1,0 +1,86 @@
+// A small pie or columns for each row, with one key for all, and the same as a table. It shows the
+// differences between rows at a glance.
+
+import { colorKey, shape } from "./charts.js";
+import { isolate, make } from "../util/dom.js";
+import { formatDuration, formatPercent } from "../util/format.js";
+
+/**
+ * @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number,
+ * nanos: number, share: number }[] }} Row
+ */
+
+/** Whether the tables are open. */
+let isOpen = false;
+
+/**
+ * The sizes of a row's values, in the order of the key; the time without a state comes last.
+ * @param {any} type
+ * @param {Row} row
+ * @returns {number[]}
+ */
+function sizes(type, row) {
+  const of = new Map(row.values.map((one) => [one.value, one.nanos]));
+  return [...type.values.map((/** @type {any} */ value) => of.get(value.value) ?? 0), Math.max(0, row.none)];
+}
+
+/** @param {number[]} parts @param {string[]} paints */
+function pie(parts, paints) {
+  const sum = parts.reduce((all, one) => all + one, 0) || 1;
+  const at = (/** @type {number} */ share) => `${(30 + 28 * Math.sin(share * 2 * Math.PI)).toFixed(2)} ${(30 - 28 * Math.cos(share * 2 * Math.PI)).toFixed(2)}`;
+  let from = 0;
+  return parts.map((part, place) => {
+    const [share, start] = [part / sum, from];
+    from += share;
+    if (share > 0.9999) return shape("circle", { cx: 30, cy: 30, r: 28, fill: paints[place] });
+    return share > 0 && shape("path", { d: `M30 30L${at(start)}A28 28 0 ${share > 0.5 ? 1 : 0} 1 ${at(from)}Z`, fill: paints[place] });
+  }).filter((one) => one !== false);
+}
+
+/**
+ * The columns of a row: all rows have one scale.
+ * @param {number[]} parts
+ * @param {string[]} paints
+ * @param {number} most
+ */
+function columns(parts, paints, most) {
+  const wide = 60 / Math.max(parts.length, 3);
+  const bars = parts.map((part, place) => shape("rect", { x: place * wide + 1, y: 58 - (part / most) * 56, width: Math.max(wide - 2, 1), height: (part / most) * 56, fill: paints[place] }));
+  return [shape("path", { d: "M0 58.5H60", class: "axis" }), ...bars];
+}
+
+/**
+ * The charts of all rows of a type.
+ * @param {any} type with the values and the rows
+ * @param {"pie" | "columns"} form
+ * @param {boolean} shares instead of values
+ * @param {(id: string) => void} go moves to a row
+ * @returns {Node[]}
+ */
+export function rowCharts(type, form, shares, go) {
+  /** @type {Row[]} */
+  const rows = type.each;
+  const paints = [...type.values.map((/** @type {any} */ value) => value.color), "var(--track)"];
+  const names = [...type.values.map((/** @type {any} */ value) => value.name), "none"];
+  const all = rows.map((row) => sizes(type, row));
+  const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? formatPercent(part / (row.lived || 1)) : formatDuration(part, 3);
+  // Rows with different lifetimes are compared by their shares.
+  const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].lived || 1)) : parts);
+  const most = Math.max(1e-9, ...scaled.flat());
+  const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
+  const pies = rows.map((row, at) => {
+    const text = shown.filter((place) => all[at][place] > 0).map((place) => `${isolate(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
+    const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
+    svg.append(...form === "pie" ? pie(all[at], paints) : columns(shown.map((place) => scaled[at][place]), shown.map((place) => paints[place]), most));
+    return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${text}`, title: `${isolate(row.name)}: ${text}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
+  });
+  const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);
+  const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shown.map((place) => head(names[place])))),
+    make("tbody", {}, ...rows.map((row, at) => make("tr", {}, make("th", { scope: "row", text: row.name, title: row.name }), ...shown.map((place) => make("td", { text: amount(all[at][place], row) }))))));
+  return [
+    colorKey(shown.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),
+    make("ul", { class: "each", "aria-label": `${type.name} of each row` }, ...pies),
+    make("details", { class: "pairs wide-table", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) },
+      make("summary", { text: "As a table", "data-key": `each ${type.type}` }), make("div", { tabindex: 0, role: "region", "aria-label": `Table of ${type.name}` }, table)),
+  ];
+}

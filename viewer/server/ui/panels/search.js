@@ -1,0 +1,311 @@
+// Finds entities by value, container, attribute and duration, including those too small to be
+// drawn. Hits are in a list and marked on the minimap.
+// All hits are counted. The list contains one stretch of them, which grows as the user moves along
+// it.
+
+import { request, cancel } from "../net/api.js";
+import { goTo } from "./selection.js";
+import { byId, joinNames, make, refill } from "../util/dom.js";
+import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../util/format.js";
+import { showTab } from "./side_panel.js";
+import { markHits } from "../view/timeline.js";
+import { traceDuration, setSetting, setting, view } from "../state/view.js";
+
+/** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
+
+/** The most hits in the list: more make it slow. */
+const MAX_LISTED = 2000;
+
+/** @type {HTMLInputElement} */ const field = byId("find-field");
+/** @type {HTMLInputElement} */ const onlyInterval = byId("find-inside");
+/** @type {HTMLElement} */ const list = byId("hits");
+/** A stretch of all hits, in order. @type {Hit[]} */
+let hits = [];
+/**
+ * The numbers of hits before and after the stretch. While hits are counted, only one of them is
+ * known.
+ * @type {{ before: number | null, after: number | null }}
+ */
+let counts = { before: 0, after: null };
+/** The number of all hits, once they have been counted. @type {number | null} */
+let total = null;
+/** The index of the hit that was visited last. */
+let currentIndex = -1;
+/** The last request, so that moving the interval repeats it only if it changed. */
+let searchKey = "";
+/** The first page. @type {Hit[]} */
+let firstPage = [];
+/** The last step or page: they run one after the other. @type {Promise<unknown>} */
+let lastStep = Promise.resolve();
+/** Whether the list is growing, because it was scrolled to its end. */
+let isGrowing = false;
+
+export function listenToSearch() {
+  byId("find-form").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (searchKey === currentSearch() && hits.length) stepHits(1);
+    else search();
+  });
+  onlyInterval.addEventListener("change", search);
+  field.addEventListener("input", storeSearch);
+  byId("find-next").addEventListener("click", () => stepHits(1));
+  byId("find-before").addEventListener("click", () => stepHits(-1));
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      field.value = "";
+      search();
+      field.blur();
+    } else if (event.key === "Enter" && event.shiftKey) {
+      event.preventDefault();
+      stepHits(-1);
+    }
+  });
+  list.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("button")]);
+    all[all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + by]?.focus();
+  });
+  list.addEventListener("scroll", () => {
+    const by = list.scrollTop + list.clientHeight > list.scrollHeight - 60 ? 1 : list.scrollTop < 60 ? -1 : 0;
+    if (by === 0 || isGrowing) return;
+    isGrowing = true;
+    enqueue(async () => {
+      await extendList(by);
+      isGrowing = false;
+    });
+  });
+}
+
+/** Searches for the text in the address. */
+export function restoreSearch() {
+  const [text, part] = [setting("find") ?? "", setting("inside") === "1"];
+  if (field.value.trim() === text && onlyInterval.checked === part) return;
+  field.value = text;
+  onlyInterval.checked = part;
+  search();
+}
+
+/** Writes the search to the address. */
+function storeSearch() {
+  setSetting("find", field.value.trim() || null);
+  setSetting("inside", onlyInterval.checked ? "1" : null);
+}
+
+/** @param {() => Promise<unknown>} act */
+function enqueue(act) {
+  lastStep = lastStep.then(act, act);
+}
+
+/** Opens the tab and searches for a text. @param {string} text */
+export function findText(text) {
+  showTab("find", true).catch(() => {});
+  field.value = /\s/.test(text) ? `"${text}"` : text;
+  search();
+}
+
+function currentSearch() {
+  const [from, to] = onlyInterval.checked ? [view.from, view.to] : [0, traceDuration() + 1];
+  return JSON.stringify({ what: field.value.trim(), from, to });
+}
+
+/** Repeats the search if it depends on the interval and the interval has changed. */
+export async function refreshSearch() {
+  if (onlyInterval.checked && field.value.trim() && searchKey !== currentSearch()) await search();
+}
+
+async function search() {
+  storeSearch();
+  searchKey = currentSearch();
+  const parameters = JSON.parse(searchKey);
+  cancel("find", "page");
+  currentIndex = -1;
+  total = null;
+  hits = firstPage = [];
+  counts = { before: 0, after: null };
+  if (!parameters.what) {
+    showStatus("");
+    showList();
+    markHits(null);
+    return;
+  }
+  let listedCount = -1;
+  const showAnswer = (/** @type {any} */ answer) => {
+    const many = groupDigits(answer.total);
+    if (answer.done === undefined) {
+      total = answer.total;
+    }
+    firstPage = answer.hits;
+    showStatus(answer.done !== undefined ? `counting… ${many} found, ${formatPercent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${many} found`);
+    // The list grows until it has a page. It stays in place if the user has moved elsewhere in
+    // it.
+    if (answer.hits.length > listedCount && (listedCount < 0 || hits.length === listedCount) && counts.before === 0) {
+      listedCount = answer.hits.length;
+      hits = answer.hits;
+      deriveCounts();
+      showList();
+    } else {
+      deriveCounts();
+      markCurrent();
+    }
+    markHits({ from: parameters.from, to: parameters.to, bins: answer.bins });
+  };
+  try {
+    const answer = await request("find", parameters, "find", showAnswer);
+    if (answer) showAnswer(answer);
+  } catch (error) {
+    showStatus(error instanceof Error ? error.message : String(error), true);
+    showList();
+    markHits(null);
+  }
+}
+
+/** Derives the number of hits on one side from that on the other, once all are counted. */
+function deriveCounts() {
+  if (total === null) return;
+  if (counts.before !== null) counts.after = total - counts.before - hits.length;
+  else if (counts.after !== null) counts.before = total - counts.after - hits.length;
+}
+
+/** @param {string} text @param {boolean} [isError] */
+function showStatus(text, isError = false) {
+  const line = byId("find-says");
+  line.textContent = text;
+  line.classList.toggle("wrong", isError);
+  field.setAttribute("aria-invalid", String(isError));
+}
+
+/** Shows the stretch of the list. */
+function showList() {
+  byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
+  const span = view.to - view.from;
+  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => enqueue(() => visitHit(hits.findIndex(({ id }) => id === hit.id))) },
+    make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? formatDuration(hit.to - hit.from) : "" }),
+    make("span", { class: "where", text: `${formatTimestamp(hit.from, span / 1000)} · ${joinNames(hit.path.slice(-2))}` }))))));
+  markCurrent();
+}
+
+/** Marks the visited hit and shows its number. */
+function markCurrent() {
+  [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === currentIndex)));
+  const { before, after } = counts;
+  const many = total === null ? "…" : groupDigits(total);
+  const left = after === null ? 0 : after + hits.length - 1 - currentIndex;
+  byId("find-place").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${many}` : left === 0 ? "the last" : `${groupDigits(left)} before the last`;
+}
+
+/**
+ * Fetches the hits next to the stretch, after or before it; returns whether there were any.
+ * @param {number} by
+ * @returns {Promise<boolean>}
+ */
+async function extendList(by) {
+  const edge = by > 0 ? hits[hits.length - 1] : hits[0];
+  const remaining = by > 0 ? counts.after : counts.before;
+  if (!edge || remaining === 0) return false;
+  const more = await requestPage({ id: edge.id, by });
+  if (!more) return false;
+  const added = more.hits.length;
+  const before = list.scrollHeight;
+  if (by > 0) {
+    hits = [...hits, ...more.hits];
+    if (counts.after !== null) counts.after -= added;
+  } else {
+    hits = [...more.hits, ...hits];
+    if (counts.before !== null) counts.before -= added;
+    if (currentIndex >= 0) currentIndex += added;
+  }
+  if (!more.more) counts[by > 0 ? "after" : "before"] = 0;
+  deriveCounts();
+  if (added === 0) return false;
+  const top = list.scrollTop;
+  showList();
+  // The visible hits keep their position.
+  list.scrollTop = by > 0 ? top : top + list.scrollHeight - before;
+  trimList(by);
+  return true;
+}
+
+/** Removes hits at the opposite end of a list that has become long. @param {number} by */
+function trimList(by) {
+  const many = hits.length - MAX_LISTED;
+  if (many <= 0) return;
+  const before = list.scrollHeight;
+  const top = list.scrollTop;
+  if (by > 0) {
+    hits = hits.slice(many);
+    if (counts.before !== null) counts.before += many;
+    currentIndex = Math.max(-1, currentIndex - many);
+  } else {
+    hits = hits.slice(0, MAX_LISTED);
+    if (counts.after !== null) counts.after += many;
+    if (currentIndex >= MAX_LISTED) currentIndex = -1;
+  }
+  showList();
+  list.scrollTop = by > 0 ? top - (before - list.scrollHeight) : top;
+}
+
+/**
+ * Fetches a page of the list.
+ * @param {Record<string, string | number>} where
+ * @returns {Promise<{ hits: Hit[], more: boolean } | undefined>}
+ */
+async function requestPage(where) {
+  const of = searchKey;
+  byId("find").setAttribute("aria-busy", "true");
+  try {
+    const answer = await request("find", { ...JSON.parse(of), ...where }, "page");
+    return of === searchKey ? answer : undefined;
+  } catch (error) {
+    showStatus(error instanceof Error ? error.message : String(error), true);
+    return undefined;
+  } finally {
+    byId("find").removeAttribute("aria-busy");
+  }
+}
+
+/**
+ * Moves from one end of all hits to the opposite one.
+ * @param {boolean} end true moves to the last hit
+ */
+async function jumpToEnd(end) {
+  if ((end ? counts.after : counts.before) !== 0) {
+    const answer = end ? await requestPage({ by: -1 }) : { hits: firstPage, more: true };
+    if (!answer || answer.hits.length === 0) return;
+    hits = answer.hits;
+    counts = end ? { before: answer.more ? null : 0, after: 0 } : { before: 0, after: null };
+    deriveCounts();
+  }
+  currentIndex = end ? hits.length - 1 : 0;
+  showList();
+}
+
+/** Moves to the next hit, or to the previous one. @param {number} by */
+function stepHits(by) {
+  enqueue(() => visitHit(currentIndex < 0 && by < 0 ? -1 : currentIndex + by));
+}
+
+/**
+ * Shows a hit in its place.
+ * @param {number} number index in the stretch; hits next to it are fetched, and the first follows
+ * the last
+ */
+async function visitHit(number) {
+  const edge = number < 0 ? hits[0] : hits[hits.length - 1];
+  if (!edge) return;
+  const by = number < 0 ? -1 : 1;
+  if (number >= 0 && number < hits.length) currentIndex = number;
+  else if (await extendList(by)) currentIndex = hits.indexOf(edge) + by;
+  else if ((by < 0 ? counts.before : counts.after) === 0) await jumpToEnd(by < 0);
+  else return;
+  const hit = hits[currentIndex];
+  if (!hit) return;
+  markCurrent();
+  const scrollToHit = () => list.children[hits.indexOf(hit)]?.scrollIntoView({ block: "nearest" });
+  scrollToHit();
+  await goTo(hit.id, true);
+  // The inspector has taken space from the list.
+  scrollToHit();
+}

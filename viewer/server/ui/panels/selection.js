@@ -1,0 +1,195 @@
+// The chosen entity: shown in the inspector, with steps to the next of its kind and over its links.
+
+import { request } from "../net/api.js";
+import * as chart from "../view/chart.js";
+import { byId } from "../util/dom.js";
+import { facts, storeFacts } from "../state/facts.js";
+import { groupDigits } from "../util/format.js";
+import { fillInspector } from "./inspector.js";
+import { overlay } from "../state/overlay_state.js";
+import { reveal, rowOf } from "../state/rows.js";
+import { followSource, openSource } from "./source.js";
+import { showNote } from "../util/status_line.js";
+import { notifyChange, storeView, traceDuration, show, view } from "../state/view.js";
+
+/** Opens the inspector. @param {string} id */
+export async function openInspector(id) {
+  const all = await facts(id, "choose").catch(() => undefined);
+  if (!all) return;
+  view.chosen = id;
+  overlay.stickyHighlights = [];
+  // The links of a chain stay lit while the user moves along it.
+  if (!view.chained) overlay.chainLinks = [];
+  else if (!overlay.chainLinks.some((hop) => hop.id === id)) overlay.chainLinks = (await requestChain(id))?.hops ?? [];
+  showNote("");
+  fillInspector(all, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToSelected, walk: stepTo, chain: toggleChain, source: () => openSource(id), light: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
+  storeView(true);
+  notifyChange("selection");
+  followSource();
+}
+
+/**
+ * @param {string} id
+ * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number, after: number, cut: boolean
+ * } | undefined>}
+ */
+function requestChain(id) {
+  return request("hops", { id }).catch(() => undefined);
+}
+
+/**
+ * Lights the chain of links through the chosen entity or the one at the pointer; a second call
+ * removes it.
+ */
+export async function toggleChain() {
+  const from = view.chosen ?? overlay.target;
+  if (!from) {
+    showNote("Select a state or a link first");
+    return;
+  }
+  if (view.chained && overlay.chainLinks.length > 0) {
+    view.chained = false;
+    await openInspector(from);
+    return;
+  }
+  const answer = await requestChain(from);
+  if (!answer) return;
+  if (answer.hops.length === 0) {
+    showNote("No link starts or ends here");
+    return;
+  }
+  overlay.chainLinks = answer.hops;
+  view.chained = true;
+  await openInspector(from);
+  const count = answer.hops.length;
+  showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.cut ? "; there may be more" : ""}`);
+}
+
+export function closeInspector() {
+  overlay.stickyHighlights = [];
+  overlay.chainLinks = [];
+  view.chained = false;
+  if (view.chosen === null) return;
+  view.chosen = null;
+  byId("inspector").hidden = true;
+  storeView(true);
+  notifyChange("selection");
+}
+
+/** Shows the entity that the address names in the inspector. */
+export async function restoreSelected() {
+  if (view.chosen) await openInspector(view.chosen);
+  else byId("inspector").hidden = true;
+}
+
+/**
+ * Shows another entity in its place: unfolds its row and moves the interval.
+ * @param {string} id
+ * @param {boolean} [zoomIn] zooms in until even a short entity is visible
+ */
+export async function goTo(id, zoomIn = false) {
+  const all = await facts(id, "choose").catch(() => undefined);
+  if (!all) return;
+  if (!rowOf(all.container)) await revealContainer(all);
+  if (all.kind !== "Container") {
+    const middle = (all.from + all.to) / 2;
+    const long = Math.abs(all.to - all.from);
+    const span = view.to - view.from;
+    // An entity without duration is visible at any zoom. The chosen span separates it from others
+    // and shows some of them.
+    const enough = Math.max(long === 0 ? traceDuration() / 50 : long * 20, 200);
+    const small = zoomIn && long < span / 60 && enough < span;
+    const newSpan = small ? enough : span;
+    if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
+      // Stays within the trace, if it is long enough.
+      const from = Math.max(0, Math.min(middle - newSpan / 2, traceDuration() - newSpan));
+      show(from, from + newSpan, true);
+    }
+  }
+  const row = rowOf(all.container);
+  if (row) reveal(row);
+  await openInspector(id);
+}
+
+/**
+ * Unfolds rows, shows hidden ones and clears the name filter until a container has its row.
+ * @param {any} all
+ */
+async function revealContainer(all) {
+  const path = [...all.above, all.container];
+  for (const container of path) view.gone.delete(container);
+  for (const container of all.above) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  if (view.names) view.names = "";
+  const shown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
+  storeView();
+  notifyChange("rows");
+  await shown;
+  // Containers below folded ones were folded themselves.
+  if (!rowOf(all.container) && path.some((container) => rowOf(container)?.folded)) await revealContainer(all);
+}
+
+/**
+ * Moves to the next or the previous entity of the kind.
+ * @param {number} by
+ * @param {boolean} same only those with the same value
+ */
+export async function stepTo(by, same) {
+  const from = view.chosen ?? overlay.target;
+  if (!from) {
+    showNote("Select an entity first: click it or search for it");
+    return;
+  }
+  const answer = await request("step", { id: from, by, same: String(same) }).catch(() => undefined);
+  if (answer === undefined) return;
+  if (!answer.facts) {
+    showNote(by > 0 ? "This is the last of its kind" : "This is the first of its kind");
+    return;
+  }
+  storeFacts(answer.facts);
+  await goTo(answer.facts.id);
+}
+
+/**
+ * Moves from a state over its link to the state at the opposite endpoint; from a link to the state
+ * in which it ends.
+ */
+export async function goToPartner() {
+  const from = view.chosen ?? overlay.target;
+  const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
+  if (!all) {
+    showNote("Select a state or a link first");
+    return;
+  }
+  const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
+  const link = all.kind === "Link" ? all : await facts(all.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
+  if (!link) {
+    showNote("No link starts or ends here");
+    return;
+  }
+  const ends = link.related.filter((/** @type {any} */ one) => one.id !== all.id && !isLink(one));
+  const target = link.fields[1]?.[1];
+  const end = (all.kind === "Link" && ends.find((/** @type {any} */ one) => one.path.join(" › ") === target)) || ends[0];
+  await goTo(end?.id ?? link.id);
+}
+
+export async function zoomToSelected() {
+  const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
+  if (!view.chosen) showNote("Select an entity first: click it or search for it");
+  if (!all) return;
+  const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
+  const edge = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);
+  show(from - edge, to + edge, true);
+}
+
+/**
+ * Opens the inspector on the entity at a point of the diagram's window, or closes it.
+ * @param {number} x
+ * @param {number} y
+ * @param {import("../state/rows.js").Row | undefined} row
+ */
+export async function selectAt(x, y, row) {
+  const found = chart.entityAt(x, y);
+  if (found?.hit) await openInspector(found.hit.id);
+  else if (found?.mixture || !row) closeInspector();
+  else await openInspector(`c${row.id}`);
+}

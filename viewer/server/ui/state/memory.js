@@ -1,0 +1,100 @@
+// The memory of a trace between visits: the arrangement of its rows, and dimmed or hidden values
+// and types.
+
+import { send } from "../net/api.js";
+import { showNote } from "../util/status_line.js";
+import { activeFilters, onStore, view } from "./view.js";
+import { namesOf, renumber, setTrace } from "./workspace.js";
+
+/** The most traces in the memory; those not viewed for the longest time are removed. */
+const MAX_TRACES = 50;
+const KEY = "tumit:traces";
+
+/**
+ * Names of traces, the arrangement of their rows, and the names of its numbers if another trace may
+ * have the same name.
+ * @returns {string[][]} newest last
+ */
+function readEntries() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((one) => Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === "string")) : [];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * The name of a trace in the memory: container numbers have a meaning only in the same trace.
+ * @param {any} summary
+ */
+export function traceIdentity(summary) {
+  // A growing trace has no fixed size.
+  if (summary.standing) return summary.name;
+  return [summary.name, summary.origin, summary.duration, summary.containers, summary.states].join(" ");
+}
+
+/**
+ * The initial arrangement of a trace: that of the command line, or that of the last visit, or that
+ * of other traces of its model.
+ * @param {string} trace
+ * @param {any} summary
+ */
+export async function initialRows(trace, { filters, look, standing }) {
+  const rows = await readRows(trace, Boolean(standing));
+  if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
+  else if (look && ![...rows].length) {
+    if (look.filters.length) rows.set("filters", JSON.stringify(look.filters));
+    if (look.hidden.length) rows.set("hidden", look.hidden.join(" "));
+    if (look.gradients?.length) rows.set("gradients", look.gradients.join(" "));
+    if (look.dimmed.length) rows.set("dimmed", look.dimmed.join(" "));
+  }
+  return String(rows);
+}
+
+/**
+ * Stores the rows of the trace here, and the style of its model at the server, for its next run.
+ * @param {string} trace
+ * @param {boolean} grows whether another trace may have the same name later
+ */
+export function listenToMemory(trace, grows) {
+  setTrace(trace);
+  let naming = 0;
+  let sentStyle = "";
+  let timer = 0;
+  onStore((rows) => {
+    storeRows(trace, rows);
+    window.clearTimeout(naming);
+    if (grows && rows) naming = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
+    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
+    const text = JSON.stringify(style);
+    const isChanged = sentStyle !== "" && sentStyle !== text;
+    sentStyle = text;
+    if (!isChanged) return;
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => { send("look", style).catch(() => {}); }, 100);
+  });
+}
+
+/** The stored arrangement of the rows. @param {string} trace @param {boolean} grows */
+async function readRows(trace, grows) {
+  const [, rows = "", names = "{}"] = readEntries().find(([name]) => name === trace) ?? [];
+  if (!grows || !rows) return new URLSearchParams(rows);
+  try {
+    const [here, missing] = await renumber(rows, JSON.parse(names), "");
+    if (missing) showNote(`Not in this trace, but in the previous one: ${missing}`);
+    return new URLSearchParams(here);
+  } catch {
+    return new URLSearchParams();
+  }
+}
+
+/** @param {string} trace @param {string} rows @param {...string} names */
+function storeRows(trace, rows, ...names) {
+  const others = readEntries().filter(([name]) => name !== trace);
+  try {
+    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
+  } catch {
+    // The storage is full or forbidden; the address still contains the view.
+  }
+}

@@ -1,0 +1,21 @@
+// The contents of the diagram's overlay, which `view/overlay.js` draws.
+
+/** The position of the pointer, and the time range being chosen, to zoom to or to measure. */
+export const overlay = {
+  /** @type {number | null} */ x: null,
+  /** @type {number | null} */ y: null,
+  /** The row that is pointed at. @type {number | null} */ pointedRow: null,
+  /** @type {[number, number] | null} */ dragRange: null,
+  /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
+  /** @type {string[]} */ highlighted: [],
+  /** What stays lit until something else is chosen. @type {string[]} */ stickyHighlights: [],
+  /** The chain of links through what is chosen. @type {Hop[]} */ chainLinks: [],
+  /** @type {string | null} */ target: null,
+};
+
+/**
+ * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
+ * the innermost last.
+ * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
+ * ends: [string, string] }} Hop
+ */

@@ -1,0 +1,43 @@
+// Undo and redo of changes to rows, filters and style. They do not revert movements through time;
+// Back does.
+
+import { scrollTop } from "./rows.js";
+import { showNote } from "../util/status_line.js";
+import { restoreRows, onStore } from "./view.js";
+
+/**
+ * The arrangement of the rows, the text searched in their names, and their scroll position.
+ * @typedef {[string, string, number]} Look
+ */
+
+/** Earlier arrangements, the newest last. @type {Look[]} */
+let past = [];
+/** @type {Look[]} */
+let future = [];
+/** @type {Look | null} */
+let current = null;
+const MAX_STEPS = 200;
+
+onStore((rows, names) => {
+  // The new rows are not there yet, so that the scroll position is still that of the old ones.
+  if (current !== null && (rows !== current[0] || names !== current[1])) {
+    past = [...past.slice(1 - MAX_STEPS), [current[0], current[1], scrollTop()]];
+    future = [];
+  }
+  current = [rows, names, 0];
+});
+
+/** @param {Look[]} from @param {Look[]} to @param {string} none */
+function restore(from, to, none) {
+  const arrangement = from.pop();
+  if (arrangement === undefined || current === null) {
+    showNote(none);
+    return;
+  }
+  to.push([current[0], current[1], scrollTop()]);
+  current = arrangement;
+  restoreRows(...arrangement);
+}
+
+export const undo = () => restore(past, future, "There is nothing to undo");
+export const redo = () => restore(future, past, "There is nothing to redo");

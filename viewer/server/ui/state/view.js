@@ -1,0 +1,454 @@
+// The view: the interval, the rows, dimmed and hidden values and types, the chosen entity and the
+// measured time range. The address contains all of it.
+
+import { setFilterSource } from "../net/api.js";
+import { showNote } from "../util/status_line.js";
+
+/**
+ * The state of the view.
+ * @typedef {object} View
+ * @property {number} from nanoseconds after the trace's first timestamp
+ * @property {number} to
+ * @property {number | null} level containers at this depth are folded
+ * @property {Set<number>} toggled containers that differ from that
+ * @property {number[]} pinned containers on top, in this order
+ * @property {Set<number>} gone containers that are not drawn
+ * @property {[number, number][]} moved `[container, the next sibling]`, applied in order; 0 is the
+ * end
+ * @property {string} names text that the names of the rows contain
+ * @property {Set<number>} dimmed values
+ * @property {Set<number>} hidden types
+ * @property {Set<number>} gradients variables that are drawn as gradients
+ * @property {[string, boolean][]} filters expressions, and whether they act
+ * @property {string | null} chosen the entity in the inspector
+ * @property {boolean} chained whether the chain of links through it is lit
+ * @property {[number, number] | null} measured two timestamps
+ * @typedef {"time" | "rows" | "style" | "selection" | "settings"} Change
+ */
+
+/** @type {View} */
+export const view = {
+  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
+  filters: [], chosen: null, chained: false, measured: null,
+};
+
+/** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
+let zooms = [];
+let length = 1;
+/** @type {((kind: Change) => void)[]} */
+const listeners = [];
+let timer = 0;
+/**
+ * Whether a pending change makes no step of the history, because another pane's step moved this
+ * one.
+ */
+let followsPane = false;
+/** The number of earlier views in the history. */
+let step = 0;
+/**
+ * The address that this page wrote last. A different address was typed by hand.
+ * @type {string | null}
+ */
+let storedAddress = null;
+/** @type {((rows: string, names: string) => void)[]} */
+const storeListeners = [];
+
+/**
+ * @param {(rows: string, names: string) => void} listener receives the style of the rows and the text
+ * searched in their names at each possible change
+ */
+export function onStore(listener) {
+  storeListeners.push(listener);
+}
+
+function notifyStore() {
+  const rows = rowParameters();
+  storeListeners.forEach((listener) => listener(rows, view.names));
+}
+
+/**
+ * Parts of the address that are no part of the view: the scroll position, the panel, and the
+ * settings of its statistics.
+ */
+const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected"];
+/** @type {Map<string, string>} */
+const settings = new Map();
+let settingsTimer = 0;
+/** The pending scroll position of the rows, applied once they are there. @type {number | null} */
+let scroll = null;
+/** Milliseconds between two changes of the address: browsers accept only a few each second. */
+const SETTINGS_DELAY = 300;
+
+/** @param {string} name @returns {string | null} the value in the address; null for the default */
+export function setting(name) {
+  return settings.get(name) ?? null;
+}
+
+/**
+ * Writes a value to the address that makes no step of the history.
+ * @param {string} name
+ * @param {string | null} value
+ */
+export function setSetting(name, value) {
+  if (setting(name) === value) return;
+  if (value === null) settings.delete(name);
+  else settings.set(name, value);
+  settingsTimer ||= window.setTimeout(() => {
+    settingsTimer = 0;
+    // The end of a pending movement writes the address too.
+    if (timer) return;
+    history.replaceState({ trail: zooms, step }, "", viewAddress());
+    notifyChange("settings");
+  }, SETTINGS_DELAY);
+}
+
+/** The pending scroll position of the rows. The second call returns null. */
+export function takeScroll() {
+  const to = scroll;
+  scroll = null;
+  return to;
+}
+
+/** The part of an address that makes steps of the history. @param {string} address */
+function historyPart(address) {
+  const parts = new URLSearchParams(address.slice(1));
+  for (const name of SETTINGS) parts.delete(name);
+  return String(parts);
+}
+
+/** The filters that act, in the format of the server. */
+export function activeFilters() {
+  const on = view.filters.filter((one) => one[1]).map((one) => one[0]);
+  return on.length ? JSON.stringify(on) : "";
+}
+setFilterSource(activeFilters);
+
+/**
+ * Restores the arrangement of the rows.
+ * @param {string} rows
+ * @param {string} names
+ * @param {number} top the former scroll position
+ */
+export function restoreRows(rows, names, top) {
+  view.names = names;
+  scroll = top;
+  readRows(new URLSearchParams(rows));
+  storeView();
+  notifyChange("rows");
+}
+
+/** @param {(kind: Change) => void} listener */
+export function onChange(listener) {
+  listeners.push(listener);
+}
+
+/** @param {Change} kind */
+export function notifyChange(kind) {
+  listeners.forEach((listener) => listener(kind));
+}
+
+/** The longest duration of another trace on the same page, in nanoseconds. */
+let longestDuration = 0;
+
+/** Lets the view extend to the end of another trace. @param {number} duration */
+export function setLongestDuration(duration) {
+  longestDuration = duration;
+}
+
+/** The generation of the trace: it changes while the trace is read or written. */
+let generation = 0;
+
+/** The generation that is shown. */
+export function currentGeneration() {
+  return generation;
+}
+
+/**
+ * Changes to another generation of the trace. An interval at the end follows the end, the whole
+ * trace stays whole, and any other interval stays in place.
+ * @param {number} duration
+ * @param {number} later the increase of all timestamps of the page
+ * @param {number} next the new generation
+ */
+export function setGeneration(duration, later, next) {
+  const [before, span] = [length, view.to - view.from];
+  const all = view.from <= 0 && view.to >= before;
+  const atEnd = !all && Math.abs(view.to - before) <= span / 100;
+  length = duration;
+  generation = next;
+  const by = atEnd ? duration - before : later;
+  [view.from, view.to] = all ? [0, duration] : [view.from + by, view.to + by];
+  if (view.measured) view.measured = [view.measured[0] + later, view.measured[1] + later];
+  zooms = all ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + by, to + by]));
+  storeView(true);
+}
+
+/** Length of the trace, in nanoseconds. */
+export function traceDuration() {
+  return length;
+}
+
+/** The zooms that led here, the whole trace first. */
+export function zoomHistory() {
+  return zooms;
+}
+
+/**
+ * @param {number} duration
+ * @param {string} storedRows the arrangement of the rows at the last visit of the trace
+ * @param {number} number the generation
+ */
+export function startView(duration, storedRows, number) {
+  length = duration;
+  generation = number;
+  const here = location.hash.slice(1);
+  readAddress(here || storedRows);
+  zooms = history.state?.trail ?? addZoom([], [view.from, view.to]);
+  step = history.state?.step ?? 0;
+  if (!here) storeView(true);
+  else notifyStore();
+  window.addEventListener("popstate", (event) => {
+    window.clearTimeout(timer);
+    timer = 0;
+    window.clearTimeout(settingsTimer);
+    settingsTimer = 0;
+    const settingsBefore = event.state?.trail ? new Map(settings) : null;
+    readAddress(location.hash.slice(1));
+    // Back and forward do not change the panel.
+    if (settingsBefore) SETTINGS.filter((name) => name !== "scroll").forEach((name) => setSetting(name, settingsBefore.get(name) ?? null));
+    else onSettings();
+    zooms = event.state?.trail ?? addZoom([], [view.from, view.to]);
+    step = event.state?.step ?? step + 1;
+    notifyStore();
+    notifyChange("rows");
+  });
+}
+
+/**
+ * Shows an interval, limited to sensible lengths and positions.
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} [step] a step of the history by itself, not part of a movement
+ * @param {boolean} [follows] another pane has moved
+ */
+export function show(from, to, step = false, follows = false) {
+  const least = 20;
+  const far = Math.max(length, longestDuration);
+  const span = Math.min(Math.max(to - from, least), far * 1.5);
+  const middle = (from + to) / 2;
+  // At most a quarter of the image lies outside the trace.
+  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(far - span * 0.75, -span / 4));
+  const [a, b] = [Math.round(first), Math.round(first + span)];
+  if (a === view.from && b === view.to) return;
+  if (step) storeView();
+  view.from = a;
+  view.to = b;
+  if (step) storeView();
+  else storeViewSoon(follows);
+  notifyChange("time");
+}
+
+/**
+ * Moves to the interval of another pane. The step of the history belongs to that pane, and this
+ * address follows, so that Back there moves both back.
+ * @param {number} from
+ * @param {number} to
+ */
+export function followPane(from, to) {
+  show(from, to, false, true);
+}
+
+export function fit() {
+  show(0, length, true);
+}
+
+/**
+ * @param {number} factor below 1 zooms in
+ * @param {number} [at] the timestamp that keeps its position
+ */
+export function zoom(factor, at = (view.from + view.to) / 2) {
+  show(at - (at - view.from) * factor, at + (view.to - at) * factor);
+}
+
+/** @param {number} share of the interval */
+export function pan(share) {
+  const by = (view.to - view.from) * share;
+  show(view.from + by, view.to + by);
+}
+
+/** @param {Set<number>} set @param {number} member */
+export function toggle(set, member) {
+  if (!set.delete(member)) set.add(member);
+}
+
+/**
+ * Schedules the view for the address; a pause in the movement makes a step of the history.
+ * @param {boolean} [follows] another pane has moved: no step
+ */
+export function storeViewSoon(follows = false) {
+  if (timer) window.clearTimeout(timer);
+  followsPane = follows;
+  timer = window.setTimeout(storeView, 250);
+}
+
+/** Returns to the previous view. A movement that has not come to rest is a step already. */
+export function back() {
+  if (timer) storeView();
+  // This page does not know the steps of other panes.
+  if (step > 0 || window.parent !== window) history.back();
+  else showNote("This is the first view");
+}
+
+/**
+ * Writes the view to the address as a step of the history by itself.
+ * @param {boolean} [replaces] replaces the previous step
+ */
+export function storeView(replaces = false) {
+  const follows = timer !== 0 && followsPane;
+  window.clearTimeout(timer);
+  timer = 0;
+  const address = viewAddress();
+  zooms = addZoom(zooms, [view.from, view.to]);
+  const isStep = replaces !== true && !follows && historyPart(location.hash) !== historyPart(address);
+  if (isStep) step += 1;
+  if (isStep) history.pushState({ trail: zooms, step }, "", address);
+  else if (replaces === true || follows || (location.hash || "#") !== address) history.replaceState({ trail: zooms, step }, "", address);
+  if (storedAddress !== historyPart(address)) {
+    storedAddress = historyPart(address);
+    notifyStore();
+    listeners.forEach((listener) => listener("selection"));
+  }
+}
+
+/**
+ * A trail with one more zoom. Earlier zooms remain if they contain it and are at least twice as
+ * wide.
+ * @param {[number, number][]} before
+ * @param {[number, number]} now
+ * @returns {[number, number][]}
+ */
+function addZoom(before, [from, to]) {
+  /** @type {[number, number]} */
+  const all = [0, length];
+  if (from <= 0 && to >= length) return [all];
+  const wider = before.filter(([a, b], at) => at > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
+  return [all, ...wider.slice(-4), [from, to]];
+}
+
+const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden", "gradients"]);
+
+function viewAddress() {
+  const parts = new URLSearchParams(rowParameters());
+  if (view.from !== 0 || view.to !== length) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
+  if (view.names) parts.set("names", view.names);
+  if (view.chosen) parts.set("chosen", view.chosen);
+  if (view.chosen && view.chained) parts.set("chain", "1");
+  if (view.measured) parts.set("measured", view.measured.join(" "));
+  for (const [name, value] of settings) parts.set(name, value);
+  return "#" + parts;
+}
+
+/** The part of the address with the style of the rows. It is remembered with the trace. */
+function rowParameters() {
+  const parts = new URLSearchParams();
+  if (view.level !== null) parts.set("level", String(view.level));
+  for (const name of SETS) {
+    if (view[name].size) parts.set(name, [...view[name]].join(" "));
+  }
+  if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
+  if (view.filters.length) parts.set("filters", JSON.stringify(view.filters.map(([text, on]) => (on ? text : [text]))));
+  if (view.moved.length) parts.set("moved", view.moved.map((pair) => pair.join("-")).join(" "));
+  return String(parts);
+}
+
+/** @type {() => void} */
+let onSettings = () => {};
+
+/**
+ * @param {() => void} handler called when an address from outside changes values outside the view
+ */
+export function watchSettings(handler) {
+  onSettings = handler;
+}
+
+/** Nanoseconds of 290 years: no timestamp is further away. */
+const MAX_TIMESTAMP = 2 ** 63;
+
+/** @param {string} address */
+function readAddress(address) {
+  const parts = new URLSearchParams(address);
+  const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
+  const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
+  const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, length];
+  // Larger timestamps in an address are ignored: no trace extends that far.
+  [view.from, view.to] = from < to && from > -MAX_TIMESTAMP && to < MAX_TIMESTAMP ? [from, to] : [0, length];
+  view.names = parts.get("names") ?? "";
+  view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
+  view.chained = parts.get("chain") === "1";
+  const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
+  view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
+  settings.clear();
+  for (const name of SETTINGS) if (parts.get(name)) settings.set(name, parts.get(name) ?? "");
+  scroll = Number(/^\d+$/.exec(setting("scroll") ?? "")?.[0] ?? 0);
+  readRows(parts);
+}
+
+/** @param {URLSearchParams} parts */
+function readRows(parts) {
+  const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
+  const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
+  const level = parts.get("level");
+  view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
+  for (const name of SETS) view[name] = new Set(numbers(name));
+  view.pinned = numbers("pinned");
+  view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
+  view.filters = readFilters(parts.get("filters") ?? "");
+}
+
+/**
+ * The filters of the address; those in brackets are off. If one is invalid, none is taken.
+ * @param {string} text
+ * @returns {[string, boolean][]}
+ */
+function readFilters(text) {
+  /** @type {any} */ let all;
+  try {
+    all = JSON.parse(text || "[]");
+  } catch {
+    all = null;
+  }
+  const error = !Array.isArray(all) ? "they are not a list of texts"
+    : describeInvalidFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
+  if (!error) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
+  showNote(`The filters in the address were not applied: ${error}`);
+  return [];
+}
+
+/**
+ * Describes the first entry that is no filter; an empty text if all are filters.
+ * @param {unknown[]} all
+ * @param {(one: any) => unknown} text returns the text of an entry
+ */
+export function describeInvalidFilter(all, text) {
+  const at = all.findIndex((one) => { const found = text(one); return typeof found !== "string" || found.trim() === ""; });
+  return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
+}
+
+/** The part of a request with the contents and the style of the image. */
+export function imageParameters() {
+  return {
+    picture: generation,
+    fill: document.querySelector(".scroller")?.clientHeight ?? 0,
+    filters: activeFilters(),
+    theme: document.documentElement.dataset.theme,
+    level: view.level,
+    toggled: [...view.toggled].join(","),
+    pinned: view.pinned.join(","),
+    gone: [...view.gone].join(","),
+    moved: view.moved.map((pair) => pair.join("-")).join(","),
+    names: view.names,
+    dimmed: [...view.dimmed].join(","),
+    hidden: [...view.hidden].join(","),
+    gradients: [...view.gradients].join(","),
+  };
+}

@@ -1,0 +1,73 @@
+// A menu next to its subject: opened by pointer or key, navigated by arrows, closed by Escape or an
+// outside click.
+
+import { make } from "./dom.js";
+
+/**
+ * @typedef {{ name: string, key?: string, checked?: boolean, color?: string, sign?: Element, act:
+ * () => void } | null} Item null is a line between items
+ */
+
+/** @type {HTMLElement | null} */
+let menuBox = null;
+/** @type {HTMLElement | null} */
+let previousFocus = null;
+
+/** @param {string} label @param {DOMRect} at @param {Item[]} items */
+export function openMenu(label, at, items) {
+  closeMenu();
+  previousFocus = /** @type {HTMLElement | null} */ (document.activeElement);
+  const box = make("div", { class: "menu", role: "menu", "aria-label": label });
+  for (const item of items) {
+    if (item === null) {
+      box.append(make("hr", { role: "separator" }));
+      continue;
+    }
+    const radio = item.checked !== undefined;
+    box.append(make("button", {
+      role: radio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": radio ? String(item.checked) : null,
+      onclick: () => { closeMenu(); item.act(); },
+    }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
+  }
+  // The menu is placed in a landmark, where screen readers search for content.
+  (document.querySelector("main") ?? document.body).append(box);
+  menuBox = box;
+  const { offsetWidth: wide, offsetHeight: tall } = box;
+  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - wide - 4))}px`;
+  box.style.top = `${at.bottom + 4 + tall <= innerHeight ? at.bottom + 4 : Math.max(4, at.top - tall - 4)}px`;
+  box.addEventListener("keydown", moveByKey);
+  document.addEventListener("pointerdown", closeFromOutside, true);
+  /** @type {HTMLElement | null} */ (box.querySelector("button"))?.focus();
+}
+
+function closeMenu() {
+  if (!menuBox) return;
+  document.removeEventListener("pointerdown", closeFromOutside, true);
+  menuBox.remove();
+  menuBox = null;
+  if (previousFocus?.isConnected) previousFocus.focus();
+}
+
+/** @param {PointerEvent} event */
+function closeFromOutside(event) {
+  if (!menuBox?.contains(/** @type {Node} */ (event.target))) closeMenu();
+}
+
+/** @param {KeyboardEvent} event */
+function moveByKey(event) {
+  const all = /** @type {HTMLElement[]} */ ([...(menuBox?.querySelectorAll("button") ?? [])]);
+  const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  /** @type {Record<string, () => void>} */
+  const acts = {
+    ArrowDown: () => all[(at + 1) % all.length].focus(),
+    ArrowUp: () => all[(at + all.length - 1) % all.length].focus(),
+    Home: () => all[0].focus(),
+    End: () => all[all.length - 1].focus(),
+    Escape: closeMenu,
+    Tab: closeMenu,
+  };
+  event.stopPropagation();
+  if (!acts[event.key]) return;
+  event.preventDefault();
+  acts[event.key]();
+}

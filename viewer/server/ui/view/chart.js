@@ -1,0 +1,403 @@
+// The diagram. It keeps the last images, stretches them at once when the view moves, and replaces
+// them when the exact one arrives.
+
+import { request, cancel } from "../net/api.js";
+import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
+import { drawArrow, drawScene, hitAt, columnAt } from "./scene.js";
+import { timeAxis } from "./clock.js";
+import { pinnedHeight, layout, setRows, toRows, toWindow, scrollTop } from "../state/rows.js";
+import { traceDuration, imageParameters, view } from "../state/view.js";
+
+/** @type {HTMLElement} */ const chart = byId("chart");
+/** @type {HTMLElement} */ const scroller = byId("scroller");
+const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture"));
+
+/**
+ * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
+ * Pinned rows are on a canvas of their own.
+ * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn:
+ * import("./scene.js").Drawn, from: number, to: number, top: number,   bottom: number, width:
+ * number, key: string, style: string, coarse: boolean }} ChartImage
+ */
+
+/**
+ * Milliseconds without a change, after which finer images and those of the rows above and below are
+ * requested.
+ */
+const REST_DELAY = 40;
+/**
+ * Consecutive images that may be dropped for newer ones. More would leave nothing to see during a
+ * long movement.
+ */
+const MAX_DROPPED = 2;
+/** Pixels of all images that are kept, so that the target of a zoom or pan is seldom blank. */
+const MAX_PIXELS = 24e6;
+
+/** The kept images; the last element is the one shown last. @type {ChartImage[]} */
+let images = [];
+let isLoading = false;
+/** The key of the image that is being requested. */
+let requestedKey = "";
+let isOutdated = false;
+let droppedCount = 0;
+let restTimer = 0;
+/** Whether the rows have arrived. */
+let hasRows = false;
+/** @type {(error: unknown) => void} */
+let onError = () => {};
+
+/** @param {(error: unknown) => void} handler */
+export function watchErrors(handler) {
+  onError = handler;
+}
+
+export function resize() {
+  chart.style.height = `${scroller.clientHeight}px`;
+  // The ruler and the overview above the diagram leave room for its scroll bar.
+  const stage = /** @type {HTMLElement} */ (scroller.closest(".stage"));
+  stage.style.setProperty("--scroll-bar", `${scroller.offsetWidth - scroller.clientWidth}px`);
+}
+
+/** The size of the visible part of the diagram, in CSS pixels. */
+export function size() {
+  return { width: Math.max(chart.clientWidth, 1), height: Math.max(scroller.clientHeight, 1) };
+}
+
+/** @param {number} x in the diagram */
+export function timeAt(x) {
+  return view.from + (x / size().width) * (view.to - view.from);
+}
+
+/** @param {number} time */
+export function xOf(time) {
+  return ((time - view.from) / (view.to - view.from)) * size().width;
+}
+
+/**
+ * The request for the rows from the height `first` on. It covers the visible height and a quarter
+ * more, so that small steps need no new image.
+ * @param {number} first
+ */
+function requestFrom(first) {
+  const { width, height: visibleHeight } = size();
+  const bottom = Math.min(layout.height, first + visibleHeight + quarter());
+  const style = imageParameters();
+  const part = { from: view.from, to: view.to, width, top: first, bottom, resolution: pixelRatio(), ...style };
+  return { part, key: JSON.stringify(part), style: JSON.stringify([style, width]) };
+}
+
+function quarter() {
+  return Math.max(1, Math.floor(size().height / 4));
+}
+
+function currentRequest() {
+  return requestFrom(Math.max(0, Math.floor(scrollTop() / quarter())) * quarter());
+}
+
+/** The image shown last, if it is exactly that of the view; otherwise null. */
+function exactImage() {
+  const last = images[images.length - 1];
+  return last?.key === currentRequest().key ? last : null;
+}
+
+/** Shows the view: at once the images at hand, then the exact one. */
+export function refresh() {
+  if (!hasRows) return;
+  const { key } = currentRequest();
+  const knownAt = images.findIndex((one) => one.key === key);
+  if (knownAt >= 0 && knownAt < images.length - 1) {
+    images.push(...images.splice(knownAt, 1));
+    document.dispatchEvent(new Event("image"));
+  }
+  paint();
+  fetchImage();
+  publishState();
+}
+
+/** Writes to the element whether the image is exact and has full resolution. Tests read it. */
+export function publishState() {
+  const image = hasRows && !isLoading ? exactImage() : null;
+  chart.dataset.settled = image?.coarse ? "coarse" : String(image !== null);
+}
+
+/**
+ * Shows other rows. The drawing of each row moves with it at once; the exact image follows.
+ * @param {import("../state/rows.js").Rows} next
+ * @param {number | null} [scroll] the new scroll position of the rows
+ */
+export function setLayout(next, scroll = null) {
+  const before = layout;
+  setRows(next);
+  hasRows = true;
+  byId("rows").style.height = `${next.height + 24}px`;
+  resize();
+  if (scroll !== null) scroller.scrollTop = scroll;
+  const last = images[images.length - 1];
+  if (last && last.style !== currentRequest().style) images.push(rearrange(last, before));
+  refresh();
+}
+
+/**
+ * The former position of a row's contents: its own row; the rows below it if it is folded now; the
+ * folded row above if that is unfolded now.
+ * @param {import("../state/rows.js").Row} row
+ * @param {import("../state/rows.js").Rows} before
+ */
+function formerPosition(row, before) {
+  const was = before.rows.find((one) => one.id === row.id);
+  if (was?.folded === row.folded) return was;
+  if (!was) return before.rows.find((one) => one.folded && row.above.includes(one.id));
+  if (was.folded) return undefined;
+  const below = before.rows.filter((one) => one.above.includes(row.id) && one.pinned === was.pinned);
+  const last = below[below.length - 1];
+  return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: was.pinned };
+}
+
+/**
+ * An image cut into its rows, each at the present position of its container.
+ * @param {ChartImage} old
+ * @param {import("../state/rows.js").Rows} before
+ * @returns {ChartImage}
+ */
+function rearrange(old, before) {
+  const { part, style } = currentRequest();
+  const canvas = document.createElement("canvas");
+  const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
+  const pinned = layout.pinned > 0 ? document.createElement("canvas") : null;
+  const above = pinned && sizedContext(pinned, part.width, layout.pinned);
+  for (const row of layout.rows) {
+    if (!row.pinned && (row.y > part.bottom || row.y + row.height < part.top)) continue;
+    const [from, to] = [formerPosition(row, before), row.pinned ? above : context];
+    const source = from?.pinned ? old.pinned : old.canvas;
+    const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
+    if (!from || !source || !to || y < 0) continue;
+    // Contents that only resemble those of the row are pale until the exact image comes.
+    to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
+    to.drawImage(source, 0, y * pixelRatio(), source.width, from.height * pixelRatio(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+  }
+  return { ...old, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+}
+
+async function fetchImage() {
+  const { part, key, style } = currentRequest();
+  clearTimeout(restTimer);
+  if (images.some((one) => one.key === key)) {
+    restTimer = setTimeout(loadDetails, REST_DELAY);
+    return;
+  }
+  if (isLoading) {
+    isOutdated = true;
+    if (droppedCount < MAX_DROPPED && key !== requestedKey) {
+      droppedCount += 1;
+      cancel("scene");
+    }
+    return;
+  }
+  isLoading = true;
+  requestedKey = key;
+  let failed = false;
+  try {
+    const image = await load({ part, key, style });
+    if (image) {
+      droppedCount = 0;
+      images.push(image);
+      evictImages(style);
+      document.dispatchEvent(new Event("image"));
+    }
+  } catch (error) {
+    failed = true;
+    onError(error);
+  } finally {
+    isLoading = false;
+  }
+  if (!failed && (isOutdated || !exactImage())) {
+    isOutdated = false;
+    // Rows that changed in the meantime may have put another image after the exact one.
+    refresh();
+    return;
+  }
+  paint();
+  publishState();
+  restTimer = setTimeout(loadDetails, REST_DELAY);
+}
+
+/**
+ * Loads an image. Returns null if a newer one was requested or the rows changed in the meantime.
+ * @param {ReturnType<typeof requestFrom>} of
+ * @param {boolean} [whole] each column of pixels by itself, regardless of the number of bytes
+ * @returns {Promise<ChartImage | null>}
+ */
+async function load({ part, key, style }, whole = false) {
+  const { pinned } = layout;
+  const scene = await request("scene", whole ? { ...part, whole } : part);
+  if (!scene || style !== currentRequest().style) return null;
+  return { ...part, ...draw(scene, part, pinned), key, style, coarse: !scene.isWhole };
+}
+
+/**
+ * Runs when the view has come to rest. Loads the full resolution, then the rows above and below.
+ */
+async function loadDetails() {
+  const now = exactImage();
+  if (!now || isLoading) return;
+  try {
+    if (now.coarse) {
+      const finer = await load(currentRequest(), true);
+      const at = images.indexOf(now);
+      if (!finer || at < 0) return;
+      images[at] = finer;
+      document.dispatchEvent(new Event("image"));
+      paint();
+      publishState();
+    }
+    const screen = 4 * quarter();
+    for (const at of [now.top - screen, now.top + screen]) {
+      if (isLoading || exactImage()?.key !== now.key) return;
+      const neighbour = requestFrom(Math.max(0, at));
+      if (at <= -screen || at >= layout.height) continue;
+      if (images.some((one) => one.key === neighbour.key)) continue;
+      const image = await load(neighbour, true);
+      if (!image) return;
+      // The shown image stays the last element.
+      images.splice(images.length - 1, 0, image);
+      evictImages(image.style);
+      paint();
+    }
+  } catch (error) {
+    onError(error);
+  }
+}
+
+/**
+ * @param {any} scene
+ * @param {{ width: number, top: number, bottom: number }} part
+ * @param {number} pinned
+ */
+function draw(scene, part, pinned) {
+  const canvas = document.createElement("canvas");
+  const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
+  context.translate(0, -part.top);
+  // Links between pinned and scrolled rows are drawn at each paint.
+  const drawn = drawScene(context, scene, pinned === 0);
+  if (pinned === 0) return { canvas, pinned: null, drawn };
+  const above = document.createElement("canvas");
+  drawScene(sizedContext(above, part.width, pinned), scene, false);
+  return { canvas, pinned: above, drawn };
+}
+
+/**
+ * Keeps only images with this style, preferring the newest and the widest within the limit `MAX_PIXELS`.
+ * @param {string} style
+ */
+function evictImages(style) {
+  images = images.filter((one) => one.style === style && one.key !== "");
+  const pixels = (/** @type {ChartImage} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
+  const widest = Math.max(...images.map((one) => one.to - one.from));
+  let sum = images.reduce((all, one) => all + pixels(one), 0);
+  while (sum > MAX_PIXELS && images.length > 2) {
+    const oldest = images.findIndex((one) => one.to - one.from < widest);
+    if (oldest < 0 || oldest === images.length - 1) break;
+    sum -= pixels(images.splice(oldest, 1)[0]);
+  }
+}
+
+/**
+ * Draws the grid and the images at hand, stretched to their present position, the best one last.
+ */
+export function paint() {
+  const { width, height: visibleHeight } = size();
+  const context = sizedContext(canvas, width, visibleHeight);
+  const stays = pinnedHeight();
+  const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
+  const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
+    if (below <= above) return;
+    context.clearRect(from, above, to - from, below - above);
+    context.fillStyle = cssColor("--grid");
+    // Whole pixels: browsers draw a fraction of a pixel differently, depending on more than its
+    // value.
+    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above)];
+    for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
+  };
+  wipe(0, width, 0, visibleHeight);
+  const last = images[images.length - 1];
+  const span = view.to - view.from;
+  const parts = images.filter((one) => one === last || (one.style === last.style && one.from < view.to && one.to > view.from));
+  // Finer images are above coarser ones. The image closest to the requested zoom comes last.
+  const near = (/** @type {ChartImage} */ one) => (one === last && exactImage() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
+  parts.sort((a, b) => near(a) - near(b));
+  // An image that covers the whole view hides those below it.
+  const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
+  const covers = (/** @type {ChartImage} */ one) => one.from <= view.from && one.to >= view.to && one.top <= scrollTop() && one.bottom >= bottom;
+  parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
+  for (const one of parts) {
+    const [x0, x1] = [xOf(one.from), xOf(one.to)];
+    context.imageSmoothingEnabled = x1 - x0 !== width;
+    if (one !== parts[0]) {
+      const [above, below] = [Math.max(one.top - scrollTop(), 0), Math.min(one.bottom - scrollTop(), visibleHeight)];
+      if (one.pinned) wipe(x0, x1, 0, stays);
+      wipe(x0, x1, above, below);
+    }
+    const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / pixelRatio());
+    context.save();
+    context.beginPath();
+    context.rect(0, stays, width, visibleHeight - stays);
+    context.clip();
+    scaled(one.canvas, one.top - scrollTop());
+    context.restore();
+    if (one.pinned && stays > 0) scaled(one.pinned, 0);
+    else if (one.pinned && one.top > 0) scaled(one.pinned, -scrollTop());
+  }
+  if (last?.pinned) drawLinks(context, last, stays);
+  if (stays > 0) {
+    context.fillStyle = cssColor("--edge");
+    context.fillRect(0, stays - 4, width, 1);
+  }
+  // Shades the time before the start and after the end of the trace.
+  context.globalAlpha = 0.08;
+  context.fillStyle = cssColor("--faint");
+  const [start, end] = [xOf(0), xOf(traceDuration())];
+  if (start > 0) context.fillRect(0, 0, start, visibleHeight);
+  if (end < width) context.fillRect(end, 0, width - end, visibleHeight);
+  context.globalAlpha = 1;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {ChartImage} image @param {number} stays */
+function drawLinks(context, image, stays) {
+  const [x0, x1] = [xOf(image.from), xOf(image.to)];
+  const x = (/** @type {number} */ at) => x0 + (at / image.width) * (x1 - x0);
+  for (const one of image.drawn.arrows) {
+    const [a, b, c, d] = one.ends;
+    // The pinned rows hide a link below them.
+    const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
+    if (isCovered(b) || isCovered(d)) continue;
+    drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * The entity or mixture at a point of the diagram's window, once the exact image is there.
+ * @param {number} x
+ * @param {number} y
+ */
+export function entityAt(x, y) {
+  const image = exactImage();
+  if (!image) return null;
+  const found = hitAt(image.drawn, x, toRows(y), y, toWindow);
+  return found ? { hit: found } : { mixture: columnAt(image.drawn, x, toRows(y)) };
+}
+
+/** Notes on the contents that the image leaves out. */
+export function imageNotes() {
+  return exactImage()?.drawn.notes ?? [];
+}
+
+/** The entities in the image that the pointer can hit. */
+export function hits() {
+  return exactImage()?.drawn.hits ?? [];
+}
+
+/** @param {string} id */
+export function findHit(id) {
+  return hits().find((one) => one.id === id) ?? null;
+}

@@ -1,0 +1,90 @@
+// A trace that is still being read or written: shows its progress, and the newer generation once
+// the server has one.
+
+import { requestParameters, request } from "../net/api.js";
+import { setClock } from "./clock.js";
+import { facts, clearFacts } from "../state/facts.js";
+import { byId } from "../util/dom.js";
+import { moveOrigin } from "../util/format.js";
+import { overlay } from "../state/overlay_state.js";
+import { showNote } from "../util/status_line.js";
+import { setGeneration, currentGeneration, view } from "../state/view.js";
+
+/** Seconds between two requests about a trace that is final. */
+const FINAL_INTERVAL = 4;
+let rounds = 0;
+/** Whether the trace is not final. */
+let isGrowing = false;
+let isRenewing = false;
+
+/**
+ * Shows the progress of the trace, and whether its file has changed since.
+ * @param {{ standing: string | null, kept?: boolean, changed?: string | null }} answer
+ */
+export function showProgress({ standing, kept, changed }) {
+  const pill = byId("standing");
+  isGrowing = standing !== null;
+  pill.hidden = !isGrowing && !changed;
+  pill.classList.toggle("alert", Boolean(changed) || Boolean(kept));
+  pill.textContent = changed ? `${changed} since it was read` : standing ?? "";
+  pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it anew"
+    : kept ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
+  byId("caption").textContent = isGrowing ? "So far" : "Whole trace";
+}
+
+/**
+ * Regularly checks whether the server answers and has a newer generation.
+ * @param {(summary: any) => Promise<void>} showGeneration shows it
+ * @param {() => void} onAnswer called at each answer
+ * @param {(error: unknown) => void} onError
+ */
+export function watchGrowth(showGeneration, onAnswer, onError) {
+  window.setInterval(() => {
+    rounds += 1;
+    if (!document.hidden && (isGrowing || rounds % FINAL_INTERVAL === 0)) ping(showGeneration, onAnswer).catch(onError);
+  }, 1000);
+}
+
+/** @param {(summary: any) => Promise<void>} showGeneration @param {() => void} onAnswer */
+async function ping(showGeneration, onAnswer) {
+  if (isRenewing) return;
+  const response = await fetch(`api/ping?${requestParameters({ filters: "" })}`);
+  if (!response.ok) throw new Error("another server");
+  const answer = await response.json();
+  if (answer.changed) showNote(answer.changed === "removed" ? "The trace has been removed; the page shows it as it was read before" : "The trace has changed: start tumit view again to see it", true);
+  onAnswer();
+  showProgress(answer);
+  if (answer.generation === currentGeneration()) return;
+  isRenewing = true;
+  try {
+    await renew(showGeneration);
+  } finally {
+    isRenewing = false;
+  }
+}
+
+/**
+ * Changes to the newer generation. It numbers entities anew, so that the chosen one is searched
+ * there.
+ * @param {(summary: any) => Promise<void>} showGeneration
+ */
+async function renew(showGeneration) {
+  const chosen = view.chosen;
+  const factsBefore = chosen ? await facts(chosen, "renew").catch(() => undefined) : undefined;
+  const summary = await request("summary");
+  if (!summary) return;
+  const shift = moveOrigin(summary.origin);
+  setClock(summary.clock);
+  setGeneration(summary.duration, shift, summary.generation);
+  clearFacts();
+  overlay.chainLinks = [];
+  if (factsBefore) {
+    const entity = JSON.stringify({ name: factsBefore.name, types: factsBefore.types, containers: factsBefore.containers, from: factsBefore.from + shift });
+    const answer = await request("same", { what: entity }).catch(() => undefined);
+    // The user may have chosen another entity in the meantime.
+    if (view.chosen === chosen) view.chosen = answer?.id ?? null;
+  }
+  document.documentElement.dataset.generation = String(summary.generation);
+  showProgress(summary);
+  await showGeneration(summary);
+}

@@ -1,0 +1,126 @@
+// The width of the names: as wide as they need, or as the user dragged their edge.
+
+import { byId } from "../util/dom.js";
+import { indent, labelledStrips, hasRoomForBounds } from "../state/rows.js";
+
+const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
+
+/** The most texts that are measured. */
+const MAX_MEASURED = 2000;
+
+/** The width that the user chose. @type {number | null} */
+let userWidth = null;
+
+/** The largest width that names needed so far, in pixels. */
+let neededWidth = 190;
+
+/**
+ * The common width of all panes, so that their diagrams have one time axis.
+ * @type {number | null}
+ */
+let commonWidth = null;
+
+/**
+ * Receives the width that the names need here, and the width that the user chose.
+ * @type {((pixels: number, hand?: number | null) => void) | null}
+ */
+let reportWidth = null;
+
+/** Called after a change of the width. */
+let onResize = () => {};
+
+const fittingWidth = () => Math.min(neededWidth, 360, innerWidth * 0.35);
+
+/** Gives the names the width that they need. @param {import("../state/rows.js").Row[]} all */
+export function fitNames(all) {
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+  /**
+   * The width of the widest text with the space next to it. Of a hundred thousand texts only the
+   * longest are measured.
+   * @param {string} font
+   * @param {[string, number][]} of
+   */
+  const widest = (font, of) => {
+    pen.font = `${font} Inter, sans-serif`;
+    const long = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
+    const some = of.length > MAX_MEASURED ? [...of].sort((a, b) => long(b) - long(a)).slice(0, MAX_MEASURED) : of;
+    return Math.ceil(some.reduce((most, [text, padding]) => Math.max(most, pen.measureText(text).width + padding), 0));
+  };
+  const once = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
+  const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
+  const labelWidth = Math.min(130, widest("10px", once(all.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
+  const nameWidth = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
+  stage.style.setProperty("--bounds", `${bounds}px`);
+  stage.style.setProperty("--what", `${labelWidth}px`);
+  // The width never shrinks, so that rows that come and go do not move the diagram.
+  neededWidth = Math.max(neededWidth, nameWidth);
+  setWidth(commonWidth ?? userWidth ?? fittingWidth());
+  reportWidth?.(fittingWidth());
+}
+
+/**
+ * Leaves the width to the page around this one.
+ * @param {(pixels: number, hand?: number | null) => void} report receives the width that names need,
+ * and the one the user chose
+ */
+export function leaveWidthToPanes(report) {
+  reportWidth = report;
+  report(fittingWidth());
+}
+
+/** Gives the names the common width of all panes. @param {number} pixels */
+export function setCommonWidth(pixels) {
+  if (commonWidth === pixels) return;
+  commonWidth = pixels;
+  setWidth(pixels);
+  onResize();
+}
+
+/**
+ * Sets the width of the names in pixels, and states it for screen readers.
+ * @param {number} pixels
+ */
+function setWidth(pixels) {
+  stage.style.setProperty("--names", `${pixels}px`);
+  byId("edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
+  byId("edge").setAttribute("aria-valuemin", "90");
+  byId("edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
+}
+
+/**
+ * Lets the edge between names and diagram be dragged, or moved by keys.
+ * @param {() => void} follow
+ * @param {() => void} fitted
+ */
+export function listenToEdge(follow, fitted) {
+  onResize = follow;
+  const handle = byId("edge");
+  const set = (/** @type {number | null} */ width) => {
+    if (reportWidth) {
+      reportWidth(fittingWidth(), width);
+      return;
+    }
+    userWidth = width === null ? null : Math.min(Math.max(width, 90), innerWidth * 0.6);
+    if (userWidth === null) {
+      fitted();
+      return;
+    }
+    setWidth(userWidth);
+    onResize();
+  };
+  handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    event.preventDefault();
+    handle.setPointerCapture(event.pointerId);
+    const move = (/** @type {PointerEvent} */ now) => set(now.clientX - stage.getBoundingClientRect().left);
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+  });
+  handle.addEventListener("dblclick", () => set(null));
+  handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(byId("tree").clientWidth + by);
+  });
+}

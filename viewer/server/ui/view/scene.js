@@ -1,0 +1,405 @@
+// A scene of the server (scene/wire.rs) on a canvas, and the entity at a point of it.
+
+import { Mixtures } from "./mixtures.js";
+import { Stream } from "../net/wire.js";
+
+/** @typedef {import("./mixtures.js").Cells} Cells */
+/**
+ * Results of drawing. `reach` of an arrow is the distance at which the pointer hits it, in CSS
+ * pixels.
+ * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?:
+ * number }} Hit
+ * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string,
+ * number] | null }} Arrow
+ * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
+ */
+
+/** Kinds of entities, in the order of their numbers on the wire. */
+const KINDS = "cselv";
+/** @type {CanvasTextAlign[]} */
+const ANCHORS = ["left", "center", "right"];
+
+/**
+ * Converts a column of differences to the numbers themselves, divided by `unit`.
+ * @param {number[]} column
+ * @param {number} unit
+ */
+function decodeColumn(column, unit) {
+  const all = new Array(column.length);
+  for (let i = 0, sum = 0; i < column.length; i += 1) {
+    sum += column[i];
+    all[i] = sum / unit;
+  }
+  return all;
+}
+
+/** @param {number} number @returns {string | null} */
+function entityId(number) {
+  return number > 0 ? KINDS[(number - 1) % 8] + Math.floor((number - 1) / 8) : null;
+}
+
+/**
+ * Draws a scene.
+ * @param {CanvasRenderingContext2D} context
+ * @param {any} scene
+ * @param {boolean} [withArrows] otherwise they are only listed
+ * @returns {Drawn}
+ */
+export function drawScene(context, scene, withArrows = true) {
+  /** @type {Drawn} */
+  const drawn = { hits: [], cells: [], arrows: [], notes: scene.notes };
+  /** @type {[string, number][]} */
+  const paints = [["", 0], ...scene.paints];
+  const inks = { fillStyle: "", strokeStyle: "" };
+  /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
+  const ink = (paint, as) => {
+    const [name, alpha] = paints[paint];
+    // Comparing a colour with the previous one is faster than having the canvas parse it.
+    if (inks[as] !== name) context[as] = inks[as] = name;
+    context.globalAlpha = alpha;
+  };
+  /**
+   * The columns of a kind: plain ones, then delta-coded ones. The last `whole` of these are plain
+   * numbers, the others lengths in hundredths of a pixel.
+   * @param {string} kind
+   * @param {number} whole
+   */
+  const columns = (kind, whole) => {
+    const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
+    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => decodeColumn(column, at < others.length - whole ? 100 : 1)), last];
+  };
+  const bands = new Stream(scene.bytes[4]);
+  /** @type {Record<string, any[]>} */
+  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
+  const mixtures = readMixtures(context, scene, tables, paints);
+  drawn.cells = mixtures?.cells ?? [];
+  /** The number of drawn rows of each table. @type {Record<string, number>} */
+  const places = {};
+  /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
+  let pen = 0;
+  for (const [kind, rows] of scene.runs) {
+    const first = places[kind] ?? 0;
+    const end = (places[kind] = first + rows);
+    switch (kind) {
+      case "r": {
+        const [gaps, widths, y, h, radius, fill, ids] = tables.r;
+        for (let i = first; i < end; i += 1) {
+          const [x, w] = [(pen + gaps[i]) / 100, widths[i] / 100];
+          pen += gaps[i] + widths[i];
+          ink(fill[i], "fillStyle");
+          if (radius[i] > 0) {
+            context.beginPath();
+            context.roundRect(x, y[i], w, h[i], radius[i]);
+            context.fill();
+          } else context.fillRect(x, y[i], w, h[i]);
+          const id = entityId(ids[i]);
+          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
+        }
+        break;
+      }
+      case "x": {
+        const [gaps, widths] = tables.x;
+        for (let i = first; i < end; i += 1) pen += gaps[i] + widths[i];
+        mixtures?.pixels.draw(drawn.cells.slice(first, end));
+        break;
+      }
+      case "b": {
+        const [x, floor, width, unit, step, count, pale, fill, line] = tables.b;
+        for (let i = first; i < end; i += 1) {
+          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], bands);
+          const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
+          ink(pale[i], "fillStyle");
+          curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
+          context.fill();
+          curve(context, xs, mean);
+          ink(line[i], "strokeStyle");
+          context.lineWidth = width[i];
+          context.lineJoin = "round";
+          context.stroke();
+          ink(fill[i], "fillStyle");
+          context.lineTo(xs[xs.length - 1], floor[i]);
+          context.lineTo(xs[0], floor[i]);
+          context.fill();
+        }
+        break;
+      }
+      case "l": {
+        const [x0, y0, x1, y1, width, paint] = tables.l;
+        for (let i = first; i < end; i += 1) {
+          ink(paint[i], "strokeStyle");
+          stroke(context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
+        }
+        break;
+      }
+      case "p": {
+        const [fill, line, width, floor, points] = tables.p;
+        for (let i = first; i < end; i += 1) {
+          const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
+          curve(context, x, y);
+          if (line[i]) {
+            ink(line[i], "strokeStyle");
+            context.lineWidth = width[i] / 100;
+            context.lineJoin = "round";
+            context.stroke();
+          }
+          if (fill[i] && x.length) {
+            ink(fill[i], "fillStyle");
+            if (floor[i] >= 0) {
+              context.lineTo(x[x.length - 1], floor[i] / 100);
+              context.lineTo(x[0], floor[i] / 100);
+            }
+            context.fill();
+          }
+        }
+        break;
+      }
+      case "a": {
+        const [x0, y0, dx, y1, width, head, paint, halo, ids] = tables.a;
+        for (let i = first; i < end; i += 1) {
+          const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
+          /** @type {Arrow} */
+          const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
+          drawn.arrows.push(one);
+          if (withArrows) {
+            drawArrow(context, one);
+            inks.fillStyle = inks.strokeStyle = "";
+          }
+          const id = entityId(ids[i]);
+          // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
+          // arrow.
+          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (one.paint[1] < 0.5 ? 0.5 : 2) });
+        }
+        break;
+      }
+      case "m": {
+        const [x, y, size, shape, fill, ids] = tables.m;
+        for (let i = first; i < end; i += 1) {
+          ink(fill[i], "fillStyle");
+          const box = [x[i], y[i], size[i], shape[i]];
+          mark(context, box);
+          const id = entityId(ids[i]);
+          if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
+        }
+        break;
+      }
+      case "t": {
+        const [x, y, size, weight, anchor, fill, texts] = tables.t;
+        for (let i = first; i < end; i += 1) {
+          ink(fill[i], "fillStyle");
+          context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
+          context.textAlign = ANCHORS[anchor[i]];
+          context.fillText(texts[i], x[i], y[i]);
+        }
+        break;
+      }
+    }
+  }
+  context.globalAlpha = 1;
+  return drawn;
+}
+
+/**
+ * Reads all mixtures of a scene. They become pixels together, before the first of them is drawn.
+ * @param {CanvasRenderingContext2D} context
+ * @param {any} scene
+ * @param {Record<string, any[]>} tables
+ * @param {[string, number][]} paints
+ */
+function readMixtures(context, scene, { r, x }, paints) {
+  const [gaps, widths, more, y, h, steps] = x;
+  if (!gaps.length) return null;
+  const pixels = new Mixtures(context, paints, scene.bytes);
+  const cells = [];
+  // Positions are relative to the end of the previous rectangle or mixture.
+  for (let pen = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
+    const [kind, rows] = scene.runs[run];
+    if (kind === "r") {
+      for (const end = of + rows; of < end; of += 1) pen += r[0][of] + r[1][of];
+    } else if (kind === "x") {
+      for (const end = at + rows; at < end; at += 1) {
+        const [left, w] = [(pen + gaps[at]) / 100, widths[at] / 100];
+        pen += gaps[at] + widths[at];
+        cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + more[at], steps[at]));
+      }
+    }
+  }
+  pixels.close();
+  return { pixels, cells };
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number[]} x @param {number[]} y */
+function curve(context, x, y) {
+  context.beginPath();
+  for (let i = 0; i < x.length; i += 1) context.lineTo(x[i], y[i]);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number[]} ends @param {number} width */
+function stroke(context, [x0, y0, x1, y1], width) {
+  context.lineWidth = width;
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Arrow} of */
+export function drawArrow(context, { ends, width, head, paint, halo }) {
+  const ink = (/** @type {[string, number]} */ [name, alpha]) => {
+    context.strokeStyle = name;
+    context.fillStyle = name;
+    context.globalAlpha = alpha;
+  };
+  if (halo) {
+    ink(halo);
+    stroke(context, ends, width + 1.8);
+  }
+  ink(paint);
+  strokeArrow(context, ends, width, head);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number[]} ends
+ * @param {number} width
+ * @param {number} head
+ */
+export function strokeArrow(context, [x0, y0, x1, y1], width, head) {
+  const long = Math.hypot(x1 - x0, y1 - y0);
+  const [ux, uy] = long > 0 ? [(x1 - x0) / long, (y1 - y0) / long] : [1, 0];
+  const back = Math.min(head, long);
+  stroke(context, [x0, y0, x1 - ux * back * 0.9, y1 - uy * back * 0.9], width);
+  if (head <= 0) return;
+  const [bx, by, halfWidth] = [x1 - ux * back, y1 - uy * back, head * 0.34];
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(bx - uy * halfWidth, by + ux * halfWidth);
+  context.lineTo(bx + uy * halfWidth, by - ux * halfWidth);
+  context.fill();
+}
+
+// Marks are triangles, diamonds, discs, squares and lines, in the order of their numbers on the
+// wire. The widths and heights equal those in scene.rs.
+const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
+
+/**
+ * Half of a mark's greatest width, and its height.
+ * @param {number} size
+ * @param {number} shape
+ * @returns {[number, number]}
+ */
+function extent(size, shape) {
+  const halfWidth = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
+  return [halfWidth, shape === DISC || shape === SQUARE ? 2 * halfWidth : size];
+}
+
+/** @param {CanvasRenderingContext2D} context @param {number[]} box foot, size and shape */
+function mark(context, [x, y, size, shape]) {
+  const [halfWidth, tall] = extent(size, shape);
+  context.beginPath();
+  if (shape === DISC) context.arc(x, y - halfWidth, halfWidth, 0, 2 * Math.PI);
+  else if (shape === SQUARE || shape === LINE) context.rect(x - halfWidth, y - tall, 2 * halfWidth, tall);
+  else {
+    context.moveTo(x, y);
+    if (shape === DIAMOND) context.lineTo(x - halfWidth, y - tall / 2);
+    context.lineTo(x - (shape === TRIANGLE ? halfWidth : 0), y - tall);
+    context.lineTo(x + halfWidth, y - (shape === TRIANGLE ? tall : tall / 2));
+  }
+  context.fill();
+}
+
+/**
+ * Whether a point is on a mark or within 2.5 pixels of it, because hands tremble.
+ * @param {number} x
+ * @param {number} y
+ * @param {number[]} box
+ */
+function isOnMark(x, y, [foot, floor, size, shape]) {
+  const [halfWidth, tall] = extent(size, shape);
+  const up = Math.min(tall, Math.max(0, floor - y));
+  const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / halfWidth - 1) ** 2) }[shape] ?? 1;
+  return y <= floor + 1.5 && y >= floor - tall - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
+}
+
+/**
+ * The band of a variable: the centre of each column, and the heights of its upper edge, lower edge
+ * and mean above the floor.
+ * @param {number} first
+ * @param {number} step
+ * @param {number} count
+ * @param {number} together columns that are drawn as one
+ * @param {number} unit
+ * @param {Stream} stream
+ */
+function band(first, step, count, together, unit, stream) {
+  const xs = [];
+  /** @type {[number[], number[], number[]]} */
+  const edges = [[], [], []];
+  const sums = [0, 0, 0];
+  for (let column = 0; column < count; column += together) {
+    const many = Math.min(together, count - column);
+    xs.push(first + (column + (many - 1) / 2) * step);
+    edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
+  }
+  return { xs, edges };
+}
+
+/**
+ * The topmost entity at a point.
+ * @param {Drawn} drawn
+ * @param {number} x
+ * @param {number} y among the rows
+ * @param {number} windowY the same height in the window
+ * @param {(y: number) => number} toWindow converts heights, because an arrow may connect a pinned
+ * and a scrolled row
+ * @returns {Hit | null}
+ */
+export function hitAt(drawn, x, y, windowY, toWindow) {
+  for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
+    const { kind, box, reach = 0 } = drawn.hits[i];
+    const [a, b, c, d] = box;
+    if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
+    if (kind === "mark" && isOnMark(x, y, box)) return drawn.hits[i];
+    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
+  }
+  return null;
+}
+
+/**
+ * The left and right edge of the column of pixels at a point of a mixture. Inner mixtures take
+ * precedence.
+ * @param {Drawn} drawn
+ * @param {number} x
+ * @param {number} y
+ * @returns {[number, number] | null}
+ */
+export function columnAt(drawn, x, y) {
+  for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
+    const { filled, step, ...cells } = drawn.cells[i];
+    const column = Math.floor((x - cells.x) / step);
+    if (filled[column] && y >= cells.y && y < cells.y + cells.height) return [cells.x + column * step, cells.x + (column + 1) * step];
+  }
+  return null;
+}
+
+/** @param {number} x @param {number} y @param {number[]} ends */
+function distance(x, y, [x0, y0, x1, y1]) {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+}
+
+/**
+ * Draws an outline around an entity.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Hit} of
+ * @param {string} ink
+ * @param {number} width
+ */
+export function outline(context, { kind, box }, ink, width) {
+  context.strokeStyle = ink;
+  context.fillStyle = ink;
+  context.lineWidth = width;
+  if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
+  else if (kind === "arrow") strokeArrow(context, box, width + 0.4, 10);
+  else mark(context, [box[0], box[1] + 1, box[2] + 3, box[3]]);
+}

@@ -1,0 +1,165 @@
+// Time above the diagram: the ruler, and the whole trace with the shown time range.
+
+import { request } from "../net/api.js";
+import { clockAt, isClock, timeAxis } from "./clock.js";
+import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
+import { drawScene } from "./scene.js";
+import { formatTimestamp, formatDuration } from "../util/format.js";
+import { notes } from "../state/notes_store.js";
+import { traceDuration, imageParameters, pan, show, view } from "../state/view.js";
+
+/** @type {HTMLElement} */ const minimap = byId("minimap");
+const frame = /** @type {HTMLElement} */ (minimap.querySelector(".window"));
+/** @type {HTMLElement} */ const scale = byId("ruler");
+
+/**
+ * @param {number | null} pointer its position
+ * @param {[number, number] | null} choice the time range being chosen
+ */
+export function paintRuler(pointer, choice) {
+  const [width, height] = [scale.clientWidth, scale.clientHeight];
+  const context = sizedContext(/** @type {HTMLCanvasElement} */ (scale.firstElementChild), width, height);
+  const { base, ticks } = timeAxis(width);
+  // A number and its unit stay on one line.
+  byId("base").textContent = (base ?? "").replace(/ (?=[a-zµ])/g, "\u00a0");
+  context.font = "11px Inter, sans-serif";
+  context.textAlign = "center";
+  for (const { x, center, label } of ticks) {
+    context.fillStyle = cssColor("--grid");
+    context.fillRect(Math.round(x), height - 6, 1, 6);
+    context.fillStyle = cssColor("--muted");
+    if (label !== null) context.fillText(label, center, height - 11);
+  }
+  const nanos = (view.to - view.from) / Math.max(width, 1);
+  context.fillStyle = cssColor("--accent");
+  for (const note of notes) {
+    const x = (note.from - view.from) / nanos;
+    context.beginPath();
+    context.moveTo(x, height - 1);
+    context.lineTo(x - 4, height - 9);
+    context.lineTo(x + 4, height - 9);
+    context.fill();
+  }
+  const time = (/** @type {number} */ x) => view.from + x * nanos;
+  if (view.measured && !choice) {
+    const [a, b] = view.measured.map((at) => (at - view.from) / nanos).sort((one, other) => one - other);
+    context.fillStyle = cssColor("--accent-soft");
+    context.fillRect(a, 0, b - a, height);
+    context.fillStyle = cssColor("--accent");
+    for (const x of [a, b]) context.fillRect(Math.round(x), 0, 1, height);
+    const [left, right] = [Math.max(a, 0), Math.min(b, width)];
+    if (right > left) flag(context, (left + right) / 2, width, formatDuration(Math.abs(view.measured[1] - view.measured[0])), cssColor("--accent"));
+  }
+  if (choice) {
+    context.fillStyle = cssColor("--accent-soft");
+    context.fillRect(choice[0], 0, choice[1] - choice[0], height);
+    flag(context, (choice[0] + choice[1]) / 2, width, formatDuration(time(choice[1]) - time(choice[0])), cssColor("--accent"));
+  } else if (pointer !== null) {
+    flag(context, pointer, width, (isClock() ? clockAt : formatTimestamp)(time(pointer), nanos), cssColor("--ink"));
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} width
+ * @param {string} text
+ * @param {string} fill
+ */
+function flag(context, x, width, text, fill) {
+  const wide = context.measureText(text).width + 14;
+  const left = Math.min(Math.max(x - wide / 2, 0), width - wide);
+  context.fillStyle = fill;
+  context.beginPath();
+  context.roundRect(left, 4, wide, 18, 4);
+  context.fill();
+  context.fillStyle = cssColor("--paper");
+  context.textAlign = "left";
+  context.fillText(text, left + 7, 17);
+}
+
+/** Fetches and draws the whole trace in one strip. */
+export async function paintOverview() {
+  const [width, height] = [minimap.clientWidth, minimap.clientHeight];
+  const { theme, dimmed, hidden } = imageParameters();
+  const scene = await request("overview", { from: 0, to: traceDuration(), width, top: 0, bottom: height, resolution: pixelRatio(), theme, dimmed, hidden });
+  if (scene) drawScene(sizedContext(/** @type {HTMLCanvasElement} */ (minimap.firstElementChild), width, height), scene);
+}
+
+/**
+ * Marks the hits of a search on the minimap.
+ * @param {{ from: number, to: number, bins: number[] } | null} found
+ */
+export function markHits(found) {
+  const [width, height] = [minimap.clientWidth, minimap.clientHeight];
+  const context = sizedContext(/** @type {HTMLCanvasElement} */ (minimap.querySelector(".found")), width, height);
+  if (!found) return;
+  const most = Math.max(1, ...found.bins);
+  const step = ((found.to - found.from) / found.bins.length / traceDuration()) * width;
+  context.fillStyle = cssColor("--alert");
+  found.bins.forEach((count, place) => {
+    if (count === 0) return;
+    const tall = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(most));
+    context.fillRect((found.from / traceDuration()) * width + place * step, height - tall, Math.max(2, step), tall);
+  });
+}
+
+/** Puts the frame around the shown time range. */
+export function paintWindow() {
+  const whole = traceDuration();
+  const [from, to] = [Math.max(0, view.from / whole), Math.min(1, view.to / whole)];
+  frame.style.left = `${from * 100}%`;
+  frame.style.width = `${Math.max(0, to - from) * 100}%`;
+  frame.classList.toggle("all", from <= 0 && to >= 1);
+  frame.classList.toggle("narrow", (to - from) * minimap.clientWidth < 24);
+  minimap.setAttribute("aria-valuenow", String(Math.round(((from + to) / 2) * 100)));
+  minimap.setAttribute("aria-valuetext", `${formatTimestamp(view.from, (view.to - view.from) / 1000)} to ${formatTimestamp(view.to, (view.to - view.from) / 1000)}`);
+}
+
+/** Lets the frame be moved, stretched by its edges, and drawn anew; keys move it. */
+export function listenToMinimap() {
+  const at = (/** @type {PointerEvent} */ event) => {
+    const box = minimap.getBoundingClientRect();
+    return ((event.clientX - box.left) / box.width) * traceDuration();
+  };
+  const slack = () => traceDuration() / 400;
+  minimap.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    minimap.setPointerCapture(event.pointerId);
+    const [start, { from, to }] = [at(event), { ...view }];
+    const edge = [...frame.children].indexOf(/** @type {Element} */ (event.target));
+    const inside = start >= from && start <= to && to - from < traceDuration() * 0.98;
+    const move = (/** @type {PointerEvent} */ moved) => {
+      const now = Math.max(0, Math.min(traceDuration(), at(moved)));
+      const by = at(moved) - start;
+      if (edge === 0) show(Math.min(from + by, to - slack()), to);
+      else if (edge === 1) show(from, Math.max(to + by, from + slack()));
+      else if (inside) show(from + by, to + by);
+      else if (Math.abs(by) > slack()) show(Math.min(start, now), Math.max(start, now));
+    };
+    const end = (/** @type {PointerEvent} */ ended) => {
+      const span = to - from;
+      if (Math.abs(at(ended) - start) <= slack() && !inside && edge < 0) {
+        const first = Math.max(0, Math.min(start - span / 2, traceDuration() - span));
+        show(first, first + span);
+      }
+      minimap.removeEventListener("pointermove", move);
+    };
+    minimap.addEventListener("pointermove", move);
+    minimap.addEventListener("pointerup", end, { once: true });
+    minimap.addEventListener("pointercancel", end, { once: true });
+  });
+  minimap.addEventListener("keydown", (event) => {
+    const span = view.to - view.from;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      Home: () => show(0, span, true),
+      End: () => show(traceDuration() - span, traceDuration(), true),
+      PageDown: () => pan(0.9),
+      PageUp: () => pan(-0.9),
+    };
+    if (!acts[event.key]) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+}

@@ -1,0 +1,22 @@
+// The zooms that led here, from the whole trace to the present interval. A click returns to one of
+// them.
+
+import { byId, make } from "../util/dom.js";
+import { formatTimestamp, formatDuration } from "../util/format.js";
+import { zoomHistory, show, view } from "../state/view.js";
+
+let shownZooms = "";
+
+export function showZoomHistory() {
+  const all = zoomHistory();
+  const text = JSON.stringify(all);
+  if (shownZooms === text) return;
+  shownZooms = text;
+  byId("crumbs").replaceChildren(...all.map(([from, to], at) => {
+    const span = to - from;
+    const name = at === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
+    const whole = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
+    const isCurrent = at === all.length - 1 && view.from === from && view.to === to;
+    return make("li", {}, make("button", { text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": isCurrent ? "true" : null, onclick: () => show(from, to, true) }));
+  }));
+}
