@@ -28,7 +28,9 @@ pub fn told(losses: &[Loss]) -> Vec<String> {
         }
     }
     let of_kind = |(_, lines, more): (_, Vec<String>, usize)| {
-        lines.into_iter().chain((more > 0).then(|| format!("… and {more} more like it: `tumit info --json` names all")))
+        lines
+            .into_iter()
+            .chain((more > 0).then(|| format!("… and {more} more of this kind: `tumit info --json` lists all of them")))
     };
     kinds.into_iter().flat_map(of_kind).collect()
 }
@@ -122,8 +124,9 @@ impl ConversionReport {
     pub fn clock_faults(&self) -> Vec<String> {
         let of_order = self.causality.map(|found| found.faults(&self.clocks)).unwrap_or_default();
         let beyond = (self.end == GlobalNanos::LAST).then(|| {
-            "the run goes on for more than 292 years, and what is later is dated there: the program gave a wrong rate for its clock, or \
-             its clock jumped (`tumit info` shows the rate)"
+            "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
+             the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
+             shows the rate)"
                 .to_owned()
         });
         self.clocks.faults().into_iter().chain(of_order).chain(beyond).collect()
@@ -144,27 +147,28 @@ impl ConversionReport {
             1 => lines.push(format!("1 {one}")),
             count => lines.push(format!("{count} {many}")),
         };
-        let (one, many) = ("link start without an end: left out", "link starts without an end: left out");
+        let (one, many) = ("link start without an end: omitted", "link starts without an end: omitted");
         say(counts.unmatched_starts, one, many);
-        let (one, many) = ("link end without a start: left out", "link ends without a start: left out");
+        let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");
         say(counts.unmatched_ends, one, many);
-        let (one, many) = ("pop of a state that was not open: left out", "pops of states that were not open: left out");
+        let (one, many) = ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
         say(counts.pops_of_nothing, one, many);
         let (one, many) = (
-            "state is not known, as records are lost: shown as `unknown (records lost)`",
-            "states are not known, as records are lost: shown as `unknown (records lost)`",
+            "state is unknown, because records are dropped or missing: shown as `unknown (records lost)`",
+            "states are unknown, because records are dropped or missing: shown as `unknown (records lost)`",
         );
         say(counts.unknown_states, one, many);
-        let (one, many) = ("date before the first record: moved to it", "dates before the first record: moved to it");
+        let (one, many) =
+            ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
         say(counts.early_dates, one, many);
         let (one, many) = (
-            "record is dated before the one recorded before it: it got that date",
-            "records are dated before the ones recorded before them: they got those dates",
+            "record has a timestamp before that of its predecessor: moved to it",
+            "records have timestamps before those of their predecessors: moved to them",
         );
         say(counts.backward_records, one, many);
-        let (one, many) = ("value could not be computed: left out", "values could not be computed: left out");
+        let (one, many) = ("value could not be computed: omitted", "values could not be computed: omitted");
         say(counts.not_computable, one, many);
-        let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
+        let (one, many) = ("record could not be decoded: omitted", "records could not be decoded: omitted");
         say(counts.unknown_records, one, many);
         lines
     }
@@ -177,14 +181,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_kind_that_many_have_some_are_told() {
+    fn some_losses_of_a_frequent_kind_are_listed() {
         let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
         let ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
         let losses: Vec<Loss> = (2..32).map(dropped).zip((2..10).map(ended).cycle()).flat_map(<[_; 2]>::from).collect();
         let told = told(&losses);
         assert_eq!(told.len(), 2 * (TOLD_OF_A_KIND + 1));
         assert_eq!(told[0], "2.tmt: 2 records were dropped");
-        assert!(told[8].starts_with("… and 22 more like it"), "{}", told[8]);
+        assert!(told[8].starts_with("… and 22 more of this kind"), "{}", told[8]);
         assert!(told[9].contains("did not end in order") && told[17].starts_with("… and 22 more"), "{told:?}");
         assert_eq!(super::told(&losses[..16]).len(), 16);
     }

@@ -233,7 +233,7 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
         assert_eq!(told, expected, "{loss:?}");
         assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1), "{loss:?}");
         assert!(!report.is_clean());
-        assert!(report.lines().iter().any(|line| line.starts_with("2 states are not known")), "{:?}", report.lines());
+        assert!(report.lines().iter().any(|line| line.starts_with("2 states are unknown")), "{:?}", report.lines());
         // Only a block with a correct head and invalid contents is detected late.
         assert_eq!(late, loss == Loss::Senseless, "{loss:?}");
     }

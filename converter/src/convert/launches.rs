@@ -67,12 +67,12 @@ impl OpenRun {
         }
         let mut read = self.launches.iter().filter(|launch| launch.is_read);
         let (Some(launch), None) = (read.next(), read.next()) else {
-            return Some(format!("all {count} launches of the run are read as one; `--launch N` takes one of them"));
+            return Some(format!("all {count} launches of the run are read as one; `--launch N` selects one of them"));
         };
         let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
         let latest = if launch.number == count { ", the latest," } else { "" };
         Some(format!(
-            "launch {} of {count}{began}{latest} is read; `--launch N` takes another (1 to {count}), `--launch all` all of them",
+            "launch {} of {count}{began}{latest} is read; `--launch N` selects another one (1 to {count}), `--launch all` all of them",
             launch.number
         ))
     }

@@ -120,7 +120,7 @@ pub(crate) fn compile_spec(
                 // An absent end has no parameters: this is no error.
                 Err(MissingField(_)) if is_absent_end => {}
                 Err(MissingField(field)) => remarks.push(format!(
-                    "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
+                    "a rule of `{}` needs its field `{field}`, which is not in this run: the rule is not used",
                     layout.name
                 )),
             }

@@ -17,8 +17,10 @@ pub(crate) fn spec_of(schema: &Schema, remarks: &mut Vec<String>) -> Spec {
     spec.unwrap_or_else(|| {
         let why = diagnostics.render(false);
         let first = why.lines().next().unwrap_or("").trim().to_owned();
-        remarks
-            .push(format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name));
+        remarks.push(format!(
+            "the spec `{}` of this run does not compile, so its rules are not used: {first}",
+            schema.name
+        ));
         layouts(schema)
     })
 }

@@ -45,7 +45,7 @@ pub(crate) fn sentences(found: &[ContradictedBurst], domains: &[ClockDomain]) ->
     let sentence = |((a, b), (samples, nanos)): ((usize, usize), (u64, f64))| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         format!(
-            "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by {micros:.1} us at least: left out"
+            "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by at least {micros:.1} us: not used"
         )
     };
     pairs.into_iter().map(sentence).collect()
