@@ -125,7 +125,7 @@ fn following_a_split_trace_reports_the_files_that_are_not_read() {
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let now = wait(&current, |now| count(now) == 3);
     let remarks = now.source.summary().remarks.join("\n");
-    assert!(remarks.contains("`--follow` does not read the file that this trace is split into"), "{remarks}");
+    assert!(remarks.contains("`--follow` does not read the file that this trace names"), "{remarks}");
     cancel.store(true, Ordering::Relaxed);
 }
 

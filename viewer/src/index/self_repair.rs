@@ -90,7 +90,7 @@ impl SelfRepairingIndex {
             return false;
         }
         *made += 1;
-        let remark = "the index was damaged, and has been made anew";
+        let remark = "the index was damaged and has been rebuilt";
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
             Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.remarking(Some(remark.to_owned())))),
             Ok(Err(memory)) => AnswerSource::Memory(memory),

@@ -38,8 +38,9 @@ pub enum FilterError {
     },
     /// A container exists, but no link starts or ends at it.
     #[error(
-        "no link of {of} {verb} at `{name}` itself; `{field}` means the exact container, `{field} ~ NAME/*` any \
-         container below it and `involves` either end, there or below; example: `{example}`"
+        "no link of {of} {verb} at `{name}` itself; `{field}` selects the exact container, \
+         `{field} ~ NAME/*` any container below it, and `involves` either endpoint in the \
+         container or below it; example: `{example}`"
     )]
     NoEnd {
         /// The types of links.
@@ -55,7 +56,7 @@ pub enum FilterError {
     },
     /// The time range is outside the trace.
     #[error(
-        "nothing lies in that part of time; the trace runs from {} to {}; example: `cut {}..{}`",
+        "the trace is empty in that time range; it lasts from {} to {}; example: `cut {}..{}`",
         time::timestamp(extent.from, 1000),
         time::timestamp(extent.to, 1000),
         TimeText(extent.from.0),
@@ -66,7 +67,7 @@ pub enum FilterError {
         extent: TimeRange,
     },
     /// States and links have no numeric value.
-    #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
+    #[error("{of} has no values to reduce; name a field, or use `count`; example: `{example}`")]
     NoField {
         /// The types.
         of: String,
@@ -75,7 +76,7 @@ pub enum FilterError {
     },
     /// Only links are sent and received.
     #[error(
-        "{of} is no type of links, and only links are sent and received; write a value of this name in quotes; example: `{example}`"
+        "{of} is not a type of links, and only links are sent and received; write a value with this name in quotes; example: `{example}`"
     )]
     NoLinks {
         /// The types.
@@ -84,7 +85,7 @@ pub enum FilterError {
         example: String,
     },
     /// A reduction to a state has too many values.
-    #[error("the result takes more than {most} different values; make a variable of it; example: `{example}`")]
+    #[error("the result has more than {most} different values; compute a variable instead; example: `{example}`")]
     TooManyValues {
         /// The maximum number.
         most: usize,

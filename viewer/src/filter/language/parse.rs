@@ -125,11 +125,11 @@ impl<'a> FilterReader<'a> {
         let found = match self.token() {
             None => "the end".to_owned(),
             Some(FilterToken::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
-                format!("`{word}`, which a name has only in quotes")
+                format!("`{word}`, which a name may contain only in quotes")
             }
             Some(FilterToken::Word(word)) => format!("`{word}`"),
-            Some(FilterToken::Open) => "`(`, which a name has only in quotes".to_owned(),
-            Some(FilterToken::Close) => "`)`, which a name has only in quotes".to_owned(),
+            Some(FilterToken::Open) => "`(`, which a name may contain only in quotes".to_owned(),
+            Some(FilterToken::Close) => "`)`, which a name may contain only in quotes".to_owned(),
             Some(FilterToken::Quoted(name)) => format!("`\"{name}\"`"),
             Some(FilterToken::Comma) => "a comma".to_owned(),
             Some(FilterToken::Compare(comparison)) => format!("`{}`", comparison.sign()),
@@ -309,7 +309,7 @@ impl<'a> FilterReader<'a> {
         let values = self.patterns_if(values)?;
         let of = if self.take("of") { Some(self.pattern(types)?) } else { None };
         if self.at == before {
-            return Err(self.expected("the name of a value, or `of` and that of a type"));
+            return Err(self.expected("the name of a value, or `of` and the name of a type"));
         }
         Ok((values, of))
     }
@@ -392,9 +392,7 @@ impl<'a> FilterReader<'a> {
                 let edge = self.number(lasting)?;
                 if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
                     self.at -= 1;
-                    return Err(
-                        self.expected(format!("at most {MAX_CLASSES} numbers, each larger than the one before"))
-                    );
+                    return Err(self.expected(format!("at most {MAX_CLASSES} numbers in increasing order")));
                 }
                 edges.push(edge);
                 self.could_be([ExpectedToken::Word(",")]);
@@ -469,7 +467,7 @@ impl<'a> FilterReader<'a> {
     }
 
     fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
-        let text = self.name("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        let text = self.name("a time range such as 0.2..0.4, 250ms.. or ..1.5")?;
         text.parse().map_err(|why: String| {
             self.at -= 1;
             self.expected(why)
@@ -486,7 +484,7 @@ impl<'a> FilterReader<'a> {
     }
 
     /// Reads a number; for times, in nanoseconds.
-    #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
+    #[expect(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
     fn number(&mut self, time: bool) -> Result<f64, FilterError> {
         if time {
             return self.nanos().map(|nanos| nanos as f64);
@@ -511,11 +509,11 @@ impl FromStr for OpenTimeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = text.split_once("..").ok_or("a part of time such as 0.2..0.4, 250ms.. or ..1.5")?;
+        let (from, to) = text.split_once("..").ok_or("a time range such as 0.2..0.4, 250ms.. or ..1.5")?;
         let bound = |text: &str| if text.trim().is_empty() { Ok(None) } else { time::parse(text).map(Some) };
         let part = Self { from: bound(from)?, to: bound(to)? };
         if part.from.zip(part.to).is_some_and(|(from, to)| from >= to) {
-            return Err("a part of time whose start comes before its end, such as 0.2..0.4".to_owned());
+            return Err("a time range with its start before its end, such as 0.2..0.4".to_owned());
         }
         Ok(part)
     }

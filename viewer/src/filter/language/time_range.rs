@@ -9,7 +9,7 @@ use crate::query::{GlobalNanos, TimeRange};
 /// A time range in nanoseconds. A missing bound is that of the trace. As text: `0.2..0.4`,
 /// `250ms..`, `..1.5`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct OpenTimeRange {
     pub from: Option<i64>,
     pub to: Option<i64>,

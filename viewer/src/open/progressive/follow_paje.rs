@@ -128,9 +128,8 @@ impl TraceFollower {
     fn parts_left_out(&self) -> Option<String> {
         let count = parts_of(&self.path).map_or(0, |parts| parts.len());
         let files = if count == 1 { "the file".to_owned() } else { format!("the {count} files") };
-        (count > 0).then(|| {
-            format!("`--follow` does not read {files} that this trace is split into: open it without `--follow`")
-        })
+        (count > 0)
+            .then(|| format!("`--follow` does not read {files} that this trace names: open it without `--follow`"))
     }
 
     /// Reports the fate of the file, if it has been shown.
