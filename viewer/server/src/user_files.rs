@@ -108,8 +108,7 @@ impl TraceCache {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            let wrong =
-                || io::Error::other(format!("{} is not a file of notes; rename or remove it", path.display()));
+            let wrong = || io::Error::other(format!("{} is not a file of notes; rename or remove it", path.display()));
             let value: Value = serde_json::from_str(&text).map_err(|_not_json| wrong())?;
             if value["format"] != "tumit-notes" {
                 return Err(wrong());
