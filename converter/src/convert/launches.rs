@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
         assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
         assert_eq!(kept("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
-        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches, and no launch 3"));
+        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches but no launch 3"));
         assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
         run.keep(LaunchSelection::Latest).unwrap();
