@@ -131,7 +131,7 @@ fn what_cannot_be_made_is_said() {
     for (args, words) in [
         (&["-o", "x.txt"][..], "should end in .paje"),
         (&["-o", "x.csv", "--filter", "hide value a of b"], "filters are for Pajé text"),
-        (&["-o", "x.csv", "--clock", "none"], "for a run only"),
+        (&["-o", "x.csv", "--clock", "none"], "are for runs only"),
         (&["-o", "none/x.csv"], "none/x.csv"),
     ] {
         let out = convert(&file, args, dir.path());
