@@ -184,7 +184,11 @@ impl RunClocks {
             domain.corridor_nanos = found.width;
             domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
             let (start, end) = (refined.dates.0 - first, refined.dates.1 - first);
-            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a date for display")]
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                reason = "the nanoseconds are only displayed"
+            )]
             let at = |place: f64| start + ((end - start) as f64 * place) as i64;
             domain.curve = found.curve.iter().map(|&(place, away)| (at(place), away)).collect();
             domain.departure_nanos = found.curve.iter().map(|(_, away)| away.abs()).fold(0.0, f64::max);
@@ -249,7 +253,7 @@ impl RunClocks {
             let Some((first, last)) = ends else { continue };
             let shown = (show(domain, first), show(domain, last));
             let true_dates = (dated(domain, first), dated(domain, last));
-            #[expect(clippy::cast_precision_loss, reason = "for display")]
+            #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
             {
                 domain.offset_nanos = (shown.0 - true_dates.0 - more) as f64;
                 let (shown, taken) = ((shown.1 - shown.0) as f64, (true_dates.1 - true_dates.0) as f64);
@@ -329,7 +333,7 @@ fn by_real_time(
     let there = i128::from(theirs.1) - i128::from(ours.1) + reference.map.wide_from_ticks(ours.0);
     let here = domain.map.wide_from_ticks(theirs.0);
     domain.map.shift(there - here);
-    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
     {
         domain.offset_nanos = (here - there) as f64;
     }

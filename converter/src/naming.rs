@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_of_one_rank_are_told_apart() {
+    fn processes_of_one_rank_have_different_names() {
         let run = OpenRun {
             processes: vec![
                 process(Some(0), 70),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_ids_that_are_given_again_are_of_other_threads() {
+    fn reused_thread_ids_belong_to_other_threads() {
         let stream = |tid: Option<u64>, signal: bool, overwrites: bool| {
             let mut stream = StreamInRun::default();
             (stream.tid, stream.signal, stream.overwrites) = (tid, signal, overwrites);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_answer_to_name_label_and_id() {
+    fn threads_are_found_by_name_label_and_id() {
         let mut stream = StreamInRun::default();
         (stream.tid, stream.label) = (Some(7), "io".to_owned());
         assert!(["7", "thread 7", "io"].iter().all(|name| stream.is_called(name)));

@@ -29,7 +29,7 @@ pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
         }
     }
     let of_kind = |(_, lines, more): (_, Vec<TraceDiagnostic>, usize)| {
-        let text = format!("… and {more} more like it: `tumit info --json` names all");
+        let text = format!("… and {more} more of this kind: `tumit info --json` lists all of them");
         let more = lines.first().filter(|_| more > 0).map(|first| TraceDiagnostic::error(first.kind, text));
         lines.into_iter().chain(more)
     };
@@ -151,8 +151,9 @@ impl ConversionReport {
     pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
         let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
         let beyond = (self.end == GlobalNanos::LAST).then(|| {
-            "the run goes on for more than 292 years, and what is later is dated there: the program gave a wrong rate for its clock, or \
-             its clock jumped (`tumit info` shows the rate)"
+            "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
+             the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
+             shows the rate)"
         });
         let beyond = beyond.map(|text| TraceDiagnostic::error(DiagnosticKind::Clock, text));
         self.clocks.errors().into_iter().chain(of_order).chain(beyond).collect()
@@ -173,27 +174,28 @@ impl ConversionReport {
             1 => found.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
             count => found.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
         };
-        let (one, many) = ("link start without an end: left out", "link starts without an end: left out");
+        let (one, many) = ("link start without an end: omitted", "link starts without an end: omitted");
         say(DiagnosticKind::Link, counts.unmatched_starts, one, many);
-        let (one, many) = ("link end without a start: left out", "link ends without a start: left out");
+        let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");
         say(DiagnosticKind::Link, counts.unmatched_ends, one, many);
-        let (one, many) = ("pop of a state that was not open: left out", "pops of states that were not open: left out");
+        let (one, many) = ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
         say(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
         let (one, many) = (
-            "state is not known, as records are lost: shown as `unknown (records lost)`",
-            "states are not known, as records are lost: shown as `unknown (records lost)`",
+            "state is unknown, because records are dropped or missing: shown as `unknown (records lost)`",
+            "states are unknown, because records are dropped or missing: shown as `unknown (records lost)`",
         );
         say(DiagnosticKind::Loss, counts.unknown_states, one, many);
-        let (one, many) = ("date before the first record: moved to it", "dates before the first record: moved to it");
+        let (one, many) =
+            ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
         say(DiagnosticKind::Record, counts.early_dates, one, many);
         let (one, many) = (
-            "record is dated before the one recorded before it: it got that date",
-            "records are dated before the ones recorded before them: they got those dates",
+            "record has a timestamp before that of its predecessor: moved to it",
+            "records have timestamps before those of their predecessors: moved to them",
         );
         say(DiagnosticKind::Record, counts.backward_records, one, many);
-        let (one, many) = ("value could not be computed: left out", "values could not be computed: left out");
+        let (one, many) = ("value could not be computed: omitted", "values could not be computed: omitted");
         say(DiagnosticKind::Rule, counts.not_computable, one, many);
-        let (one, many) = ("record could not be decoded: left out", "records could not be decoded: left out");
+        let (one, many) = ("record could not be decoded: omitted", "records could not be decoded: omitted");
         say(DiagnosticKind::Damage, counts.unknown_records, one, many);
         found
     }
@@ -208,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_kind_that_many_have_some_are_told() {
+    fn some_losses_of_a_frequent_kind_are_listed() {
         let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
         let ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
         let losses: Vec<Loss> = (2..32).map(dropped).zip((2..10).map(ended).cycle()).flat_map(<[_; 2]>::from).collect();
@@ -217,7 +219,7 @@ mod tests {
         let told = diagnostic_texts(&diagnostics);
         assert_eq!(told.len(), 2 * (TOLD_OF_A_KIND + 1));
         assert_eq!(told[0], "2.tmt: 2 records were dropped");
-        assert!(told[8].starts_with("… and 22 more like it"), "{}", told[8]);
+        assert!(told[8].starts_with("… and 22 more of this kind"), "{}", told[8]);
         assert!(told[9].contains("did not end in order") && told[17].starts_with("… and 22 more"), "{told:?}");
         assert_eq!(loss_diagnostics(&losses[..16]).len(), 16);
     }

@@ -78,7 +78,7 @@ pub enum RunOpenError {
     #[error(transparent)]
     Read(#[from] RunReadError),
     /// The folder holds no process files.
-    #[error("{}: no process files (`*.tmt`) in this folder; is it the folder that `TUMIT_TRACE` named?", path.display())]
+    #[error("{}: no process files (`*.tmt`) in this folder; name the folder that `TUMIT_TRACE` named", path.display())]
     NoFiles {
         /// The folder.
         path: PathBuf,
@@ -90,7 +90,7 @@ pub enum RunOpenError {
         path: PathBuf,
     },
     /// The folder has no launch of this number.
-    #[error("{}: the run has {count} launches, and no launch {number}; `tumit info` lists them", path.display())]
+    #[error("{}: the run has {count} launches but no launch {number}; `tumit info` lists them", path.display())]
     NoLaunch {
         /// The folder.
         path: PathBuf,
@@ -121,14 +121,14 @@ fn not_read(file: &Path, text: String) -> TraceDiagnostic {
 }
 
 fn others(count: usize) -> String {
-    if count > 1 { format!(" (and {} more files like it)", count - 1) } else { String::new() }
+    if count > 1 { format!(" (and {} more files of this kind)", count - 1) } else { String::new() }
 }
 
 /// Reports truncated records. `None` if `count` is 0.
 #[must_use]
 pub fn truncation_diagnostic(count: u64) -> Option<TraceDiagnostic> {
     let records = if count == 1 { "1 record is".to_owned() } else { format!("{count} records are") };
-    let cut = "the longest texts, bytes or arrays of a record that was larger than a slot of the recorder are cut";
+    let cut = "the longest texts, bytes or arrays of a record are cut if it is larger than a slot of the recorder";
     let text = format!("{records} truncated: {cut}; `tumit dump` marks such records");
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Record, text))
 }
@@ -251,7 +251,7 @@ impl OpenRun {
     pub fn rank_diagnostic(&self) -> Option<TraceDiagnostic> {
         let (rank, times) = self.same_rank()?;
         let text = format!(
-            "{times} processes have rank {rank}: MPI worlds that were started by `MPI_Comm_spawn`, or several runs; their rows are distinct"
+            "{times} processes have rank {rank}: `MPI_Comm_spawn` started several MPI worlds, or the folder has several runs; each process has its own rows"
         );
         Some(TraceDiagnostic::warning(DiagnosticKind::Name, text))
     }

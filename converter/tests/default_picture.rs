@@ -259,7 +259,7 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
     let told = diagnostic_texts(&report.errors()).join("\n");
     assert!(
-        told.contains("`thread[id]` matches several processes (first occurrence: tid 8): 2 actions were left out"),
+        told.contains("`thread[id]` matches several processes (first occurrence: tid 8): 2 actions were omitted"),
         "{told}"
     );
     assert!(told.contains("add the key `pid` to container `thread`"), "{told}");

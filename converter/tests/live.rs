@@ -99,7 +99,7 @@ fn live_slots_are_blocks_of_their_streams() {
     let (lines, losses) = open(folder.path());
     assert_eq!(lines, [expected(0..9), vec!["late named what=seven".to_owned()]].concat());
     assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 4, .. }]), "{losses:?}");
-    assert!(losses[0].to_string().ends_with("; 4 records are from its live file"), "{}", losses[0]);
+    assert!(losses[0].to_string().ends_with("; 4 records come from its live file"), "{}", losses[0]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_live_file_elsewhere_is_found() {
     fs::remove_file(folder.path().join("a.live")).unwrap();
     let (lines, losses) = open(folder.path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("x.live: it is not there"), "{losses:?}");
+    assert!(others(&losses)[0].contains("x.live: it does not exist"), "{losses:?}");
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn whose_a_live_file_is_decides() {
     foreign.put(16, &process_id(2));
     let (lines, losses) = open(folder(&file(), &foreign).path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("a.live: it is of another process"), "{losses:?}");
+    assert!(others(&losses)[0].contains("a.live: it belongs to another process"), "{losses:?}");
 
     let lone = folder(&file(), &live());
     fs::rename(lone.path().join("a.live"), lone.path().join("b.live")).unwrap();
     let (lines, losses) = open(lone.path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("b.live: it is of another process"), "{losses:?}");
+    assert!(others(&losses)[0].contains("b.live: it belongs to another process"), "{losses:?}");
 
     // A process file that is opened alone is also read with its live file.
     let pair = folder(&file(), &live());
@@ -277,14 +277,20 @@ fn what_cannot_be_true_is_told() {
     let at = Live::slot_at(2);
     let record = |n: usize| at + HEAD_BYTES + n * 10;
     let unlike: [(&str, usize, &[u8], u32, &str); 8] = [
-        ("an unknown id", record(1), &[0xEE], 7, "break off after 10 of 30 bytes: record id 238"),
-        ("id 0", record(0), &[0, 0], 6, "break off after 0 of 30 bytes"),
+        ("an unknown id", record(1), &[0xEE], 7, "are damaged after 10 of 30 bytes: no schema defines record id 238"),
+        ("id 0", record(0), &[0, 0], 6, "are damaged after 0 of 30 bytes"),
         ("a date after the last", record(2) + 2, &[0xFF; 4], 8, "outside 1070..1080"),
-        ("too many bytes", at, &4033u32.to_le_bytes(), 6, "4033 bytes where there is room for 4032"),
-        ("more flushed than there is", at + 24, &31u32.to_le_bytes(), 6, "31 bytes in the file of 30"),
+        ("too many bytes", at, &4033u32.to_le_bytes(), 6, "4033 bytes in use, but the slot has space for 4032"),
+        (
+            "more flushed than there is",
+            at + 24,
+            &31u32.to_le_bytes(),
+            6,
+            "31 bytes already written, but only 30 in use",
+        ),
         ("no stream", at + 56, &[0xFF; 4], 6, "no stream"),
-        ("half a record", at, &29u32.to_le_bytes(), 8, "break off after 20 of 29 bytes"),
-        ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "break off after 30 of 64 bytes"),
+        ("half a record", at, &29u32.to_le_bytes(), 8, "are damaged after 20 of 29 bytes"),
+        ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "are damaged after 30 of 64 bytes"),
     ];
     for (what, place, bytes, good, told) in unlike {
         let mut live = live();
@@ -344,7 +350,7 @@ fn two_slots_with_one_name_are_told() {
     live.slot(3, &Slot { sequence: 2, records: marks(20..22), ..Slot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..9));
-    assert!(others(&losses)[0].contains("block 2 of stream 0, which another slot has"), "{losses:?}");
+    assert!(others(&losses)[0].contains("block 2 of stream 0, which another slot contains"), "{losses:?}");
     assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { bytes: 20, records: 2, .. })), "{losses:?}");
 }
 
@@ -385,7 +391,7 @@ fn headers_that_cannot_be_true_are_told() {
         (32, &4095u32.to_le_bytes(), "slots of 4095 bytes"),
         (32, &(1u32 << 30).to_le_bytes(), "slots of 1073741824 bytes"),
         (36, &u32::MAX.to_le_bytes(), "4294967295 slots"),
-        (36, &(1u32 << 20).to_le_bytes(), "1048572 slots more"),
+        (36, &(1u32 << 20).to_le_bytes(), "1048572 slots beyond"),
         (40, &0u32.to_le_bytes(), "names at bytes 0"),
         (48, &0u64.to_le_bytes(), "slots at 0"),
         (56, &u64::MAX.to_le_bytes(), "of 4096 bytes of names"),

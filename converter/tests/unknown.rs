@@ -234,7 +234,7 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
         assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1), "{loss:?}");
         assert!(!report.is_clean());
         assert!(
-            report.errors().iter().any(|error| error.text.starts_with("2 states are not known")),
+            report.errors().iter().any(|error| error.text.starts_with("2 states are unknown")),
             "{:?}",
             report.errors()
         );

@@ -39,7 +39,7 @@ pub struct PageElement {
 
 /// The position and size of an element, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct CssPosition {
     pub x: f64,
     pub y: f64,
@@ -65,7 +65,7 @@ impl BrowserPage {
         match std::env::var("TUMIT_BROWSER").as_deref() {
             Ok("firefox") => Self::firefox(width, height),
             Err(_) | Ok("chromium") => Self::chromium(width, height),
-            Ok(other) => panic!("TUMIT_BROWSER={other}: there are `chromium` and `firefox`"),
+            Ok(other) => panic!("TUMIT_BROWSER={other}: expected `chromium` or `firefox`"),
         }
     }
 
@@ -148,7 +148,10 @@ impl BrowserPage {
         while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
             if started.elapsed() >= PATIENCE {
                 let focus = self.evaluate("document.activeElement?.outerHTML.slice(0, 300)");
-                panic!("never true: {expression}\nthe focus is in {focus}\n{}", self.complaints().join("\n"));
+                panic!(
+                    "timeout: {expression} is never true\nthe focus is in {focus}\n{}",
+                    self.complaints().join("\n")
+                );
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -170,7 +173,11 @@ impl BrowserPage {
             if found.len() == 1 {
                 return found.remove(0);
             }
-            assert!(started.elapsed() < PATIENCE, "{} things with role {role} and name {name:?}", found.len());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "expected one element with role {role} and name {name:?}, found {}",
+                found.len()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -180,7 +187,7 @@ impl BrowserPage {
     /// # Panics
     /// If it is not visible.
     pub fn place(&mut self, element: &PageElement) -> CssPosition {
-        self.page.shown(&element.node).expect("it is shown")
+        self.page.shown(&element.node).expect("the element is visible")
     }
 
     /// The position of the only element with a role and a name, once it does not move. If the page
@@ -206,7 +213,11 @@ impl BrowserPage {
             if let Some(place) = place.filter(|_| place == before) {
                 return place;
             }
-            assert!(started.elapsed() < PATIENCE, "{}: last at {place:?}, before at {before:?}", element.name);
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{} does not stop moving: now at {place:?}, before at {before:?}",
+                element.name
+            );
             before = place;
             self.evaluate(
                 "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))",

@@ -49,8 +49,8 @@ pub struct CorpusCase {
 #[must_use]
 pub fn cases() -> Vec<CorpusCase> {
     let folder = package().join("cases");
-    let entries = std::fs::read_dir(&folder).expect("the package has a folder of cases");
-    let folders = entries.map(|entry| entry.expect("a readable folder").path()).filter(|path| path.is_dir());
+    let entries = std::fs::read_dir(&folder).expect("the folder of cases can be read");
+    let folders = entries.map(|entry| entry.expect("the folder is readable").path()).filter(|path| path.is_dir());
     let mut cases: Vec<CorpusCase> = folders.map(|folder| CorpusCase::open(&folder)).collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
@@ -84,7 +84,7 @@ impl CorpusCase {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
             let understood = case.option(word, rest.trim()).is_some();
-            assert!(understood, "{}/case.txt: `{line}` means nothing", case.name);
+            assert!(understood, "{}/case.txt: unknown line `{line}`", case.name);
         }
         case
     }
@@ -139,9 +139,9 @@ impl CorpusCase {
         for spec in self.compile() {
             let GeneratedFiles(files) = backend
                 .generate(&spec, &options)
-                .unwrap_or_else(|error| panic!("{}: the generator refuses it: {error}", self.name));
+                .unwrap_or_else(|error| panic!("{}: the generator rejects the spec: {error}", self.name));
             for file in files {
-                std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
+                std::fs::write(folder.join(&file.name), &file.text).expect("the folder is writable");
                 names.push(file.name);
             }
         }

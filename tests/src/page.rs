@@ -50,7 +50,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn with(traces: &[&str], options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for the trace");
+        let folder = tempfile::tempdir().expect("a folder for the trace can be created");
         // The cache of styles is in the test's folder.
         let cache = folder.path().join("cache");
         Self::open(folder, &cache, traces, options)
@@ -62,7 +62,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn beside(earlier: &Self, trace: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for the trace");
+        let folder = tempfile::tempdir().expect("a folder for the trace can be created");
         Self::open(folder, &earlier.folder.path().join("cache"), &[trace], &[])
     }
 
@@ -85,7 +85,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn of_paths(paths: &[PathBuf]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let folder = tempfile::tempdir().expect("a folder for saved files can be created");
         let mut view = tumit();
         view.args(["view", "--no-open"]).args(paths).env("XDG_CACHE_HOME", folder.path());
         Self::spawn(view, folder)
@@ -97,7 +97,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn by(program: &Path, path: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let folder = tempfile::tempdir().expect("a folder for saved files can be created");
         let mut view = Command::new(program);
         view.args(["view", "--no-open"]).arg(path).env("XDG_CACHE_HOME", folder.path());
         Self::spawn(view, folder)
@@ -109,7 +109,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn again(earlier: &Self) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let folder = tempfile::tempdir().expect("a folder for saved files can be created");
         let mut view = tumit();
         view.args(["view", "--no-open"]).arg(earlier.folder.path().join("two-nodes.paje"));
         view.env("XDG_CACHE_HOME", folder.path());
@@ -122,7 +122,7 @@ impl ViewProcess {
     /// If `tumit view` ends.
     #[must_use]
     pub fn follow(path: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for what is remembered");
+        let folder = tempfile::tempdir().expect("a folder for saved files can be created");
         let mut view = tumit();
         view.args(["view", "--no-open", "--follow"]).arg(path).env("XDG_CACHE_HOME", folder.path());
         Self::spawn(view, folder)
@@ -177,7 +177,7 @@ pub fn open(viewer: &ViewProcess) -> (BrowserPage, PageElement) {
 pub fn interval(browser: &mut BrowserPage) -> (String, String) {
     let field = browser.find("textbox", Some("Visible time range"));
     let text = browser.text(&field);
-    let (from, to) = text.split_once(" .. ").expect("two timestamps");
+    let (from, to) = text.split_once(" .. ").expect("the field has two timestamps");
     (from.to_owned(), to.to_owned())
 }
 
@@ -217,7 +217,7 @@ pub fn rows(browser: &mut BrowserPage) -> Vec<String> {
 
 /// Waits until the rows have these names, from top to bottom, and are drawn.
 pub fn wait_for_rows(browser: &mut BrowserPage, names: &[&str]) {
-    let names = serde_json::to_string(names).expect("names are texts");
+    let names = serde_json::to_string(names).expect("names are strings");
     browser.wait(&format!(
         "JSON.stringify([...document.querySelectorAll('#tree [role=row]')].map(row => row.getAttribute('aria-label'))) === `{names}`"
     ));
@@ -297,5 +297,5 @@ pub fn watch_files(browser: &mut BrowserPage) {
 pub fn saved_text(browser: &mut BrowserPage) -> String {
     browser.wait("window.saved");
     let text = browser.evaluate("window.saved.text().then((text) => { window.saved = null; return text; })");
-    text.as_str().expect("a file of text").to_owned()
+    text.as_str().expect("the file contains text").to_owned()
 }

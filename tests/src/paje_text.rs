@@ -159,7 +159,7 @@ pub fn generate(style: u64, steps: &[StepNumbers], mistake: Option<Mistake>) -> 
             &[("Time", seconds(date, 9)), ("Type", "EP".into()), ("Container", "c1".into()), ("Value", "end".into())],
         );
     } else if maker.latest < maker.largest {
-        maker.count("the last line has not the largest date");
+        maker.count("the last line does not have the largest timestamp");
     }
     GeneratedTrace { text: maker.text, counts: maker.counts }
 }
@@ -195,7 +195,7 @@ impl TraceGenerator {
             *date = seconds(nanos.abs_diff(self.zero), 0);
             if nanos < self.zero {
                 date.insert(0, '-');
-                self.count("dates before 0");
+                self.count("timestamps before 0");
             }
         }
         let line = self.header.line(event, &written);
@@ -203,9 +203,9 @@ impl TraceGenerator {
         if let Some((_, date)) = fields.iter().find(|(name, _)| *name == "Time") {
             let nanos = nanos(date);
             if nanos < self.largest {
-                self.count("dates before an earlier line's");
+                self.count("timestamps before that of an earlier line");
             } else if nanos == self.latest {
-                self.count("dates equal to the line before");
+                self.count("timestamps equal to that of the preceding line");
             }
             (self.latest, self.largest) = (nanos, self.largest.max(nanos));
         }
@@ -337,13 +337,13 @@ impl TraceGenerator {
         // `pj_dump` takes a negative end for a missing one.
         let date = (last + u64::from(number % 4) * 500).max(self.zero);
         if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > date)) {
-            self.count("containers destroyed before what is in those inside");
+            self.count("containers destroyed before the last timestamps in inner ones");
         }
         if inside.iter().any(|&inner| self.containers[inner].from > date) {
             self.count("containers that end before they begin");
         }
         if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.1 > 0)) {
-            self.count("containers destroyed with something open");
+            self.count("containers destroyed with open states");
         }
         for inner in inside {
             self.containers[inner].alive = false;
@@ -381,7 +381,7 @@ impl TraceGenerator {
         };
         match (event, depth) {
             ("set" | "reset", 2..) => self.count("sets and resets of several states"),
-            ("reset", 0) => self.count("resets of nothing"),
+            ("reset", 0) => self.count("resets without a state"),
             _ => {}
         }
         if new_depth > 8 {
@@ -419,7 +419,7 @@ impl TraceGenerator {
         let date = self.date(at, ty, number);
         let is_set = last.is_some_and(|slot| slot.1 > 0);
         if last.is_some_and(|slot| is_set && slot.0 == date) {
-            self.count("variables changed twice at a date");
+            self.count("variables changed twice at a timestamp");
         }
         let event = ["setvar", "addvar", "subvar"][if is_set { usize::from(form / 3) % 3 } else { 0 }];
         self.containers[at].slots.insert(ty, (date, 1));

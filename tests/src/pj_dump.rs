@@ -66,7 +66,7 @@ impl PjDumpRows {
     pub fn seconds_in(&self, ty: &str, values: &[&str], keep: impl Fn(&str) -> bool) -> f64 {
         self.of("State")
             .filter(|row| row[2] == ty && values.contains(&row[7].as_str()) && keep(&row[1]))
-            .map(|row| row[5].parse::<f64>().expect("a duration is a number"))
+            .map(|row| row[5].parse::<f64>().expect("the duration is a number"))
             .sum()
     }
 }

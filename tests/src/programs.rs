@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The root of the workspace.
 #[must_use]
 pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests package lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package `tests` is in the workspace").to_owned()
 }
 
 /// Builds a binary of the workspace with the same features as the tests.
@@ -32,7 +32,7 @@ fn build(binary: &str) -> PathBuf {
         .filter_map(|rest| rest.split('"').next())
         .map(PathBuf::from)
         .find(|path| path.file_name().is_some_and(|name| name == binary))
-        .expect("the workspace has that binary")
+        .expect("the workspace has this binary")
 }
 
 /// The `tumit` command.
@@ -82,7 +82,10 @@ pub fn output(command: &mut Command) -> Output {
     match command.output() {
         Ok(output) => output,
         Err(error) => {
-            panic!("{:?} cannot be run ({error}): `make packages` installs what the tests need", command.get_program())
+            panic!(
+                "cannot run {:?} ({error}): `make packages` installs the programs for the tests",
+                command.get_program()
+            )
         }
     }
 }
@@ -113,8 +116,8 @@ pub fn count(program_output: &str, name: &str) -> u64 {
     let number = line
         .split_whitespace()
         .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-        .unwrap_or_else(|| panic!("no `{name}=` in: {line}"));
-    number.parse().expect("a count is a number")
+        .unwrap_or_else(|| panic!("`{name}=` is not in: {line}"));
+    number.parse().expect("the count is a number")
 }
 
 /// The losses of a run according to `tumit info`: the number of dropped records, and the number of
@@ -142,5 +145,5 @@ pub fn recorded(run: &Path) -> u64 {
 
 fn info(run: &Path) -> serde_json::Value {
     let said = output(tumit().args(["info", "--json"]).arg(run));
-    serde_json::from_slice(&said.stdout).expect("info in JSON")
+    serde_json::from_slice(&said.stdout).expect("the output of info is JSON")
 }

@@ -73,7 +73,7 @@ pub struct TextRecord {
 pub fn read(run: &Path) -> Vec<ProcessFile> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(run)
         .unwrap_or_else(|error| panic!("{}: {error}", run.display()))
-        .map(|entry| entry.expect("a readable folder").path())
+        .map(|entry| entry.expect("the folder is readable").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "tmt"))
         .collect();
     paths.sort();
@@ -120,7 +120,7 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
         let sorted = file.process_integer(tag::SORTED) == Some(1);
         assert!(sorted || !several, "{}: several processes in a file that is not sorted", path.display());
         let owned = file.streams.values().all(|tags| tags.contains_key(&tag::STREAM_PROCESS) == sorted);
-        assert!(owned, "{}: streams of a sorted file, and only those, say whose they are", path.display());
+        assert!(owned, "{}: exactly the streams of a sorted file name their process", path.display());
         file.part = file.part.filter(|_| sorted);
         file.check_ends();
     }
@@ -145,7 +145,7 @@ fn check_sequences(blocks: &[BlockHeader]) {
 }
 
 fn unpack(header: &BlockHeader, stored: &[u8]) -> Vec<u8> {
-    tracer_format::block::unpack(header, stored, &mut Vec::new()).expect("a good payload").to_vec()
+    tracer_format::block::unpack(header, stored, &mut Vec::new()).expect("the payload is valid").to_vec()
 }
 
 fn tags(payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
@@ -155,16 +155,16 @@ fn tags(payload: &[u8]) -> BTreeMap<u16, Vec<u8>> {
 impl ProcessFile {
     fn add(&mut self, header: &BlockHeader, payload: &[u8], is_last: bool) {
         assert_eq!(payload.len(), header.raw_bytes as usize, "raw size of {header:?}");
-        match BlockKind::from_number(header.kind).expect("a known kind") {
+        match BlockKind::from_number(header.kind).expect("the kind is known") {
             BlockKind::Process => {
-                assert!(self.process.is_empty(), "{}: a process says once what it is", self.path.display());
+                assert!(self.process.is_empty(), "{}: a process has one description", self.path.display());
                 self.process = tags(payload);
             }
             BlockKind::Stream => self.streams.entry(header.stream).or_default().extend(tags(payload)),
             BlockKind::End => self.end = Some(tags(payload)),
             BlockKind::Schema => {
                 let base = u32::from_le_bytes(*payload.first_chunk().expect("a base"));
-                self.schemas.push((base, Schema::decode(&payload[8..]).expect("a good schema")));
+                self.schemas.push((base, Schema::decode(&payload[8..]).expect("the schema is valid")));
             }
             BlockKind::Strings => {
                 let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
@@ -197,18 +197,18 @@ impl ProcessFile {
             RecordIterator::new(payload, header.first_ticks, |id| self.record_type(id).map(|(_, ty)| ty)).collect();
         for (number, record) in all.into_iter().enumerate() {
             let record = record.unwrap_or_else(|error| panic!("{}: {header:?}: {error}", self.path.display()));
-            assert!(number > 0 || record.ticks == header.first_ticks, "first date of {header:?}");
-            assert!(record.ticks >= last, "dates of a stream never run backwards");
+            assert!(number > 0 || record.ticks == header.first_ticks, "first timestamp of {header:?}");
+            assert!(record.ticks >= last, "timestamps of a stream never decrease");
             last = record.ticks;
             if record.id == tracer_format::ID_LOST {
-                let account = DroppedRecords::decode(record.body).expect("a whole account");
+                let account = DroppedRecords::decode(record.body).expect("the report is complete");
                 marked = account.is_truncation();
                 if !marked {
                     lost.push(account);
                 }
                 continue;
             }
-            let (schema, ty) = self.record_type(record.id).expect("it was decoded");
+            let (schema, ty) = self.record_type(record.id).expect("the record was decoded");
             let mut text = self.text_record(schema, ty, (record.ticks, record.site), record.body);
             if std::mem::take(&mut marked) {
                 text.text.push_str(" (truncated)");
@@ -216,12 +216,12 @@ impl ProcessFile {
             }
             found.push(text);
         }
-        assert_eq!(found.len(), header.records as usize, "number of records of {header:?}, without the format's own");
+        assert_eq!(found.len(), header.records as usize, "number of records of {header:?} without those of the format");
         // A thread that still recorded when the process ended may have taken the next timestamp
         // already.
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
-        assert!(date_fits, "last date of {header:?}: {last}");
-        assert!(!marked, "a mark stands in front of a record: {header:?}");
+        assert!(date_fits, "last timestamp of {header:?}: {last}");
+        assert!(!marked, "a mark precedes a record: {header:?}");
         self.lost.extend(lost);
         self.truncated += truncated;
         self.records.entry(header.stream).or_default().extend(found);
@@ -265,7 +265,7 @@ impl ProcessFile {
     /// If the process did not end regularly.
     #[must_use]
     pub fn totals(&self) -> (u64, u64) {
-        let end = self.end.as_ref().expect("the process ended in order");
+        let end = self.end.as_ref().expect("the process has an `end` block");
         let number = |tag| end.get(&tag).and_then(|bytes| integer(bytes)).expect("a number");
         (number(tag::RECORDS_WRITTEN), number(tag::RECORDS_DROPPED))
     }

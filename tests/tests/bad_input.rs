@@ -93,9 +93,12 @@ fn blocks_that_are_cut_out_are_missed_by_every_command() {
         at += header.block_bytes();
     }
     for (kind, words) in [
-        (BlockKind::Process, &["block with names", "nothing in it says which process it is of"][..]),
-        (BlockKind::Schema, &["block with names", "nothing in it says what its records are", "cannot be decoded"]),
-        (BlockKind::Stream, &["block with names", "nothing in it says which thread stream"]),
+        (BlockKind::Process, &["block with names", "the file does not describe its process and the clock"][..]),
+        (
+            BlockKind::Schema,
+            &["block with names", "the file does not describe the spec of its records", "cannot be decoded"],
+        ),
+        (BlockKind::Stream, &["block with names", "the file does not describe the thread of stream"]),
         (BlockKind::Strings, &["block with names"]),
         (BlockKind::Records, &["records that the process wrote are missing"]),
     ] {

@@ -300,7 +300,7 @@ int main(void) {
     assert_eq!(records.len(), 20_000);
     assert!(records.iter().all(|record| record.ticks == records[0].ticks));
     let said = succeed(tumit().arg("info").arg(&run));
-    assert!(said.contains("its clock went back: 19999 records have the date of the one before them"), "{said}");
+    assert!(said.contains("its clock went back: 19999 records have the timestamp of their predecessor"), "{said}");
 }
 
 #[test]
@@ -343,7 +343,7 @@ int main(void) {
         assert!(steps.len() == 99 && steps.iter().all(|step| step % (1 << 28) == 0 && *step > 0), "{steps:?}");
         let wraps = records[99].ticks >> 32;
         assert!(wraps >= 6, "{wraps}");
-        assert!(said.contains("is a counter of 32 bits and began again at 0"), "{said}");
+        assert!(said.contains("is a counter of 32 bits and restarted at 0"), "{said}");
     }
 }
 

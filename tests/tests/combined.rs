@@ -72,5 +72,5 @@ fn a_name_of_several_processes_is_ambiguous_to_others() {
     let _ = succeed(std::process::Command::new(program).arg("second child").env("TUMIT_TRACE", &run));
     let converted = output(tumit().arg("convert").arg(&run).args(["-o", "-"]));
     let messages = String::from_utf8(converted.stderr).unwrap();
-    assert!(messages.contains("container's name several containers have (`Worker`)"), "{messages}");
+    assert!(messages.contains("container name that several containers have (`Worker`)"), "{messages}");
 }

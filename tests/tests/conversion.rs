@@ -287,7 +287,7 @@ fn rules_that_do_not_fit_a_run_are_told() {
     let out = convert(dir.path(), &["run.tmt", "--rules", "newer.tumit", "-o", "x.paje"]);
     let told = told(&out);
     assert_eq!(out.status.code(), Some(0), "{told}");
-    assert!(told.contains("`newer` has rules for events that this run does not have: `later`"), "{told}");
+    assert!(told.contains("`newer` has rules for events that are not in this run: `later`"), "{told}");
     assert!(told.contains("`to` of `send` (string, recorded as "), "{told}");
     assert!(fs::read_to_string(dir.path().join("x.paje")).unwrap().contains("\"it\""));
     assert!(!told.contains("`n` of `send`"), "{told}");

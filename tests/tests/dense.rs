@@ -101,7 +101,7 @@ fn rows_that_no_picture_has_room_for_are_folded() {
     std::fs::write(folder.path().join("a.paje"), threads(40, 200)).unwrap();
     for (options, height) in [(&[][..], 40 * 20..40 * 40), (&["--height", "700", "--scale", "3"], 2100..2101)] {
         let said = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
-        let told = "containers of level 0 are folded, as 8,040 rows are too many for a picture";
+        let told = "containers of level 0 are folded, because 8,040 rows are too many for an image";
         assert!(said.contains(told), "{said}");
         let [_, drawn] = drawn();
         assert!(height.contains(&drawn), "{options:?}: {drawn}");

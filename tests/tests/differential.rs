@@ -91,24 +91,24 @@ fn generated_files_give_the_same_rows() {
     }
     for what in [
         "containers created before their parents",
-        "containers destroyed before what is in those inside",
-        "containers destroyed with something open",
+        "containers destroyed before the last timestamps in inner ones",
+        "containers destroyed with open states",
         "containers that end before they begin",
         "containers without alias",
-        "dates before 0",
-        "dates before an earlier line's",
-        "dates equal to the line before",
+        "timestamps before 0",
+        "timestamps before that of an earlier line",
+        "timestamps equal to that of the preceding line",
         "definitions after events",
         "lines about destroyed containers",
-        "links of which the end stands first",
+        "links with the end before the start in the file",
         "links that end before they start",
-        "resets of nothing",
+        "resets without a state",
         "sets and resets of several states",
         "states nested deeper than 8",
-        "the last line has not the largest date",
+        "the last line does not have the largest timestamp",
         "values beyond 32 bits",
         "values without declaration",
-        "variables changed twice at a date",
+        "variables changed twice at a timestamp",
     ] {
         assert!(counts.contains_key(what), "no file has {what}");
     }
@@ -144,12 +144,12 @@ fn what_is_read_though_pj_dump_refuses_it_is_a_warning() {
     let good = std::fs::read_to_string(corpus("two-nodes.paje")).unwrap();
     let last = "4 1.0 T t00\n";
     for (line, says) in [
-        ("5 0.9 S \"thread 0.0\" w\n", "not referred to by its identifier (`thread 0.0`)"),
-        ("5 0.9 Activity t00 w\n", "not referred to by its identifier (`Activity`)"),
-        ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "not referred to by its identifier (`Thread`)"),
-        ("3 0.9 more N / \"at the root\"\n", "not referred to by its identifier (`/`)"),
-        ("3 0.9 0 T n0 zero\n", "identifier `0`, which is the root's"),
-        ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that not every reader knows"),
+        ("5 0.9 S \"thread 0.0\" w\n", "by its name instead of its identifier (`thread 0.0`)"),
+        ("5 0.9 Activity t00 w\n", "by its name instead of its identifier (`Activity`)"),
+        ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "by its name instead of its identifier (`Thread`)"),
+        ("3 0.9 more N / \"at the root\"\n", "by its name instead of its identifier (`/`)"),
+        ("3 0.9 0 T n0 zero\n", "identifier `0` of the root for another"),
+        ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that some readers do not know"),
     ] {
         std::fs::write(&path, good.replacen(last, &format!("{line}{last}"), 1)).unwrap();
         assert!(theirs(&path).is_err(), "pj_dump takes {line}");
@@ -196,7 +196,7 @@ fn files_that_pj_dump_refuses_are_read() {
     assert!(theirs(&path).is_err());
     let (rows, account) = ours(&path);
     assert_eq!(rows.len(), 3);
-    let told = "6 operations were left out: their containers have ended or never existed (the first in line ";
+    let told = "6 operations were ignored: their containers have ended or never existed (the first in line ";
     assert!(account.errors().len() == 1 && account.errors()[0].text.starts_with(told), "{:?}", account.errors());
 }
 

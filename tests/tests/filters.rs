@@ -106,7 +106,7 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
     assert!(indexed == csv && dir.path().join("a.tmtx").is_file());
     let refused = run(dir.path(), &["stats", "--clock", "none"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("clocks, rules, outputs and launches can be chosen for a run only"));
+    assert!(text(&refused.stderr).contains("options for clocks, rules, outputs and launches are for runs only"));
     let table = text(&run(dir.path(), &["stats"]).stdout);
     assert!(
         table.starts_with("two-nodes, 0 s to 1") && table.contains("working") && table.contains("50.0 %"),
@@ -294,7 +294,7 @@ fn names_in_conditions_that_fit_nothing_are_mistakes() {
             "only where from ~ Node 0/* of Message",
         ),
         ("hide where to ~ Node ? of Message", "ends at `Node ?` itself", "only where to ~ Node 0/* of Message"),
-        ("only where not (from = Node 1)", "`involves` either end", "only where from ~ Node 1/* of Message"),
+        ("only where not (from = Node 1)", "`involves` either endpoint", "only where from ~ Node 1/* of Message"),
     ] {
         assert_eq!(example(filter, words), expected);
     }
@@ -319,7 +319,7 @@ fn saved_filters_never_replace_another_file() {
     let save = |name: &str| run(dir.path(), &["stats", "--filter", "reuse Thread", "--save-filters", name]);
     fs::write(&file, "precious").unwrap();
     std::os::unix::fs::symlink(&file, dir.path().join("link.tumit-view")).unwrap();
-    for (name, words) in [("notes.txt", "is no file of filters"), ("link.tumit-view", "is a symbolic link")] {
+    for (name, words) in [("notes.txt", "is not a file of filters"), ("link.tumit-view", "is a symbolic link")] {
         let out = save(name);
         assert_eq!(out.status.code(), Some(2));
         assert!(text(&out.stderr).contains(words), "{}", text(&out.stderr));

@@ -94,7 +94,7 @@ end program drive
             "call @unknown file=\"a\" line=Unsigned(4) if=len".into(),
             "plain size=Unsigned(1) len=Unsigned(2) odd_plain=Unsigned(3)".into(),
             format!("{long} {long}=\"x\" _under=[200, 3]"),
-            format!("{long}a.begin tumbling=Unsigned(1) if=[7, 0, 0, 0] Tumbling2=[0, 0, 0, 0, 0, 0, 0, 0] x=2 dates"),
+            format!("{long}a.begin tumbling=Unsigned(1) if=[7, 0, 0, 0] Tumbling2=[0, 0, 0, 0, 0, 0, 0, 0] x=2 timestamps"),
             format!("{long}a.end"),
         ]
     );

@@ -28,7 +28,7 @@ fn run(folder: &Path, levels: &str) -> std::path::PathBuf {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env("TUMIT_OWN", "1");
     command.env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "256K").env("TUMIT_POLICY", "all=block");
-    command.env("TUMIT_LEVELS", levels).env("TUMIT_FAULT", "helper is held").env_remove("TUMIT_BUFFERS");
+    command.env("TUMIT_LEVELS", levels).env("TUMIT_FAULT", "writer thread is held").env_remove("TUMIT_BUFFERS");
     let output = output(&mut command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     run

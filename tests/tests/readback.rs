@@ -503,7 +503,7 @@ fn what_private_buffers_held_is_not_called_nothing() {
     for (buffers, where_) in [(0, "private buffers"), (1, "its live file is missing"), (2, "private buffers")] {
         let (told, text) = killed(buffers, &[]);
         assert_eq!(told["processes"][0]["uncounted"], true);
-        for word in ["not known", "is not here, and cannot be counted", where_] {
+        for word in ["not known", "are missing, and their number is unknown", where_] {
             assert!(text.contains(word), "{text}");
         }
     }

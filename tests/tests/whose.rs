@@ -245,9 +245,9 @@ fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
     let schema = tumit::compile_text("specs/small.tumit", BY_VALUE).0.unwrap().schema();
     // The hosts and process ids of the two processes that have a thread 8.
     for ((host, pid), advice) in [
-        (("a", 3), "add the key `pid` to container `thread`, and give its value in the rule"),
-        (("b", 2), "add the key `host` to container `thread`, and give its value in the rule"),
-        (("a", 2), "no key distinguishes these processes, so convert each launch or program alone"),
+        (("a", 3), "add the key `pid` to container `thread`, and write the value in the rule"),
+        (("b", 2), "add the key `host` to container `thread`, and write the value in the rule"),
+        (("a", 2), "no key distinguishes these processes; convert each launch or program separately"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.tmt");
@@ -264,7 +264,7 @@ fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
             file.save(&path, &format!("{number}.tmt"));
         }
         let (status, _, error) = call(tumit().arg("convert").arg(&path).args(["-o", "-"]));
-        let expected = "specs/small.tumit:4: `thread[id]` matches several processes (first occurrence: tid 8): 2 actions were left out";
+        let expected = "specs/small.tumit:4: `thread[id]` matches several processes (first occurrence: tid 8): 2 actions were omitted";
         assert!(status == Some(1) && error.contains(&format!("{expected}; {advice}")), "{advice}: {error}");
         assert_eq!(error.matches("thread[id]").count(), 1, "{error}");
     }

@@ -250,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "there is no counter")]
-    fn dates_do_not_go_back_and_anchors_lie_between() {
+    #[cfg_attr(miri, ignore = "Miri has no counter")]
+    fn timestamps_do_not_decrease_and_anchors_lie_between() {
         let before = now();
         let anchor = anchor();
         let after = now();

@@ -30,10 +30,10 @@ fn asked_for() -> &'static str {
 /// Whether a thread waits for a slot.
 pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
 
-/// With the fault `helper is held`, delays the writer thread until a thread waits for it, or for
+/// With the fault `writer thread is held`, delays the writer thread until a thread waits for it, or for
 /// two seconds.
 pub(crate) fn hold_helper() {
-    if injected("helper is held") {
+    if injected("writer thread is held") {
         for _ in 0..2000 {
             if WAITERS.swap(false, Ordering::Relaxed) {
                 return;
@@ -71,6 +71,6 @@ pub(crate) fn hold_end() {
     }
 }
 
-/// With the fault `handed over meanwhile`: a part of a slot will be written as soon as the slot is
+/// With the fault `slot is handed over during the write`: a part of a slot will be written as soon as the slot is
 /// full.
 pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

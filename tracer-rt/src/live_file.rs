@@ -263,7 +263,7 @@ impl LiveLogState {
     fn append(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
         let log = self;
         let base = HEAD.load(Ordering::Acquire);
-        if base.is_null() || fault_injection::injected("names come late") {
+        if base.is_null() || fault_injection::injected("names are not logged") {
             return true;
         }
         let bytes = entry_bytes(payload.len());
@@ -309,7 +309,7 @@ pub(crate) fn log_written(bytes: u64) {
 /// Counts dropped records in the live file, where the count survives the process.
 pub(crate) fn count_lost(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
-    if !base.is_null() && !fault_injection::injected("losses are silent") {
+    if !base.is_null() && !fault_injection::injected("drops are not counted") {
         let counter = stream as usize % LOSS_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }
@@ -407,8 +407,8 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "files are not mapped there")]
-    fn a_file_is_made_whole_or_not_at_all() {
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn a_live_file_is_created_completely_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.live");
         let live = LiveFile::make(path.clone(), layout(), None).unwrap();
@@ -418,7 +418,7 @@ mod tests {
         // SAFETY: the slots are mapped.
         unsafe { live.slots().write_volatile(77) };
         assert_eq!(std::fs::read(&path).unwrap()[layout().slots_offset() as usize], 77);
-        assert!(LiveFile::make(path.clone(), layout(), None).is_err(), "it exists");
+        assert!(LiveFile::make(path.clone(), layout(), None).is_err(), "the file exists");
         live.remove();
         let huge = LiveLayout { slots: u32::MAX, ..layout() };
         assert!(LiveFile::make(path.clone(), huge, None).is_err(), "256 TiB");

@@ -248,7 +248,10 @@ mod tests {
         });
         for _ in 0..3 {
             std::thread::sleep(Duration::from_millis(10));
-            assert!(BUSY.lock_within(Duration::from_secs(60)).is_some(), "starved by a thread that always comes back");
+            assert!(
+                BUSY.lock_within(Duration::from_secs(60)).is_some(),
+                "the other thread always takes the lock again"
+            );
         }
         STOP.store(true, Ordering::Relaxed);
         helper.join().unwrap();

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg_attr(miri, ignore = "the system is asked for its name")]
+    #[cfg_attr(miri, ignore = "the test needs the host name of the system")]
     fn ids_differ_and_names_are_plain() {
         let id = new_id();
         assert_ne!(id, new_id());
@@ -217,6 +217,6 @@ mod tests {
         std::fs::write(folder.path().join(name), "").unwrap();
         assert_ne!(new_name(folder.path()).0, first);
         let folder = default_folder();
-        assert!(folder.to_string_lossy().contains("-20"), "{folder:?} holds a date");
+        assert!(folder.to_string_lossy().contains("-20"), "{folder:?} contains a date");
     }
 }

@@ -38,15 +38,15 @@ pub enum StartError {
 impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Late => {
-                f.write_str("recording has begun already, or could not: call `start` once, before the first record")
-            }
+            Self::Late => f.write_str(
+                "recording has already started, or its start failed; call `start` once, before the first record",
+            ),
             Self::Folder { path, source } => write!(
                 f,
-                "cannot record in `{}`: {source}; set TUMIT_TRACE to a folder that can be made and written",
+                "cannot record in `{}`: {source}; set TUMIT_TRACE to a folder that the program may create and write",
                 path.display()
             ),
-            Self::Memory => f.write_str("no memory for the buffers of records: set TUMIT_MEMORY to less"),
+            Self::Memory => f.write_str("no memory for the buffers of records; set TUMIT_MEMORY to a smaller size"),
         }
     }
 }

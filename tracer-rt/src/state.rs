@@ -76,7 +76,7 @@ pub(crate) struct RecorderState {
     pub(crate) entries: Vec<StreamEntry>,
     pub(crate) next_stream: u32,
     /// Spare streams for signal handlers, which cannot allocate.
-    #[expect(clippy::vec_box, reason = "a handler must not ask for the memory of the box")]
+    #[expect(clippy::vec_box, reason = "a signal handler must not allocate the box")]
     pub(crate) spares: Vec<Box<ThreadStream>>,
     /// Number of streams of running threads.
     pub(crate) alive: usize,
@@ -170,7 +170,7 @@ impl RecorderState {
         let mut dropped = 0;
         self.entries.retain(|entry| {
             let forgotten = entry.is_gone() && streams.binary_search(&entry.stream.index).is_ok();
-            dropped += if forgotten && !fault_injection::injected("the gone are not counted") {
+            dropped += if forgotten && !fault_injection::injected("exited threads are not counted") {
                 entry.stream.dropped()
             } else {
                 0

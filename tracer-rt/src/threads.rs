@@ -16,7 +16,7 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     if cursor.is_null() {
         return false;
     }
-    if fault_injection::injected("the gone are read") {
+    if fault_injection::injected("memory of exited threads is read") {
         // SAFETY: the fault deliberately skips the safe check.
         return unsafe { &*cursor }.busy.load(Ordering::Acquire) != busy::IDLE;
     }
@@ -41,7 +41,7 @@ pub(crate) fn thread_id() -> u64 {
 
 /// Whether no thread of this process has this id any more.
 pub(crate) fn is_gone(tid: u64) -> bool {
-    if fault_injection::injected("the gone are read") {
+    if fault_injection::injected("memory of exited threads is read") {
         return false;
     }
     let own = std::process::id();
@@ -56,8 +56,8 @@ mod tests {
     use crate::cursor::CURSOR;
 
     #[test]
-    #[cfg_attr(miri, ignore = "robust locks of the system")]
-    fn the_gone_and_the_busy_are_told_apart() {
+    #[cfg_attr(miri, ignore = "Miri has no robust locks")]
+    fn exited_and_busy_threads_are_distinguished() {
         let own = || CURSOR.with(std::ptr::from_ref);
         assert!(!is_busy(std::ptr::null()) && !is_busy(own()));
         CURSOR.with(|cursor| {

@@ -115,7 +115,9 @@ impl BlockWriter {
     pub(crate) fn open(&mut self) -> io::Result<()> {
         match self.file {
             WriterTarget::Open(_) => return Ok(()),
-            WriterTarget::Failed | WriterTarget::Ended => return Err(io::Error::other("its file could not be made")),
+            WriterTarget::Failed | WriterTarget::Ended => {
+                return Err(io::Error::other("its file could not be created"));
+            }
             WriterTarget::None => {}
         }
         let opened = self.open_now();
@@ -233,7 +235,7 @@ impl BlockWriter {
         drop(state);
         let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
         while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
-            if !fault_injection::injected("slots are forgotten") && self.write_in_place(&piece, effort).is_err() {
+            if !fault_injection::injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err() {
                 if mapped && self.is_open() {
                     // The records are safe in the live file. They stay there until the file can
                     // take them, or for ever.
@@ -401,9 +403,9 @@ impl BlockWriter {
         let written = if self.opened() {
             self.try_piece(piece, effort)
         } else {
-            Err(io::Error::other("its file could not be made"))
+            Err(io::Error::other("its file could not be created"))
         };
-        let written = if fault_injection::injected("writing is believed") { Ok(()) } else { written };
+        let written = if fault_injection::injected("write errors are ignored") { Ok(()) } else { written };
         match &written {
             Ok(()) => {
                 self.records += u64::from(piece.records);

@@ -70,6 +70,6 @@ fn run(fault: &str) -> bool {
 
 #[test]
 fn blocks_have_the_numbers_that_were_planned() {
-    assert!(run("handed over meanwhile"));
-    assert!(!run("handed over meanwhile;blocks change"), "a test that cannot fail");
+    assert!(run("slot is handed over during the write"));
+    assert!(!run("slot is handed over during the write;pending block is discarded"), "a test that cannot fail");
 }

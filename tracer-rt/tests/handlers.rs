@@ -177,7 +177,7 @@ fn the_first_record_may_be_in_a_handler_that_interrupted_the_allocator() {
     }
     if cfg!(debug_assertions) {
         for program in ["first of all", "first of a thread"] {
-            let mut run = Run::start(program, "handlers are not seen", "mapped");
+            let mut run = Run::start(program, "handlers are not detected", "mapped");
             assert_eq!(run.ended_within(Duration::from_secs(5)), None, "{program}: a test that cannot fail");
         }
     }

@@ -405,7 +405,7 @@ fn check_handlers(fault: &str) {
 fn records_of_signal_handlers_are_kept() {
     check_handlers("");
     if cfg!(debug_assertions) {
-        for fault in ["handlers share the slot", "handlers are forgotten"] {
+        for fault in ["handlers share the slot", "records of handlers are omitted"] {
             assert!(std::panic::catch_unwind(|| check_handlers(fault)).is_err(), "{fault}");
         }
     }
@@ -466,6 +466,6 @@ fn a_full_disk_leaves_whole_blocks() {
 fn start_tells_why_it_cannot() {
     let (_, output) = run_with("start", &[]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(printed.contains("late: recording has begun already"), "{printed}");
+    assert!(printed.contains("late: recording has already started"), "{printed}");
     assert!(printed.contains("after the end: RecordCounts { written: 1, dropped: 10000, kept: 0 }"), "{printed}");
 }

@@ -265,7 +265,7 @@ fn the_end_of_a_file_has_its_room() {
     full_to_the_last_block(16, "");
     if cfg!(debug_assertions) {
         // The first few runs detect it. The number of runs is random.
-        assert!(fails(|| full_to_the_last_block(500, "nothing is reserved")));
+        assert!(fails(|| full_to_the_last_block(500, "no space is reserved")));
     }
 }
 
@@ -279,10 +279,10 @@ fn a_helper_that_comes_behind_the_end_takes_nothing() {
         adds_up(&place, counts, &output);
     };
     if cfg!(debug_assertions) {
-        with("helper is held");
+        with("writer thread is held");
         // The first run detects it, unless the machine is so loaded that the writer thread comes in
         // time.
-        assert!(fails(|| (0..20).for_each(|_| with("helper is held;slots are taken after the end"))));
+        assert!(fails(|| (0..20).for_each(|_| with("writer thread is held;slots are taken after the end"))));
     }
 }
 
@@ -291,8 +291,8 @@ fn full_disks_add_up() {
     full_disks(20, "");
     if cfg!(debug_assertions) {
         // The first few runs detect it. The number of runs is random.
-        assert!(fails(|| full_disks(500, "writing is believed")));
-        assert!(fails(|| full_disks(500, "overwriting is silent")));
+        assert!(fails(|| full_disks(500, "write errors are ignored")));
+        assert!(fails(|| full_disks(500, "overwritten records are not counted")));
     }
 }
 
@@ -308,14 +308,14 @@ fn a_broken_recorder_is_found_out() {
         return;
     }
     let broken = |fault: &'static str| Place::new().with("TUMIT_FAULT", fault);
-    let forgotten = [PATIENT, ("TUMIT_FAULT", "slots are forgotten")];
+    let forgotten = [PATIENT, ("TUMIT_FAULT", "full slots are discarded")];
     // The first few kills detect it. The number of kills is random.
     assert!(fails(|| kill_at_random("for ever", 500, &forgotten, 0, nothing_lost_nothing_torn)));
-    let place = broken("names come late");
+    let place = broken("names are not logged");
     place.output("names");
     assert!(fails(move || drop(place.left().pop().unwrap().records())));
-    assert!(fails(|| check_losses(&[("TUMIT_FAULT", "losses are silent")])));
-    let early = [PATIENT, ("TUMIT_FAULT", "noted before written")];
+    assert!(fails(|| check_losses(&[("TUMIT_FAULT", "drops are not counted")])));
+    let early = [PATIENT, ("TUMIT_FAULT", "flush is noted before the write")];
     assert!(fails(|| kill_at_random("flush slowly for ever", 500, &early, 0, nothing_lost_nothing_torn)));
 }
 
@@ -345,7 +345,7 @@ fn check_policies_once(fault: &str) -> u64 {
 fn a_level_may_wait_for_room() {
     check_policies("");
     if cfg!(debug_assertions) {
-        assert!(fails(|| check_policies("nobody waits")));
+        assert!(fails(|| check_policies("threads do not wait")));
     }
 }
 

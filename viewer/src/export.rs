@@ -30,14 +30,14 @@ pub enum ImageFormat {
 #[non_exhaustive]
 pub enum ExportError {
     /// The file's name has no known extension.
-    #[error("`{path}` names no format: end it with .svg, .png or .html")]
+    #[error("`{path}` has no known extension: use .svg, .png or .html")]
     UnknownFormat {
         /// The name.
         path: PathBuf,
     },
     /// The image is too large to be drawn in memory.
     #[error(
-        "a picture of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale, or gather rows: --filter 'group * into All'"
+        "an image of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale, or combine rows: --filter 'group * into All'"
     )]
     TooLarge {
         /// Width in pixels.
@@ -46,13 +46,13 @@ pub enum ExportError {
         height: u64,
     },
     /// Drawing failed.
-    #[error("the picture cannot be drawn: {reason}")]
+    #[error("the image cannot be drawn: {reason}")]
     Drawing {
         /// The message of the drawing library.
         reason: String,
     },
     /// The receiver of the image failed.
-    #[error("the picture cannot be written")]
+    #[error("the image cannot be written")]
     Send {
         /// The cause.
         source: io::Error,
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_the_format() {
+    fn the_extension_selects_the_format() {
         assert_eq!(ImageFormat::of(Path::new("a/b.SVG")).unwrap(), ImageFormat::Svg);
         assert_eq!(ImageFormat::of(Path::new("b.html")).unwrap(), ImageFormat::Html);
         assert_eq!(ImageFormat::of(Path::new("b.png")).unwrap(), ImageFormat::Png);

@@ -48,7 +48,7 @@ impl FileKind {
         match known {
             None => file.persist_noclobber(path).map_err(|failed| failed.error)?,
             Some(known) if is_same(&known, path) => file.persist(path).map_err(|failed| failed.error)?,
-            Some(_) => return Err(foreign(path, "has changed meanwhile; try again")),
+            Some(_) => return Err(foreign(path, "changed during the operation; try again")),
         };
         Ok(())
     }
@@ -78,7 +78,7 @@ impl FileKind {
                 "is a symbolic link, which Tumit does not follow; remove it or choose another name",
             ));
         }
-        let other = format!("is there already and is no {}; move it away or choose another name", self.name);
+        let other = format!("exists and is not a {}; move it or choose another name", self.name);
         if !there.is_file() || there.len() > MOST_BYTES {
             return Err(foreign(path, &other));
         }
@@ -111,35 +111,35 @@ mod tests {
 
     #[test]
     fn only_files_of_the_kind_are_replaced_and_removed() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("file");
-        OURS.write(&path, "ours 1").expect("it is new");
-        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("it is there");
-        OURS.write(&path, "ours 2").expect("it is of the kind");
-        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "ours 2");
-        assert_eq!(std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
-        OURS.remove(&path).expect("it is of the kind");
-        OURS.remove(&path).expect("there is none");
+        OURS.write(&path, "ours 1").expect("the path is free");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("the file exists");
+        OURS.write(&path, "ours 2").expect("the file has this kind");
+        assert_eq!(std::fs::read_to_string(&path).expect("the file exists"), "ours 2");
+        assert_eq!(std::fs::metadata(&path).expect("the file exists").permissions().mode() & 0o777, 0o600);
+        OURS.remove(&path).expect("the file has this kind");
+        OURS.remove(&path).expect("no file exists");
         assert!(!path.exists());
         for content in ["mine", "\u{fffd}", " ours", ""] {
-            std::fs::write(&path, content).expect("room for it");
+            std::fs::write(&path, content).expect("the file can be written");
             for error in [OURS.write(&path, "ours").expect_err("foreign"), OURS.remove(&path).expect_err("foreign")] {
-                assert!(error.to_string().contains("is no file of tests; move it away"), "{error}");
+                assert!(error.to_string().contains("exists and is not a file of tests; move it"), "{error}");
             }
-            assert_eq!(std::fs::read_to_string(&path).expect("it is there"), content);
+            assert_eq!(std::fs::read_to_string(&path).expect("the file exists"), content);
         }
-        std::fs::remove_file(&path).expect("it is there");
-        OURS.write(&path, "ours").expect("it is new");
+        std::fs::remove_file(&path).expect("the file exists");
+        OURS.write(&path, "ours").expect("the path is free");
         // A symbolic link and its target are left unchanged, even if the target is a file of the
         // kind.
         let link = folder.path().join("link");
-        std::os::unix::fs::symlink(&path, &link).expect("room for it");
+        std::os::unix::fs::symlink(&path, &link).expect("the file can be written");
         for error in [OURS.write(&link, "ours 3").expect_err("a link"), OURS.remove(&link).expect_err("a link")] {
             assert!(error.to_string().contains("is a symbolic link"), "{error}");
         }
-        assert_eq!(std::fs::read_to_string(&link).expect("it is there"), "ours");
+        assert_eq!(std::fs::read_to_string(&link).expect("the file exists"), "ours");
         assert!(OURS.write(folder.path(), "ours").is_err() && OURS.remove(folder.path()).is_err());
         // The folder holds no further file.
-        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 2);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder exists").count(), 2);
     }
 }

@@ -56,7 +56,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
         }
         Err((place, why)) => {
             let place = place.display();
-            let text = format!("the trace is kept in memory, as no index can be written ({place}: {why})");
+            let text = format!("the trace is kept in memory, because no index can be written ({place}: {why})");
             in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text)))
         }
     }
@@ -67,10 +67,10 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
 fn anew(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildResult {
     let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
     let lookup = IndexLookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
-    let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace is another one by now")))?;
+    let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace has changed since it was opened")))?;
     let input = TraceInputFile::find(path, options)?;
     let Ok(place) = writable(&lookup.target) else {
-        let text = "the index was damaged, and none can be written: the trace is kept in memory";
+        let text = "the index is damaged, and no new one can be written: the trace is kept in memory";
         return in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text))).map(Err);
     };
     index::build(input, options, &lookup, &place)?;
@@ -104,8 +104,8 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
     let input = TraceInputFile::find(path, options)?;
     let lookup = lookup.ok_or_else(|| {
         io_error(io::Error::other(
-            "a trace that is no file, or still grows, has no index beside it; for a pipe or a compressed file, name \
-             the index with `-o PATH`",
+            "a trace that is not a regular file, or still grows, has no default index; for a pipe \
+             or a compressed file, name the index with `-o PATH`",
         ))
     })?;
     let found = |place: &Path, was_there| -> Result<PreparedIndex, IndexError> {
@@ -138,7 +138,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
 
 /// A note about an index that could not be used.
 fn rebuilt(place: &Path, why: &IndexError) -> TraceDiagnostic {
-    let text = format!("the index {} is made anew: {why}", place.display());
+    let text = format!("the index {} is rebuilt: {why}", place.display());
     TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(place)
 }
 
@@ -177,20 +177,20 @@ mod tests {
     use crate::input::options::IndexChoice;
 
     #[test]
-    fn a_paje_file_is_opened_under_its_name_and_progress_is_told() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn a_paje_file_is_opened_under_its_name_and_progress_is_reported() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("small.paje");
-        std::fs::write(&path, include_str!("../tests/header.paje")).expect("room for it");
+        std::fs::write(&path, include_str!("../tests/header.paje")).expect("the file can be written");
         let told = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let mut options = OpenOptions::default();
         let teller = std::sync::Arc::clone(&told);
         options.convert.progress =
             Some(std::sync::Arc::new(move |done, _| teller.store(done, std::sync::atomic::Ordering::Relaxed)));
-        let source = open(&path, &options).expect("it is a Pajé file");
+        let source = open(&path, &options).expect("the file is a valid Pajé file");
         assert_eq!(source.summary().name, "small");
         assert_eq!(
             told.load(std::sync::atomic::Ordering::Relaxed),
-            std::fs::metadata(&path).expect("it is there").len()
+            std::fs::metadata(&path).expect("the file exists").len()
         );
     }
 
@@ -198,19 +198,20 @@ mod tests {
     fn traced(folder: &std::path::Path) -> (std::path::PathBuf, OpenOptions) {
         let path = folder.join("small.paje");
         let body = "0 T 0 Thread\n2 S T State\n5 a S work \"0 1 0\"\n6 0 t 0 T t\n11 0 t S a\n7 2 T t\n";
-        std::fs::write(&path, format!("{}{body}", include_str!("../tests/header.paje"))).expect("room for it");
+        std::fs::write(&path, format!("{}{body}", include_str!("../tests/header.paje")))
+            .expect("the file can be written");
         let index = IndexChoice::At(folder.join("small.tmtx"));
         (path, OpenOptions { index, ..OpenOptions::default() })
     }
 
     #[test]
     fn a_small_trace_leaves_no_index_unless_it_is_asked_for() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, options) = traced(folder.path());
-        let files = || std::fs::read_dir(folder.path()).expect("the folder is there").count();
-        open(&path, &OpenOptions::default()).expect("it is a Pajé file");
+        let files = || std::fs::read_dir(folder.path()).expect("the folder exists").count();
+        open(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
         assert_eq!(files(), 1);
-        let made = make_index(&path, &OpenOptions::default()).expect("it is a Pajé file");
+        let made = make_index(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
         assert_eq!((made.path, made.was_there), (folder.path().join("small.paje.tmtx"), false));
         assert!(make_index(&path, &options).is_ok_and(|made| !made.was_there && made.summary.states == 1));
         assert!(make_index(&path, &options).is_ok_and(|made| made.was_there));
@@ -218,62 +219,63 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_made_anew_when_it_must_be() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn an_invalid_index_is_rebuilt() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, options) = traced(folder.path());
-        let texts = || diagnostic_texts(&open(&path, &options).expect("it is a Pajé file").summary().diagnostics);
+        let texts =
+            || diagnostic_texts(&open(&path, &options).expect("the file is a valid Pajé file").summary().diagnostics);
         assert!(texts().is_empty() && texts().is_empty());
         let index = folder.path().join("small.tmtx");
-        let mut bytes = std::fs::read(&index).expect("it was made");
+        let mut bytes = std::fs::read(&index).expect("the index was built");
         bytes[5000] ^= 1;
-        std::fs::write(&index, bytes).expect("room for it");
-        assert!(texts()[0].ends_with("small.tmtx is made anew: it is damaged"));
-        let mut text = std::fs::read_to_string(&path).expect("it is there");
+        std::fs::write(&index, bytes).expect("the file can be written");
+        assert!(texts()[0].ends_with("small.tmtx is rebuilt: it is damaged"));
+        let mut text = std::fs::read_to_string(&path).expect("the file exists");
         text.push_str("6 3 u 0 T u\n");
-        std::fs::write(&path, text).expect("room for it");
+        std::fs::write(&path, text).expect("the file can be written");
         assert!(texts()[0].contains("the trace has changed"));
         assert!(texts().is_empty());
         // Another file at the path that the user gave is left unchanged.
-        std::fs::write(&index, "mine").expect("room for it");
+        std::fs::write(&index, "mine").expect("the file can be written");
         assert!(matches!(open(&path, &options), Err(TraceOpenError::NoIndex { .. })));
-        assert_eq!(std::fs::read(&index).expect("it is there"), b"mine");
+        assert_eq!(std::fs::read(&index).expect("the file exists"), b"mine");
     }
 
     /// All rows of a trace as text.
     fn rows(source: &dyn crate::query::TimelineSource) -> Vec<u8> {
         let mut rows = Vec::new();
-        crate::text::entity_rows::write(source, &mut rows).expect("there is room");
+        crate::text::entity_rows::write(source, &mut rows).expect("writing to memory cannot fail");
         rows
     }
 
     #[test]
-    fn an_index_that_turns_out_to_be_damaged_is_made_anew_meanwhile() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn an_index_that_is_found_damaged_later_is_rebuilt() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, options) = traced(folder.path());
-        let mut text = std::fs::read_to_string(&path).expect("it is there");
+        let mut text = std::fs::read_to_string(&path).expect("the file exists");
         for at in 0..700 {
             text.push_str(&format!("6 {at} c{at} 0 T c{at}\n11 {at} c{at} S a\n"));
         }
-        std::fs::write(&path, text).expect("room for it");
+        std::fs::write(&path, text).expect("the file can be written");
         // The file is mapped, although it is small.
         let options = OpenOptions { read_up_to: 0, ..options };
-        let expected = rows(open(&path, &options).expect("it is a Pajé file").as_ref());
+        let expected = rows(open(&path, &options).expect("the file is a valid Pajé file").as_ref());
         let place = folder.path().join("small.tmtx");
-        let whole = std::fs::read(&place).expect("it was made");
+        let whole = std::fs::read(&place).expect("the index was built");
         assert!(whole.len() > 12 * 4096, "{}", whole.len());
         let mut mended = 0;
         for at in (4096 + 7..whole.len()).step_by(4096) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             // A new file, because the previous one is still mapped.
-            std::fs::remove_file(&place).expect("it is there");
-            std::fs::write(&place, bytes).expect("room for it");
-            let source = open(&path, &options).expect("it is a Pajé file");
+            std::fs::remove_file(&place).expect("the file exists");
+            std::fs::write(&place, bytes).expect("the file can be written");
+            let source = open(&path, &options).expect("the file is a valid Pajé file");
             assert!(rows(source.as_ref()) == expected, "byte {at}");
-            mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("made anew")));
+            mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("is rebuilt")));
             // A scan of the whole file finds damage in parts that were not queried.
-            let made = make_index(&path, &options).expect("it is a Pajé file");
-            assert!(std::fs::read(&place).expect("it is there") == whole, "byte {at}");
+            let made = make_index(&path, &options).expect("the file is a valid Pajé file");
+            assert!(std::fs::read(&place).expect("the file exists") == whole, "byte {at}");
             assert_eq!(made.summary.states, 701);
         }
         assert!(mended > 5, "{mended}");
@@ -281,17 +283,17 @@ mod tests {
         let mut bytes = whole.clone();
         bytes[4096..].fill(0);
         bytes[..4096].copy_from_slice(&whole[..4096]);
-        std::fs::remove_file(&place).expect("it is there");
-        std::fs::write(&place, bytes).expect("room for it");
+        std::fs::remove_file(&place).expect("the file exists");
+        std::fs::write(&place, bytes).expect("the file can be written");
         assert!(open(&path, &options).is_ok_and(|source| rows(source.as_ref()) == expected));
-        let source = open(&path, &options).expect("it is a Pajé file");
-        std::fs::remove_file(&path).expect("it is there");
-        assert!(rows(source.as_ref()) == expected, "what is whole needs no trace");
+        let source = open(&path, &options).expect("the file is a valid Pajé file");
+        std::fs::remove_file(&path).expect("the file exists");
+        assert!(rows(source.as_ref()) == expected, "a complete index needs no trace");
     }
 
     #[test]
-    fn what_is_cancelled_or_cannot_be_written_leaves_nothing() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn a_cancelled_or_failed_build_leaves_no_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, mut options) = traced(folder.path());
         options.cancel = Some(std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true)));
         assert!(matches!(open(&path, &options), Err(TraceOpenError::Cancelled)));
@@ -299,18 +301,18 @@ mod tests {
         options.index = IndexChoice::At(folder.path().join("none").join("small.tmtx"));
         let why = open(&path, &options).err().map(|error| error.to_string());
         assert!(why.is_some_and(|why| why.contains("--index PATH")));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder is there").count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder exists").count(), 1);
     }
 
     #[test]
-    fn what_is_no_trace_is_named() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn errors_name_the_file_that_is_no_trace() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let missing = open(&folder.path().join("missing"), &OpenOptions::default()).err();
         assert!(matches!(missing, Some(TraceOpenError::Io { .. })));
         let empty = open(folder.path(), &OpenOptions::default()).err().map(|error| error.to_string());
         assert!(empty.is_some_and(|text| text.contains("*.tmt")));
         let path = folder.path().join("data.json");
-        std::fs::write(&path, "{}").expect("room for it");
+        std::fs::write(&path, "{}").expect("the file can be written");
         let json = open(&path, &OpenOptions::default()).err().map(|error| error.to_string());
         assert!(json.is_some_and(|text| text.contains("data.json") && text.contains("JSON")));
     }

@@ -150,7 +150,7 @@ pub struct ContainerInfo {
 #[non_exhaustive]
 pub enum QueryError {
     /// The id does not exist in this source.
-    #[error("there is no such {what} in this trace")]
+    #[error("no such {what} exists")]
     Unknown {
         /// The kind of the requested entity.
         what: &'static str,
@@ -159,17 +159,18 @@ pub enum QueryError {
     #[error("the interval is empty")]
     EmptyInterval,
     /// The client has disconnected.
-    #[error("nobody waits for the answer any more")]
+    #[error("the client has disconnected")]
     NotAwaited,
     /// The index of the trace is damaged, and cannot be rebuilt.
     #[error(
-        "the index of this trace is damaged and could not be made anew: is the trace still there, and the disk sound?"
+        "the index of this trace is damaged and could not be rebuilt; check whether the trace \
+         still exists and the disk works"
     )]
     Damaged,
     /// The result of a filter does not fit in memory, and its file failed.
     #[error(
-        "what a filter made is too large for memory, and could not be put aside in the folder for temporary files: \
-         is there room on that disk? TMPDIR names another folder"
+        "the result of a filter is too large for memory and could not be written to a temporary \
+         file; free space on that disk, or set TMPDIR to another folder"
     )]
     PutAside,
 }

@@ -60,7 +60,7 @@ pub struct Scene {
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct OutlineRect {
     pub x: f32,
     pub y: f32,
@@ -108,7 +108,7 @@ pub struct SceneGroup {
 
 /// A filled rectangle.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct FilledRect {
     pub frame: OutlineRect,
     pub fill: ColorWithOpacity,
@@ -194,7 +194,7 @@ impl<P> FromIterator<Vec<(P, f32)>> for MixtureColumns<P> {
 
 /// A straight line.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneLine {
     pub from: (f32, f32),
     pub to: (f32, f32),
@@ -239,7 +239,7 @@ impl VariableBand {
     /// The band and the means as curves, in drawing order.
     #[must_use]
     pub fn curves(&self) -> [SceneCurve; 2] {
-        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let x = |place: usize| self.x + place as f32 * self.step;
         let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
         let points = edge(0).chain(edge(1).rev()).collect();
@@ -252,7 +252,7 @@ impl VariableBand {
 
 /// An arrow.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneArrow {
     pub from: (f32, f32),
     pub to: (f32, f32),
@@ -270,7 +270,7 @@ pub struct SceneArrow {
 
 /// A small shape above its timestamp.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneMark {
     /// Its tip, or the middle of its lower edge.
     pub at: (f32, f32),
@@ -284,7 +284,7 @@ pub struct SceneMark {
 
 /// Position of a text relative to its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum TextAnchor {
     #[default]
     Start,
@@ -294,7 +294,7 @@ pub enum TextAnchor {
 
 /// A line of text that is already cut to fit.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneText {
     /// On the baseline.
     pub at: (f32, f32),

@@ -185,7 +185,7 @@ pub fn json_number(nanos: i128) -> Value {
 }
 
 /// As [`json_number`], for a serde field.
-#[expect(clippy::ref_option, reason = "as serde calls it")]
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
 pub(crate) fn as_number<S: Serializer>(nanos: &Option<i128>, serializer: S) -> Result<S::Ok, S::Error> {
     nanos.map(json_number).serialize(serializer)
 }
@@ -242,14 +242,15 @@ mod tests {
              6 0 a 0 T a\n6 0 b 0 T b\n11 0 a S w\n11 2 b S i\n12 4 a S i\n13 5 a S\n7 8 T b\n7 10 T a\n",
             include_str!("../tests/header.paje")
         );
-        let store = TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file");
+        let store = TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file");
         let model = store.model();
-        let ty = |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("it is defined");
-        let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("it is defined").id;
+        let ty =
+            |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("the trace defines it");
+        let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("the trace defines it").id;
         let threads = containers_of(&store, ty("Thread"));
         let second = 1_000_000_000_i64;
         let interval = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
-        let found = times(&store, &threads, ty("Activity"), interval).expect("all are there");
+        let found = times(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
         // `a` exists for 8 s of the interval. It is in `work` all the time, with 1 s of `idle`
         // inside. `b` exists for 7 s and is in `idle` for 6 s.
         assert_eq!((found.lived, found.none), (15 * i128::from(second), i128::from(second)));
@@ -258,7 +259,7 @@ mod tests {
         assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
         let own: Vec<_> = found.values.iter().map(|time| (time.value, time.self_nanos)).collect();
         assert_eq!(own, [(value("work"), 7 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
-        let counted = counts(&store, &threads, ty("Activity"), interval).expect("all are there");
+        let counted = counts(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
         assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));
     }
 }

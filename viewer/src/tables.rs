@@ -141,7 +141,7 @@ fn write_as<F: RowForm>(
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
         let text = format!(
-            "fields that the trace defined after its first entity are not in the table: {}; they are in JSON lines",
+            "fields that the trace defines after its first entity are not in the table: {}; JSON lines contain them",
             names.join(", ")
         );
         told.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));

@@ -126,7 +126,7 @@ fn following_a_split_trace_reports_the_files_that_are_not_read() {
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let now = wait(&current, |now| count(now) == 3);
     let texts = diagnostic_texts(&now.source.summary().diagnostics).join("\n");
-    assert!(texts.contains("`--follow` does not read the file that this trace is split into"), "{texts}");
+    assert!(texts.contains("`--follow` does not read the file that this trace names"), "{texts}");
     cancel.store(true, Ordering::Relaxed);
 }
 

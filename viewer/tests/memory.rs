@@ -200,7 +200,7 @@ fn memory_does_not_grow_with_the_links_that_wait() {
         });
         let summary = index.summary();
         assert_eq!(summary.links, links / 10 * 9);
-        let told = format!("{},000 links have only a start", links / 10_000);
+        let told = format!("{},000 links have only one endpoint", links / 10_000);
         assert!(summary.diagnostics.iter().any(|found| found.text.starts_with(&told)), "{:?}", summary.diagnostics);
         most
     });

@@ -53,7 +53,7 @@ impl ContainerId {
 
 /// An sRGB colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub struct RgbColor {
     pub red: u8,
     pub green: u8,
@@ -82,7 +82,7 @@ pub enum PajeTypeKind {
 
 /// The change of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum VariableOp {
     Set,
     Add,
@@ -124,7 +124,7 @@ pub struct SourcePosition<'a> {
 /// One Pajé operation. Timestamps do not decrease from one event to the next, unless the producer
 /// documents otherwise. Pajé text of other programs may be out of order between containers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it; the variants are those of the Pajé format")]
+#[expect(missing_docs, reason = "the names explain the fields, and the variants are those of the Pajé format")]
 pub enum PajeEvent<'a> {
     DefineType {
         ty: TypeId,
@@ -239,7 +239,7 @@ impl PajeEvent<'_> {
 
 /// A state or point event without extra fields and source position. Most operations are plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
+#[expect(missing_docs, reason = "[`PajeEvent`] describes the fields")]
 pub struct PlainEvent {
     pub kind: PlainKind,
     pub time: GlobalNanos,
@@ -251,7 +251,7 @@ pub struct PlainEvent {
 
 /// The operation of a [`PlainEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named as in [`PajeEvent`]")]
+#[expect(missing_docs, reason = "[`PajeEvent`] describes the fields")]
 pub enum PlainKind {
     SetState,
     PushState,

@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_and_dates_are_written_as_others_do(numbers in prop::collection::vec(any::<u64>(), 0..4), shift in 0u32..64) {
+        fn numbers_and_timestamps_have_the_usual_form(numbers in prop::collection::vec(any::<u64>(), 0..4), shift in 0u32..64) {
             let (mut words, mut expected) = (NumberWords::new(), String::new());
             for number in numbers {
                 let number = number >> shift;
@@ -230,7 +230,7 @@ mod tests {
         }
 
         #[test]
-        fn appended_ones_are_the_same(number in any::<i64>(), shift in 0u32..64) {
+        fn appended_numbers_are_the_same(number in any::<i64>(), shift in 0u32..64) {
             let number = number >> shift;
             let (sign, magnitude) = (if number < 0 { "-" } else { "" }, number.unsigned_abs());
             let mut out = Vec::new();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_words_have_room() {
+    fn the_longest_numbers_fit() {
         let mut words = NumberWords::new();
         for _ in 0..7 {
             words.byte(b'k');
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_short_and_come_back() {
+    fn floats_are_short_and_round_trip() {
         let text = |number: f64| {
             let mut out = Vec::new();
             float(number, &mut out);

@@ -23,44 +23,45 @@ enum FormatMark {
 
 const OTF2: OtherFormat = OtherFormat {
     name: "an OTF2 archive",
-    advice: "Convert it with `otf2paje` (Score-P, akypuera), or look at it with Vampir.",
+    advice: "Convert it with `otf2paje` (Score-P, akypuera), or open it in Vampir.",
 };
 const OTF: OtherFormat = OtherFormat {
     name: "a Vampir trace (OTF)",
-    advice: "Convert it with `otf2paje` (akypuera), or look at it with Vampir.",
+    advice: "Convert it with `otf2paje` (akypuera), or open it in Vampir.",
 };
 const CTF: OtherFormat = OtherFormat {
     name: "a CTF trace (LTTng)",
-    advice: "Look at it with Babeltrace or Trace Compass; Tumit reads no CTF.",
+    advice: "Open it in Babeltrace or Trace Compass; Tumit does not read CTF.",
 };
 const CHROME: OtherFormat = OtherFormat {
     name: "a Chrome trace (JSON)",
-    advice: "Look at it in Perfetto or chrome://tracing; Tumit writes JSON, and reads none.",
+    advice: "Open it in Perfetto or chrome://tracing; Tumit writes JSON but does not read it.",
 };
 const PERFETTO: OtherFormat =
-    OtherFormat { name: "a Perfetto trace (protobuf)", advice: "Look at it in Perfetto, https://ui.perfetto.dev." };
+    OtherFormat { name: "a Perfetto trace (protobuf)", advice: "Open it in Perfetto, https://ui.perfetto.dev." };
 const PARAVER: OtherFormat =
-    OtherFormat { name: "a Paraver trace", advice: "Convert it with `prv2pjdump` or look at it with Paraver." };
-const SLOG2: OtherFormat = OtherFormat { name: "an SLOG2 trace", advice: "Look at it with Jumpshot." };
-const CLOG2: OtherFormat = OtherFormat { name: "a CLOG2 trace", advice: "Look at it with Jumpshot (`clog2TOslog2`)." };
+    OtherFormat { name: "a Paraver trace", advice: "Convert it with `prv2pjdump`, or open it in Paraver." };
+const SLOG2: OtherFormat = OtherFormat { name: "an SLOG2 trace", advice: "Open it in Jumpshot." };
+const CLOG2: OtherFormat = OtherFormat { name: "a CLOG2 trace", advice: "Open it in Jumpshot (`clog2TOslog2`)." };
 const TAU: OtherFormat = OtherFormat { name: "a TAU trace", advice: "Convert it with `tau2paje` or `tau2otf2`." };
-const PICL: OtherFormat = OtherFormat { name: "a PICL trace", advice: "Write Pajé text; Tumit reads no PICL." };
+const PICL: OtherFormat =
+    OtherFormat { name: "a PICL trace", advice: "Write Pajé text instead; Tumit does not read PICL." };
 const ZIP: OtherFormat =
-    OtherFormat { name: "a ZIP archive", advice: "Unpack it first (`unzip`), and give a file in it." };
+    OtherFormat { name: "a ZIP archive", advice: "Unpack it with `unzip`, and name a file of it." };
 const TAR: OtherFormat =
-    OtherFormat { name: "a tar archive", advice: "Unpack it first (`tar -xf`), and give a file in it." };
-const INDEX: OtherFormat = OtherFormat { name: "an index of Tumit", advice: "Give the trace that it was made of." };
+    OtherFormat { name: "a tar archive", advice: "Unpack it with `tar -xf`, and name a file of it." };
+const INDEX: OtherFormat = OtherFormat { name: "an index of Tumit", advice: "Name the trace of the index." };
 const PJ_DUMP: OtherFormat =
-    OtherFormat { name: "the output of `pj_dump`", advice: "Give the Pajé file that it was made of." };
-const PROGRAM: OtherFormat = OtherFormat { name: "a program", advice: "Run it, and give the trace that it writes." };
-const PICTURE: OtherFormat = OtherFormat { name: "a picture", advice: "Give the trace that it was drawn from." };
+    OtherFormat { name: "the output of `pj_dump`", advice: "Name the Pajé file that `pj_dump` read." };
+const PROGRAM: OtherFormat = OtherFormat { name: "a program", advice: "Run it, and name the trace that it writes." };
+const PICTURE: OtherFormat = OtherFormat { name: "an image", advice: "Name the trace that it shows." };
 
 const fn archive(name: &'static str) -> OtherFormat {
-    OtherFormat { name, advice: "Unpack it first, and give a file in it." }
+    OtherFormat { name, advice: "Unpack it, and name a file of it." }
 }
 
 const fn other(name: &'static str) -> OtherFormat {
-    OtherFormat { name, advice: "Tumit reads its own runs, and Pajé text." }
+    OtherFormat { name, advice: "Tumit reads its own runs and Pajé text." }
 }
 
 /// Formats by first bytes, the most specific first.
@@ -93,7 +94,7 @@ const BYTES: &[(FormatMark, OtherFormat)] = &[
     (FormatMark::Start(b"PERFILE2"), other("a recording of `perf`")),
     (FormatMark::Start(b"2ELIFREP"), other("a recording of `perf`")),
     (FormatMark::Start(b"\x17\x08\x44tracing"), other("a recording of `trace-cmd`")),
-    (FormatMark::Start(b"SQLite format 3"), other("an SQLite database (of Nsight Systems?)")),
+    (FormatMark::Start(b"SQLite format 3"), other("an SQLite database, perhaps of Nsight Systems")),
     (FormatMark::Start(b"\x89HDF"), other("an HDF5 file")),
     (FormatMark::Start(b"PAR1"), other("a Parquet file")),
     (FormatMark::Start(b"\xd4\xc3\xb2\xa1"), other("a recording of network packets")),

@@ -74,7 +74,7 @@ impl ReadReport {
 #[non_exhaustive]
 pub enum PajeReadError {
     /// The expected event definition was not found.
-    #[error("this is no Pajé file, which begins with `%EventDef`: it looks like {looks_like}")]
+    #[error("this is not a Pajé file: expected `%EventDef` at its start, found {looks_like}")]
     NotPaje {
         /// A description by the first bytes.
         looks_like: String,
@@ -88,7 +88,7 @@ pub enum PajeReadError {
         advice: &'static str,
     },
     /// The input failed.
-    #[error("line {line} could not be read: {source}")]
+    #[error("cannot read line {line}: {source}")]
     Input {
         /// The line after the last one that was read.
         line: u64,
@@ -96,7 +96,7 @@ pub enum PajeReadError {
         source: io::Error,
     },
     /// The sink failed.
-    #[error("what line {line} says could not be passed on: {source}")]
+    #[error("cannot process the contents of line {line}: {source}")]
     Sink {
         /// The number of the line.
         line: u64,
@@ -482,15 +482,15 @@ pub fn not_paje(first: &[u8]) -> PajeReadError {
     let text = first.trim_ascii_start();
     let looks_like = match first {
         [] => "an empty file",
-        [0x1f, 0x8b, ..] => "a gzip file; unpack it first (`gunzip`)",
-        [b'B', b'Z', b'h', ..] => "a bzip2 file; unpack it first (`bunzip2`)",
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => "an xz file; unpack it first (`unxz`)",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd file; unpack it first (`unzstd`)",
+        [0x1f, 0x8b, ..] => "a gzip file; unpack it with `gunzip`",
+        [b'B', b'Z', b'h', ..] => "a bzip2 file; unpack it with `bunzip2`",
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "an xz file; unpack it with `unxz`",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd file; unpack it with `unzstd`",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "text in UTF-16; save it as UTF-8",
         _ if first.starts_with(&tracer_format::FILE_MAGIC) => {
-            "one process of a Tumit run; give the run's folder, not a file in it"
+            "one process of a Tumit run; name the run's folder, not a file of it"
         }
-        _ if first.iter().all(|&byte| byte == 0) => "nothing but NUL bytes",
+        _ if first.iter().all(|&byte| byte == 0) => "only NUL bytes",
         _ if first.contains(&0) => "binary data",
         _ if text.is_empty() => "a file of blank lines",
         _ => "",
@@ -500,5 +500,5 @@ pub fn not_paje(first: &[u8]) -> PajeReadError {
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let start: String = String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(60).collect();
-    PajeReadError::NotPaje { looks_like: format!("other text, beginning with `{start}`") }
+    PajeReadError::NotPaje { looks_like: format!("text that starts with `{start}`") }
 }

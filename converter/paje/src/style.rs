@@ -52,7 +52,7 @@ impl DrawStyle {
     /// A number as a size. `None` if it is not a valid size.
     #[must_use]
     pub fn checked_size(number: f64) -> Option<f32> {
-        #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough for a size")]
+        #[expect(clippy::cast_possible_truncation, reason = "seven digits are precise enough for a size")]
         let size = number as f32;
         (size > 0.0 && size.is_finite()).then_some(size)
     }

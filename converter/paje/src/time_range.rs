@@ -11,7 +11,7 @@ pub const FORMS: &str = "a time range FROM..TO, FROM.., ..TO or FROM+LENGTH";
 
 /// A half-open time range, `from <= t < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct TimeRange {
     pub from: GlobalNanos,
     pub to: GlobalNanos,
@@ -78,7 +78,7 @@ impl TimeRange {
 /// `200ms+5ms`. A bound without a unit has the unit of the other bound, or is in seconds. A time
 /// range contains at least a nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct OpenTimeRange {
     pub from: Option<GlobalNanos>,
     pub to: Option<GlobalNanos>,

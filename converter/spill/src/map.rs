@@ -319,7 +319,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), most in 1_usize..20) {
+        fn the_map_equals_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), most in 1_usize..20) {
             let (mut far, mut model) = (SpillMap::<1>::new(small(most)), BTreeMap::new());
             for (key, value) in steps {
                 let before = far.change(spread(key), |before| (value.map(|value| [value]), before)).unwrap();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_missing_are_told() {
+    fn missing_words_are_reported() {
         assert!(SpillMap::<1>::of_words(&[1, 2, 3, 4]).is_err());
     }
 
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_leaves_nothing_behind() {
+    fn removed_entries_leave_no_data() {
         let mut far = SpillMap::<1>::new(small(100));
         let turn = |far: &mut SpillMap<1>, key: u64| {
             far.change(spread(key.into()), |before| (before.map_or(Some([key]), |_| None), ())).unwrap();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn a_missing_folder_is_named() {
         let overflow = OverflowStore { folder: "/nowhere/at/all".into(), most: 2 };
         let mut far = SpillMap::<1>::new(overflow);
         far.change(1, |_| (Some([1]), ())).unwrap();

@@ -156,8 +156,8 @@ impl<const N: usize> RunFileWriter<N> {
     /// A run of at most `most` entries, in a folder.
     pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(|why| {
-            let hint = if folder == std::env::temp_dir() { " (TMPDIR names another folder)" } else { "" };
-            io::Error::new(why.kind(), format!("cannot make a temporary file in {}: {why}{hint}", folder.display()))
+            let hint = if folder == std::env::temp_dir() { " (set TMPDIR to another folder)" } else { "" };
+            io::Error::new(why.kind(), format!("cannot create a temporary file in {}: {why}{hint}", folder.display()))
         })?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
         Ok(Self { out, count: 0, firsts: Vec::new(), filter: BloomFilter::of(most) })

@@ -67,17 +67,17 @@ impl CausalityReport {
     fn is_impossible(&self, clocks: &RunClocks) -> bool {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
         let certain = certain.try_fold(0.0, |most, own| own.map(|own| f64::max(most, own)));
-        #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
+        #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
         let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
         clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
     }
 
     fn moved(&self) -> String {
         let Self { links, reversed, largest_nanos, .. } = *self;
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
         let micros = largest_nanos as f64 * 1e-3;
         format!(
-            "{reversed} of {links} links ended before they started; dates were moved by up to {micros:.1} us to put them in order"
+            "{reversed} of {links} links ended before they started; timestamps were moved by up to {micros:.1} us to order them"
         )
     }
 
@@ -88,12 +88,13 @@ impl CausalityReport {
         let clock_error = |text: String| TraceDiagnostic::error(DiagnosticKind::Clock, text);
         if circular > 0 {
             let text = format!(
-                "{circular} of {links} links contradict the order of the records in their streams, so no dates can put them in order: do the keys of the rules pair the right ends?"
+                "{circular} of {links} links contradict the order of the records in their streams, so no timestamps can order them; check whether the keys of the rules pair the right endpoints"
             );
             errors.push(TraceDiagnostic::error(DiagnosticKind::Link, text));
         }
         if self.is_impossible(clocks) {
-            errors.push(clock_error(format!("the clock model is wrong, by more than clocks can be: {}", self.moved())));
+            errors
+                .push(clock_error(format!("the clock model is wrong by more than its error bounds: {}", self.moved())));
         } else if self.is_odd(clocks) && clocks.claim_all() {
             errors.push(clock_error(format!("the clock model is wrong: {}", self.moved())));
         }
@@ -102,7 +103,7 @@ impl CausalityReport {
 
     /// Whether there are suspicious shifts that the resolution of the clocks does not explain.
     fn is_odd(&self, clocks: &RunClocks) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "compared with a bound")]
+        #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
         let is_beyond_ticks = self.largest_nanos as f64 > OF_TICKS * clocks.granularity();
         self.is_suspicious() && is_beyond_ticks
     }

@@ -138,7 +138,7 @@ impl TimestampSource {
 impl ClockDomain {
     /// Nanoseconds between two ticks of the domain, by its nominal rate.
     pub(crate) fn nanos_between(&self, from: u64, to: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "within a run far below 2^53")]
+        #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
         let ticks = (i128::from(to) - i128::from(from)) as f64;
         ticks / self.hz.max(1) as f64 * NANOS_PER_SECOND
     }

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_bound_what_one_direction_says() {
+    fn readings_bound_messages_in_one_direction() {
         // A queue that drains by 3 ms per second.
         for (from, to) in [(0, 1), (1, 0)] {
             let edges = [edge(from, to, |t| 1e9 - 3e-3 * t, 2000.0)];
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inverse_undoes() {
+    fn an_inverse_reverses_a_map() {
         let line = OffsetLine { offset: 1e9, slope: 5e-5 };
         let both = compose(inverse(line), line);
         assert!(both.offset.abs() < 1e-3 && both.slope.abs() < 1e-15, "{both:?}");

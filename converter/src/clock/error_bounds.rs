@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_bound_and_one_way_does_not() {
+    fn round_trips_give_bounds_and_one_way_messages_do_not() {
         let all = (0, 65);
         let edges = [
             edge(0, 1, 2000.0, all),
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn far_from_all_messages_little_is_certain() {
+    fn bounds_grow_far_from_all_messages() {
         let round = |between| [edge(0, 1, 2000.0, between), edge(1, 0, 2000.0, between)];
         let (first, last) = (round((0, 5)), round((60, 65)));
         let only = widths(2, &first, 0.0)[1];

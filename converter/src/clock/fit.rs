@@ -121,7 +121,7 @@ pub(crate) fn attempt(
             .filter_map(|noise| from_messages::find(&edges, domains, noise + from_messages::OF_TICKS * tick))
             .find(|_| found_sets < MOST_SETS);
         if let Some(step) = step {
-            #[expect(clippy::cast_possible_truncation, reason = "within the run")]
+            #[expect(clippy::cast_possible_truncation, reason = "the value is within the run")]
             let [from, to, size] = [step.from, step.to, step.size].map(|nanos| nanos.round() as i64);
             let between = (span.start.saturating_add(from), span.start.saturating_add(to));
             let at = traffic.moment(step.domain, between, size, |domain, coarse| date(&bends, domain, coarse))?;
@@ -253,7 +253,7 @@ fn before(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
 /// The composition of two lines. The second was fitted to timestamps that the first corrected, in a
 /// span of its own.
 fn after(first: &DomainJoin, second: &DomainJoin, coarse: RunSpan, span: RunSpan) -> DomainJoin {
-    #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+    #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
     let between = (i128::from(coarse.start) - i128::from(span.start)) as f64;
     let (one, two) = (first.line, second.line);
     let offset = one.offset + two.offset + two.slope * (between + one.offset);
@@ -280,7 +280,7 @@ fn bends_of(
     }
     places.sort_by(f64::total_cmp);
     places.dedup();
-    #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+    #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
     let between = (i128::from(span.start) - i128::from(coarse.start)) as f64;
     let bend = |(domain, joined): (usize, &Option<DomainJoin>)| {
         // Clock steps are given by raw timestamps in the log.

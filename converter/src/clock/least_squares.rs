@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_weighs_little_moves_little() {
+    fn small_weights_have_a_small_effect() {
         let edge = |from, to, difference, weight| OffsetDifference { from, to, difference, weight };
         let found = positions(3, &[edge(0, 1, 1010.0, 1e-4), edge(1, 2, 10.0, 1.0), edge(0, 2, 20.0, 1.0)]);
         let [_, Some(one), Some(two)] = found[..] else { panic!("{found:?}") };

@@ -181,7 +181,7 @@ impl LinkLog {
             let (is_new, is_finish) = (head & 2 != 0, head & 1 != 0);
             let stream = u32::try_from(head >> 2).unwrap_or(u32::MAX);
             let Some(last) = last.get_mut(stream as usize) else {
-                return Err(io::Error::other("a temporary file changed while it was read"));
+                return Err(io::Error::other("the temporary file of links changed while it was read"));
             };
             let (date, ordinal) = (last.0.wrapping_add(unzigzag(input.number())), last.1.wrapping_add(input.number()));
             *last = (date, ordinal);
@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(
+        fn written_links_are_read_back(
             ends in prop::collection::vec((0u32..5, any::<i64>(), any::<u64>(), any::<bool>(), any::<bool>()), 0..300),
             spill_every in 1usize..50,
         ) {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn floors_bound_what_comes_later() {
+    fn floors_bound_later_links() {
         let mut log = LinkLog::with_memory(1 << 20);
         for date in 0..1000 {
             log.first(0, if date == 700 { 5 } else { date }, 0, false);

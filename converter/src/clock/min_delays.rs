@@ -271,7 +271,7 @@ fn merged(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
 
 /// The exact difference in integers, converted to a float. Within a run, the float is precise to a
 /// small fraction of a nanosecond.
-#[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+#[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
 pub(crate) fn difference(later: i64, earlier: i64) -> f64 {
     later.saturating_sub(earlier) as f64
 }

@@ -102,19 +102,19 @@ pub(crate) fn collect(
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
         sample_error(format!(
-            "{samples} sync samples of {of} between clocks `{a}` and `{b}` are off by up to {micros:.1} us from what the other bursts say: left out"
+            "{samples} sync samples of {of} between clocks `{a}` and `{b}` differ by up to {micros:.1} us from the other bursts: not used"
         ))
     });
     let contradicting = off.into_iter().map(|((a, b), samples)| {
         let (a, b) = (&domains[a].name, &domains[b].name);
         sample_error(format!(
-            "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: left out"
+            "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: not used"
         ))
     });
     let errors = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
         let (asked, answered) = (run.process_name(asked), run.process_name(answered));
         sample_error(format!(
-            "{wrong} of the {all} sync samples that {asked} took with {answered} cannot be true: left out (one of them did not run at those dates, or {answered} took longer to answer than {asked} waited)"
+            "{wrong} of the {all} sync samples that {asked} took with {answered} are impossible: not used (one of the processes did not run at these times, or the reply of {answered} took longer than the whole exchange)"
         ))
         .of_process(&asked)
     });
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_value_that_most_agree_with() {
+    fn the_value_with_the_most_agreement() {
         assert_eq!(most_agreed(&[(1.0, 5.0), (2.0, 6.0), (100.0, 101.0)]), Some(2.0));
         assert_eq!(most_agreed(&[(3.0, 3.0)]), Some(3.0));
         assert_eq!(most_agreed(&[]), None);

@@ -167,18 +167,20 @@ fn undescribed(process: &ProcessInRun) -> Vec<String> {
     // An empty file belongs to a process that ended before it wrote anything.
     let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
     if !process.described && has_more {
-        what.push("which process it is of, and which clock it read".to_owned());
+        what.push("its process and the clock of that process".to_owned());
     }
     let has_records = |stream: &&StreamInRun| stream.records() > 0;
     if process.providers.is_empty() && process.streams.iter().any(|stream| has_records(&stream)) {
-        what.push("what its records are (their spec)".to_owned());
+        what.push("the spec of its records".to_owned());
     }
     let nameless = process.streams.iter().filter(has_records).filter(|stream| !stream.described);
     let nameless: Vec<String> = nameless.map(|stream| stream.number.to_string()).collect();
     match &nameless[..] {
         [] => {}
-        [one] => what.push(format!("which thread stream {one} is of")),
-        [first, others @ ..] => what.push(format!("which threads stream {first} and {} more are of", others.len())),
+        [one] => what.push(format!("the thread of stream {one}")),
+        [first, others @ ..] => {
+            what.push(format!("the threads of stream {first} and of {} more streams", others.len()))
+        }
     }
     what
 }
@@ -243,7 +245,7 @@ pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 file.display()
             )
         }
-        Loss::NotDescribed { file, what } => write!(f, "{}: nothing in it says {what}", file.display()),
+        Loss::NotDescribed { file, what } => write!(f, "{}: the file does not describe {what}", file.display()),
         Loss::Undecodable { file, records, why } => {
             let s = if *records == 1 { "" } else { "s" };
             write!(f, "{}: {records} record{s} cannot be decoded: {why}", file.display())

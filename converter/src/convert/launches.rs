@@ -68,13 +68,13 @@ impl OpenRun {
         }
         let mut read = self.launches.iter().filter(|launch| launch.is_read);
         let (Some(launch), None) = (read.next(), read.next()) else {
-            let text = format!("all {count} launches of the run are read as one; `--launch N` takes one of them");
+            let text = format!("all {count} launches of the run are read as one; `--launch N` selects one of them");
             return Some(TraceDiagnostic::note(DiagnosticKind::File, text));
         };
         let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
         let latest = if launch.number == count { ", the latest," } else { "" };
         let text = format!(
-            "launch {} of {count}{began}{latest} is read; `--launch N` takes another (1 to {count}), `--launch all` all of them",
+            "launch {} of {count}{began}{latest} is read; `--launch N` selects another one (1 to {count}), `--launch all` all of them",
             launch.number
         );
         Some(TraceDiagnostic::note(DiagnosticKind::File, text))
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
         assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
         assert_eq!(kept("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
-        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches, and no launch 3"));
+        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches but no launch 3"));
         assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
         run.keep(LaunchSelection::Latest).unwrap();

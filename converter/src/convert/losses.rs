@@ -63,20 +63,23 @@ impl fmt::Display for Loss {
         match self {
             Self::Unreadable { why } => f.write_str(&why.text),
             Self::Copy { file, of } => {
-                write!(f, "{}: holds the same process as {}; left out", file.display(), of.display())
+                write!(f, "{}: contains the same process as {}; not used", file.display(), of.display())
             }
             Self::MissingRanks { first, missing: 1, ranks } => {
-                write!(f, "rank {first} of {ranks} left no file: was it killed, or is its file on another machine?")
+                write!(
+                    f,
+                    "rank {first} of {ranks} has no file; the process was killed, or its file is on another machine"
+                )
             }
             Self::MissingRanks { first, missing, ranks } => {
                 write!(
                     f,
-                    "{missing} of {ranks} ranks left no file, the first of them {first}: are theirs on other machines?"
+                    "{missing} of {ranks} ranks have no file, the first of them is rank {first}; their files may be on other machines"
                 )
             }
             Self::Damage { file, offset, bytes, pieces, why } => {
-                write!(f, "{}: {bytes} damaged bytes, from byte {offset}: {why}", file.display())?;
-                if *pieces > 1 { write!(f, " ({pieces} pieces)") } else { Ok(()) }
+                write!(f, "{}: {bytes} damaged bytes from byte {offset}: {why}", file.display())?;
+                if *pieces > 1 { write!(f, " ({pieces} places)") } else { Ok(()) }
             }
             Self::MissingBlocks { .. }
             | Self::MissingPart { .. }
@@ -86,44 +89,44 @@ impl fmt::Display for Loss {
             | Self::Undecodable { .. } => gaps::tell(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
             Self::NotEnded { file, live_records } => {
-                write!(f, "{}: the process did not end in order (killed, or still running)", file.display())?;
+                write!(f, "{}: the process did not end in order (it was killed, or still runs)", file.display())?;
                 match live_records {
                     0 => Ok(()),
-                    1 => write!(f, "; 1 record is from its live file"),
-                    count => write!(f, "; {count} records are from its live file"),
+                    1 => write!(f, "; 1 record comes from its live file"),
+                    count => write!(f, "; {count} records come from its live file"),
                 }
             }
             Self::FileFull { file, live_records } => write!(
                 f,
-                "{}: the process ended in order, but its file could not take all (was the disk full?); from its live file: {live_records} records. Use `tumit repair`, which brings both together",
+                "{}: the process ended in order, but its file is incomplete, perhaps because the disk was full; {live_records} records come from its live file; `tumit repair` writes both to one file",
                 file.display()
             ),
             Self::Buffers { file, mapped: true } => write!(
                 f,
-                "{}: its live file is missing: what was in it alone when the process was killed (or is, if it still runs) is not here, and cannot be counted",
+                "{}: its live file is missing: records that were only in the live file when the process was killed (or are, if it still runs) are missing, and their number is unknown",
                 file.display()
             ),
             Self::Buffers { file, mapped: false } => write!(
                 f,
-                "{}: what was in the private buffers of the process when it was killed (or is, if it still runs) is not here, and cannot be counted",
+                "{}: records that were in the private buffers of the process when it was killed (or are, if it still runs) are missing, and their number is unknown",
                 file.display()
             ),
             Self::Live { file, faults, bytes, records, why } => {
                 write!(f, "{}: {why}", file.display())?;
                 if *faults > 1 {
-                    write!(f, " (and {} more like it)", faults - 1)?;
+                    write!(f, " (and {} more of this kind)", faults - 1)?;
                 }
-                if *bytes > 0 { write!(f, "; {bytes} bytes, {records} records not used") } else { Ok(()) }
+                if *bytes > 0 { write!(f, "; {bytes} bytes and {records} records are not used") } else { Ok(()) }
             }
             Self::LeftOut { file, bytes } => {
-                write!(f, "{}: {bytes} damaged bytes were left out when it was repaired", file.display())
+                write!(f, "{}: the repair omitted {bytes} damaged bytes", file.display())
             }
             Self::LiveAlone { file } => {
                 let whose = file.with_extension("tmt");
                 let whose = whose.file_name().unwrap_or_default().to_string_lossy();
                 write!(
                     f,
-                    "{}: the process's file {whose} is missing or empty; this is what its live file holds",
+                    "{}: the process file {whose} is missing or empty; only the records of the live file are read",
                     file.display()
                 )
             }

@@ -95,11 +95,11 @@ pub enum ConvertError {
     #[error("cannot write the result: {0}")]
     Write(#[from] io::Error),
     /// The temporary file for link endpoints could not be written or read.
-    #[error("cannot keep the run's links in a temporary file ({0}); TMPDIR says where such files are made")]
+    #[error("cannot store the run's links in a temporary file: {0}; set TMPDIR to another folder")]
     Links(io::Error),
     /// The run has no event of the selected rules.
     #[error(
-        "no event of the spec `{spec}` is in this run, which was recorded with {recorded}: its rules are for another program"
+        "no event of the spec `{spec}` is in this run, which was recorded with {recorded}; give the rules of the recorded program"
     )]
     OtherProgram {
         /// Name of the spec of the rules.

@@ -254,7 +254,7 @@ impl<'s> ReaderThreads<'s> {
             // Makes a thread that still reads stop.
             drop(blocks);
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            #[expect(clippy::iter_over_hash_type, reason = "the least of each, in whatever order")]
+            #[expect(clippy::iter_over_hash_type, reason = "the minimum of each stream does not depend on the order")]
             for (place, first) in passed.values {
                 let known = all.values.entry(place).or_insert(first);
                 *known = first.min(*known);

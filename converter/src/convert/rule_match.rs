@@ -51,12 +51,12 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
     }
     let mut told = Vec::new();
     if !missing.is_empty() {
-        told.push(format!("the spec `{spec}` has rules for events that this run does not have: {}", listed(&missing)));
+        told.push(format!("the spec `{spec}` has rules for events that are not in this run: {}", listed(&missing)));
     }
     if !differing.is_empty() {
         let differing = listed(&differing);
         told.push(format!(
-            "fields have other types in the spec `{spec}` than in this run, whose types count: {differing}"
+            "fields have other types in the spec `{spec}` than in this run; the types of the run are used: {differing}"
         ));
     }
     Ok(told.into_iter().map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect())

@@ -285,7 +285,7 @@ impl<'r> OrderedStream<'r> {
 
     fn spill_error(&self, why: &io::Error) -> RunReadError {
         let source = io::Error::other(format!(
-            "cannot use a temporary file for records that wait: {why}; TMPDIR names another folder"
+            "cannot write waiting records to a temporary file: {why}; set TMPDIR to another folder"
         ));
         RunReadError { file: self.reader.process().path.clone(), offset: 0, source }
     }

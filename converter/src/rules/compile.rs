@@ -121,7 +121,7 @@ pub(crate) fn compile_spec(
                 Err(MissingField(_)) if is_absent_end => {}
                 Err(MissingField(field)) => {
                     let text = format!(
-                        "a rule of `{}` needs its field `{field}`, which this run did not record: left out",
+                        "a rule of `{}` needs its field `{field}`, which is not in this run: the rule is not used",
                         layout.name
                     );
                     diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));

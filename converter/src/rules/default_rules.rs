@@ -185,7 +185,7 @@ mod tests {
         let text = "trace t; level L { span wait { request: u32 } end { source: i32, bytes: u64 } \
                     span part async end { polls: u8 } span plain { n: u8 } }";
         let (spec, _) = tumit::compile_text("t.tumit", text);
-        let shown = with_default_picture(&spec.expect("it is right"), false);
+        let shown = with_default_picture(&spec.expect("the spec is correct"), false);
         let marks = |record: usize| -> Vec<String> {
             let marks = shown.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
             marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
@@ -196,6 +196,6 @@ mod tests {
         assert_eq!(names, ends);
         let expected: [&[&str]; 8] = [&[], &["source bytes"], &[], &["polls"], &[], &[], &[], &[]];
         assert_eq!((0..8).map(marks).collect::<Vec<_>>(), expected);
-        assert!(shown.rules.iter().all(|actions| !actions.is_empty()), "an absent end ends its state, too");
+        assert!(shown.rules.iter().all(|actions| !actions.is_empty()), "an absent end also ends its state");
     }
 }

@@ -18,7 +18,8 @@ pub(crate) fn spec_of(schema: &Schema, diagnostics: &mut Vec<TraceDiagnostic>) -
     spec.unwrap_or_else(|| {
         let why = of_spec.render(false);
         let first = why.lines().next().unwrap_or("").trim().to_owned();
-        let text = format!("the spec `{}` of this run does not compile, its rules are not used: {first}", schema.name);
+        let text =
+            format!("the spec `{}` of this run does not compile, so its rules are not used: {first}", schema.name);
         diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));
         layouts(schema)
     })

@@ -80,7 +80,7 @@ impl RuleValue {
     }
 
     /// The value as a number.
-    #[expect(clippy::cast_precision_loss, reason = "variables are floats; that is their precision")]
+    #[expect(clippy::cast_precision_loss, reason = "variables are floats with this precision")]
     pub(crate) fn number(self) -> Option<f64> {
         Some(match self {
             Self::Int(value) | Self::Date(value) => value as f64,

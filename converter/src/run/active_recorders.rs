@@ -134,7 +134,7 @@ mod tests {
     fn files_of_maps_may_have_spaces_and_are_writable() {
         let line = "7f00-7f10 rw-s 00000000 08:01 42                       /tmp/my run.tmt/a.live";
         assert_eq!(mapped_file(line), Some(PathBuf::from("/tmp/my run.tmt/a.live")));
-        assert_eq!(mapped_file(&line.replace("rw-s", "r--s")), None, "only read");
+        assert_eq!(mapped_file(&line.replace("rw-s", "r--s")), None, "only opened for reading");
         assert_eq!(mapped_file("7f00-7f10 rw-p 00000000 00:00 0                        [heap]"), None);
     }
 }

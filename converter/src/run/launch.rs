@@ -21,7 +21,7 @@ impl std::str::FromStr for LaunchSelection {
         if text.eq_ignore_ascii_case("all") {
             return Ok(Self::All);
         }
-        let wrong = |_| format!("`{text}` is no launch: write a number that `tumit info` lists (from 1), or `all`");
+        let wrong = |_| format!("`{text}` is not a launch: write a number from 1 that `tumit info` lists, or `all`");
         text.parse().map(Self::Number).map_err(wrong)
     }
 }

@@ -101,7 +101,7 @@ impl LiveSnapshot {
         // The first round has already reported the invalid heads.
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
-            let what = format!("{} slots more than the file is long enough for", header.cut_slots);
+            let what = format!("{} slots beyond the end of the file", header.cut_slots);
             snapshot.faults.push((0, LiveError::Header { what }));
         }
         snapshot.spooled = spool.file();
@@ -184,12 +184,12 @@ impl LiveSnapshot {
 fn impossible(head: &SlotHead, bytes: u32) -> Option<String> {
     let room = bytes - SLOT_HEAD_BYTES as u32;
     if head.used > room {
-        return Some(format!("{} bytes where there is room for {room}", head.used));
+        return Some(format!("{} bytes in use, but the slot has space for {room}", head.used));
     }
     if head.flushed > head.used || head.flushed_records > head.records {
-        return Some(format!("{} bytes in the file of {}", head.flushed, head.used));
+        return Some(format!("{} bytes already written, but only {} in use", head.flushed, head.used));
     }
-    (head.stream == tracer_format::PROCESS_STREAM).then(|| "no stream".to_owned())
+    (head.stream == tracer_format::PROCESS_STREAM).then(|| "a number that no stream has".to_owned())
 }
 
 /// The valid entries at the start of the log of names of a live file.
@@ -200,7 +200,7 @@ pub(crate) fn entries_of(path: &Path) -> Result<Vec<LiveLogEntry>, LiveError> {
 }
 
 fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, filled: usize) -> RecoveredPiece {
-    #[expect(clippy::cast_possible_truncation, reason = "no more than `head.used`, which has 32 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most `head.used`, which has 32 bits")]
     let bytes = filled as u32;
     RecoveredPiece {
         slot_offset,

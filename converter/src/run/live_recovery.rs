@@ -104,7 +104,7 @@ impl ProcessBuilder {
                 blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
             }
             if before == Some(name) {
-                let what = format!("block {} of stream {}, which another slot has", piece.sequence, piece.stream);
+                let what = format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
                 self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
                 continue;
             }
@@ -139,7 +139,10 @@ impl ProcessBuilder {
                 // written.
                 PayloadOverlap::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
                 PayloadOverlap::Other => {
-                    let what = format!("block {sequence} of stream {}, which the file has otherwise", piece.stream);
+                    let what = format!(
+                        "block {sequence} of stream {}, which has other contents in the process file",
+                        piece.stream
+                    );
                     self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
                     return Ok(());
                 }
@@ -211,7 +214,7 @@ impl ProcessBuilder {
                 Some(Err(why)) => walk.why = Some(why.to_string()),
                 Some(Ok(record)) if record.ticks < walk.last || record.ticks > limit => {
                     let why = format!(
-                        "a record of id {} has the date {}, outside {}..{limit}",
+                        "a record with id {} has the timestamp {}, outside {}..{limit}",
                         record.id, record.ticks, walk.last
                     );
                     walk.why = Some(why);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_id_that_is_used_again_is_of_another_thread() {
+    fn a_reused_thread_id_belongs_to_another_thread() {
         let signal = |number, ticks| {
             let mut stream = stream(number, 7, ticks);
             stream.signal = true;

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_tick_within_is_found() {
+    fn the_last_tick_within_the_range_is_found() {
         assert_eq!(last_within(100, |ticks| ticks <= 1000), 100);
         assert_eq!(last_within(100, |ticks| ticks <= 37), 37);
         assert_eq!(last_within(u64::MAX, |ticks| ticks == 0), 0);

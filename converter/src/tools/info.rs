@@ -80,7 +80,7 @@ impl DroppedRange {
             (cause::NO_BUFFER, "no free buffer"),
             (cause::OVERSIZE, "larger than a block"),
             (cause::NESTED, "in a signal handler that interrupted a record"),
-            (cause::WRITE_FAILED, "writing failed"),
+            (cause::WRITE_FAILED, "a write failed"),
             (cause::OVERWRITTEN, "overwritten by newer ones"),
             (cause::DAMAGED, "damaged or missing before this copy was made"),
         ];

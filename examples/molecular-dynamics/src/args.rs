@@ -6,13 +6,13 @@ use crate::placement::Placement;
 
 /// Molecular dynamics on one controlling and four working nodes: the case study of Pajé's articles.
 ///
-/// A dense droplet in a thin gas of Lennard-Jones atoms is spread over four nodes of nine threads each. With a random
-/// placement some nodes own much of the droplet, and the others wait for them; a balanced one gives all the same work.
-/// Set `TUMIT_TRACE=run.tmt` to say where the trace goes.
+/// A dense droplet in a thin gas of Lennard-Jones atoms is distributed over four nodes of nine threads each. With a
+/// random placement, some nodes own much of the droplet, and the others wait for them. A balanced placement gives all
+/// nodes the same work. `TUMIT_TRACE=run.tmt` sets the folder of the trace.
 #[derive(Clone, Debug, Parser)]
 #[command(version)]
 pub(crate) struct Args {
-    /// How the box is shared out among the nodes
+    /// Distribution of the box over the nodes
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) placement: Placement,
     /// Number of atoms
@@ -24,16 +24,16 @@ pub(crate) struct Args {
     /// Seed of the velocities and of the random placement
     #[arg(long, default_value_t = 2)]
     pub(crate) seed: u64,
-    /// Distance beyond which atoms do not act on each other, in units of their diameter
+    /// Largest distance at which atoms act on each other, in units of their diameter
     #[arg(long, default_value_t = 2.5, value_parser = cutoff)]
     pub(crate) cutoff: f64,
     /// Processors of each working node
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) processors: u32,
-    /// Nanoseconds that a node's processor takes to test a pair of atoms; 0: as fast as this computer can
+    /// Nanoseconds that a node's processor needs to test a pair of atoms; 0: as few as this computer needs
     #[arg(long, default_value_t = 50)]
     pub(crate) pace: u32,
-    /// Compare with the same system computed on one thread, and fail if they differ
+    /// Compare the result with that of one thread, and fail if they differ
     #[arg(long)]
     pub(crate) check: bool,
 }

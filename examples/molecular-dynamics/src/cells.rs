@@ -202,7 +202,10 @@ mod tests {
             for cell in 0..grid.len() {
                 for (other, _) in grid.forward_neighbours(cell) {
                     assert_ne!(cell, other);
-                    assert!(met.insert((cell.min(other), cell.max(other))), "{cell} and {other} met twice");
+                    assert!(
+                        met.insert((cell.min(other), cell.max(other))),
+                        "the pair of {cell} and {other} occurs twice"
+                    );
                 }
             }
             assert_eq!(met.len(), grid.len() * 13);

@@ -130,7 +130,7 @@ impl Machine {
             .unwrap_or_else(PoisonError::into_inner);
         let longest_free = (0..queue.free.len()).min_by_key(|&at| queue.free[at].until);
         let processor =
-            queue.free.swap_remove(longest_free.expect("the queue lets in no more threads than processors"));
+            queue.free.swap_remove(longest_free.expect("the queue admits at most one thread per processor"));
         queue.pieces += 1;
         (processor.until.max(now), processor.back.max(asked))
     }

@@ -62,7 +62,7 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let system = physics::droplet_in_gas(args.atoms as usize, args.seed);
     let grid = Grid::new(system.side, args.cutoff).ok_or_else(|| {
         format!(
-            "the box of {} atoms is too small for a cut-off of {}: take more atoms or a shorter one",
+            "the box of {} atoms is too small for a cut-off of {}: use more --atoms or a smaller --cutoff",
             args.atoms, args.cutoff
         )
     })?;

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn energy_vanishes_at_the_cut_off_and_the_force_at_the_minimum() {
+    fn energy_is_zero_at_the_cut_off_and_force_at_the_minimum() {
         let potential = LennardJones::new(2.5);
         let (_, energy) = potential.pair(Vec3::new(0.0, 2.5 - 1e-9, 0.0)).unwrap();
         assert!(energy.abs() < 1e-9);

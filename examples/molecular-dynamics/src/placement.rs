@@ -13,7 +13,7 @@ pub(crate) const NEIGHBOURS: usize = WORKERS - 1;
 /// How cells are given to nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Placement {
-    /// Blocks of cells are dealt at random, whatever is in them: some nodes get too much of the droplet
+    /// Random blocks of cells for each node: some nodes get too much of the droplet
     Random,
     /// Recursive bisection into parts of equal work
     Balanced,

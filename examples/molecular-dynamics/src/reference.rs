@@ -138,12 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn a_node_may_own_next_to_nothing() {
+    fn a_node_may_own_very_few_atoms() {
         check(Placement::Random, 300, 10);
     }
 
     #[test]
-    fn a_wrong_run_is_told_from_a_right_one() {
+    fn a_wrong_run_differs_from_a_right_one() {
         let system = droplet_in_gas(300, 5);
         let (moved, balances) = run(system.clone(), 2.5, 5);
         let course = crate::controller::Course { balances, displacement: 0.0 };

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_semaphore_lets_as_many_pass_as_it_was_raised() {
+    fn a_semaphore_passes_one_thread_per_raise() {
         let semaphore = Semaphore::new(OBJECT);
         let passed = AtomicU32::new(0);
         std::thread::scope(|scope| {

@@ -1,8 +1,8 @@
 //! Each request is in the run, in related parts; each part begins and ends on one thread.
 
-#![expect(clippy::unwrap_used, reason = "what surrounds the test, outside test functions")]
+#![expect(clippy::unwrap_used, reason = "the code outside test functions")]
 
-#[expect(dead_code, reason = "another test reads more of a file")]
+#[expect(dead_code, reason = "other tests use more of the module")]
 #[path = "../../../tracer-rt/tests/recording/read.rs"]
 mod read;
 
@@ -28,11 +28,11 @@ fn requests_are_recorded_in_parts() {
                     let task = record.get("task").number();
                     assert_eq!(running.replace(task), None, "parts of one thread do not overlap");
                     let part = parts.entry(task).or_insert((record.get("number").number(), 0));
-                    assert_eq!(part.0, record.get("number").number(), "a task is one request");
+                    assert_eq!(part.0, record.get("number").number(), "each task is one request");
                     part.1 += 1;
                 }
                 "request.end" => assert_eq!(running.take(), Some(record.get("task").number())),
-                _ => assert!(running.is_some(), "all else happens within requests"),
+                _ => assert!(running.is_some(), "all other records are within requests"),
             }
         }
         assert_eq!(running, None);

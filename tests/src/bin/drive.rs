@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     match CASES.iter().find(|(known, _)| *known == name) {
         Some((_, drive)) => drive(),
         None => {
-            eprintln!("drive: there is no case `{name}`");
+            eprintln!("drive: unknown case `{name}`");
             return ExitCode::FAILURE;
         }
     }

@@ -12,7 +12,7 @@
 //! rare. Each thread sends a message to the next thread about every 200 µs (or every number of
 //! nanoseconds of the fourth argument).
 
-#![expect(clippy::print_stdout, reason = "it is a command")]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::cell::Cell;
 use std::process::ExitCode;

@@ -11,7 +11,7 @@
 //! includes the path in which the simulation passes all entities to a counter. `pj_dump -q` reads
 //! the same file if it is installed. The times are meaningful only on an idle machine.
 
-#![expect(clippy::print_stdout, reason = "it is a command")]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::fs::File;
 use std::io;
@@ -108,7 +108,7 @@ fn per_second(units: u64, seconds: f64) -> f64 {
 fn make(folder: &Path, name: &str, states: u32, threads: u32) -> AnyResult<PathBuf> {
     let maker = std::env::current_exe()?.with_file_name("make_trace");
     if !maker.is_file() {
-        return Err(format!("{} is missing; `cargo build --release -p tests` makes it", maker.display()).into());
+        return Err(format!("{} is missing; `cargo build --release -p tests` builds it", maker.display()).into());
     }
     let run = folder.join(name).with_extension("tmt");
     let status =
@@ -155,7 +155,7 @@ fn instructions(path: &str, input: &Path, out: &Path) -> AnyResult<f64> {
     let count = told.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
     let units = String::from_utf8_lossy(&output.stdout).into_owned();
     let (Some(count), Some(units)) = (count, units.split_whitespace().next()) else {
-        return Err(format!("callgrind said nothing of {path}: {told}").into());
+        return Err(format!("callgrind printed no count for {path}: {told}").into());
     };
     Ok(count.parse::<f64>()? / units.parse::<f64>()?)
 }
@@ -236,7 +236,7 @@ struct EntityCounter {
 impl EntityCounter {
     /// A path without entities measures nothing.
     fn check(&self) -> AnyResult<()> {
-        if self.entities > 0 { Ok(()) } else { Err("no entities came".into()) }
+        if self.entities > 0 { Ok(()) } else { Err("the path produced no entities".into()) }
     }
 }
 

@@ -70,7 +70,7 @@ impl BidiConnection {
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
-            stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
+            stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
         }
         let mut link = Self { socket, next: 0, complaints: Vec::new(), _process: process };
         link.call("session.new", &json!({ "capabilities": {} }));
@@ -119,7 +119,7 @@ impl BidiPage {
     }
 
     fn link(&mut self) -> &mut BidiConnection {
-        self.link.as_mut().expect("it is given away at the end alone")
+        self.link.as_mut().expect("the link is taken only at the end")
     }
 
     /// Sends a command, and waits for the answer.
@@ -190,7 +190,7 @@ impl PageDriver for BidiPage {
 
     fn text(&mut self, node: &Value) -> String {
         let text = self.function("element => element.value ?? element.innerText", std::slice::from_ref(node));
-        text.as_ref().and_then(Value::as_str).expect("elements have text").to_owned()
+        text.as_ref().and_then(Value::as_str).expect("an element has text").to_owned()
     }
 
     fn pointer(&mut self, act: PointerAction, (x, y): (f64, f64)) {
@@ -224,7 +224,7 @@ impl PageDriver for BidiPage {
             "F10" => "\u{e03a}",
             one => one,
         };
-        assert!(value.chars().count() == 1, "no code is known for the key {key}");
+        assert!(value.chars().count() == 1, "the code of key {key} is unknown");
         // As a user types capital letters.
         let is_shifted = value.chars().all(char::is_uppercase);
         if is_shifted {

@@ -36,7 +36,7 @@ impl DevToolsPage {
         let address = process.address();
         let (socket, _) = connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
-            stream.set_read_timeout(Some(patience)).expect("a time-out can be set");
+            stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
         }
         let (session, context, complaints) = (None, Value::Null, Vec::new());
         let mut tools = Self { socket, session, context, next: 0, complaints, held: 0 };
@@ -122,12 +122,12 @@ impl PageDriver for DevToolsPage {
     fn reload(&mut self) {
         // The answer comes before the page is unloaded. Until then, the old page answers, and is
         // complete. A query during the change is an error, and is repeated.
-        self.evaluate("window.isOld = true").expect("a mark is no matter");
+        self.evaluate("window.isOld = true").expect("the page can be marked");
         self.call("Page.reload", &json!({}));
         let ask = json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
         let started = Instant::now();
         while !self.ask("Runtime.evaluate", &ask).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
-            assert!(started.elapsed() < super::PATIENCE, "the page does not come back");
+            assert!(started.elapsed() < super::PATIENCE, "the page is not reloaded");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -173,7 +173,7 @@ impl PageDriver for DevToolsPage {
             "returnByValue": true,
         });
         let answer = self.call("Runtime.callFunctionOn", &ask);
-        answer["result"]["value"].as_str().expect("elements have text").to_owned()
+        answer["result"]["value"].as_str().expect("an element has text").to_owned()
     }
 
     fn pointer(&mut self, act: PointerAction, at: (f64, f64)) {

@@ -35,7 +35,7 @@ impl BrowserProcess {
     }
 
     fn new_chromium(patience: Duration) -> Self {
-        let profile = tempfile::tempdir().expect("a folder for the browser's profile");
+        let profile = tempfile::tempdir().expect("a folder for the profile can be created");
         let mut command = Command::new("chromium");
         command.args([
             "--headless",
@@ -64,7 +64,7 @@ impl BrowserProcess {
 
     /// Starts a new Firefox process. Each has one connection at a time.
     pub(super) fn firefox(patience: Duration) -> Self {
-        let profile = tempfile::tempdir().expect("a folder for the browser's profile");
+        let profile = tempfile::tempdir().expect("a folder for the profile can be created");
         // No network except the page's server, no first-run pages, and a clipboard without
         // permission prompts.
         let choices = [
@@ -107,7 +107,7 @@ impl BrowserProcess {
         command.args(["-c", KEEPER, "sh"]).arg(profile.path()).arg(name).args(browser.get_args());
         command.envs(browser.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let keeper = command.spawn().unwrap_or_else(|error| panic!("no shell can be run: {error}"));
+        let keeper = command.spawn().unwrap_or_else(|error| panic!("cannot run a shell: {error}"));
         // From now on, the shell removes the profile.
         let profile = profile.keep();
         let mut process = Self { keeper, address: String::new() };
@@ -116,8 +116,8 @@ impl BrowserProcess {
             let text = std::fs::read_to_string(profile.join(file)).unwrap_or_default();
             process.address = address(&text).unwrap_or_default();
             let is_there = process.keeper.try_wait().is_ok_and(|ended| ended.is_none());
-            assert!(is_there, "{} cannot be run: `make packages` installs what the tests need", name.display());
-            assert!(started.elapsed() < patience, "{} does not say where it listens", name.display());
+            assert!(is_there, "cannot run {}: `make packages` installs the programs for the tests", name.display());
+            assert!(started.elapsed() < patience, "{} does not print its address", name.display());
             std::thread::sleep(Duration::from_millis(20));
         }
         process

@@ -18,11 +18,11 @@ use crate::programs::succeed;
 /// If the run cannot be converted, or `pj_dump` rejects the result.
 #[must_use]
 pub fn rows(run: &Path) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let path = folder.path().join("run.paje");
     let run = OpenRun::open(run).expect("a run");
-    let mut writer = PajeWriter::new(BufWriter::new(File::create(&path).expect("a writable folder")));
-    let report = convert(&run, &ConvertOptions::default(), &mut writer).expect("it can be converted");
+    let mut writer = PajeWriter::new(BufWriter::new(File::create(&path).expect("the folder is writable")));
+    let report = convert(&run, &ConvertOptions::default(), &mut writer).expect("the run can be converted");
     drop(writer);
     accept(&path);
     let text = succeed(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(&path));
@@ -43,6 +43,6 @@ pub fn output(run: &Path, name: &str) -> String {
     let mut options = ConvertOptions::default();
     options.output = Some(name.to_owned());
     let mut text = Vec::new();
-    convert_to_text(&run, &options, &mut text).expect("it can be converted");
+    convert_to_text(&run, &options, &mut text).expect("the run can be converted");
     String::from_utf8(text).expect("UTF-8")
 }

@@ -62,7 +62,7 @@ impl CCompiler {
         // optimisation.
         command.args(self.flags).args(WARNINGS).args(["-O1", "-pipe"]).args(extra).args(sources);
         command.arg("-o").arg(program).arg("-pthread");
-        let output = command.output().unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.command));
+        let output = command.output().unwrap_or_else(|error| panic!("cannot start {}: {error}", self.command));
         if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
     }
 }
@@ -91,7 +91,7 @@ pub fn header(folder: &Path, text: &str) -> String {
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let mut files = CBackend.generate(&spec, &CodegenOptions::default()).expect("a header");
     let file = files.0.remove(0);
-    std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
+    std::fs::write(folder.join(&file.name), &file.text).expect("the folder is writable");
     file.text
 }
 
@@ -108,7 +108,7 @@ pub fn header(folder: &Path, text: &str) -> String {
 pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
     let header = header(folder, spec);
     let path = folder.join("drive.c");
-    std::fs::write(&path, source).expect("a writable folder");
+    std::fs::write(&path, source).expect("the folder is writable");
     let program = folder.join("drive");
     let inputs = (compiler.flags, header, source, extra);
     once::compiled(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
@@ -120,5 +120,5 @@ pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra
 /// If it cannot be created.
 #[must_use]
 pub fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
+    tempfile::tempdir().expect("a temporary folder can be created")
 }

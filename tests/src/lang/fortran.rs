@@ -44,7 +44,7 @@ pub fn module(folder: &Path, text: &str) -> [String; 2] {
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let files = FortranBackend.generate(&spec, &CodegenOptions::default()).expect("a module");
     for file in &files.0 {
-        std::fs::write(folder.join(&file.name), &file.text).expect("a writable folder");
+        std::fs::write(folder.join(&file.name), &file.text).expect("the folder is writable");
     }
     let [module, routines] = &files.0[..] else { panic!("a module and a C file") };
     [module.name.clone(), routines.name.clone()]
@@ -60,7 +60,7 @@ impl FortranCompilers {
     /// If a compiler is not installed, or the spec has errors.
     pub fn build(&self, folder: &Path, spec: &str, driver: &str) -> Result<PathBuf, String> {
         let [module, routines] = module(folder, spec);
-        std::fs::write(folder.join("drive.f90"), driver).expect("a writable folder");
+        std::fs::write(folder.join("drive.f90"), driver).expect("the folder is writable");
         self.object(folder, &routines)?;
         self.object(folder, &module)?;
         self.object(folder, "drive.f90")?;
@@ -101,6 +101,6 @@ impl FortranCompilers {
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be started: {error}"));
+    let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }

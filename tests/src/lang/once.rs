@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The folder of the cache.
 fn kept() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
-    let deps = own.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo puts tests into `deps`");
-    let target = deps.ancestors().nth(2).expect("which is in a profile's folder, in the target folder");
+    let deps = own.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo writes tests to `deps`");
+    let target = deps.ancestors().nth(2).expect("`deps` is in the folder of a profile in the target folder");
     target.join("tmp/compiled")
 }
 
@@ -61,12 +61,12 @@ pub fn compiled<E>(
         let made = compile(&new.join(name));
         // Another process may have been faster.
         if made.is_err() || std::fs::rename(&new, &folder).is_err() {
-            std::fs::remove_dir_all(&new).expect("what was made can go");
+            std::fs::remove_dir_all(&new).expect("the copy can be removed");
         }
         made?;
     }
     drop(held);
     let _ = std::fs::remove_file(to);
-    std::os::unix::fs::symlink(folder.join(name), to).expect("a writable folder");
+    std::os::unix::fs::symlink(folder.join(name), to).expect("the folder is writable");
     Ok(())
 }

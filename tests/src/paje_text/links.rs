@@ -85,7 +85,7 @@ impl TraceGenerator {
             self.count("links that end before they start");
         }
         if !half.starts {
-            self.count("links of which the end stands first");
+            self.count("links with the end before the start in the file");
         }
         self.half(&half, container, !half.starts, date, form);
     }

@@ -6,7 +6,7 @@ macro_rules! mistakes {
     ($($name:ident $says:literal,)*) => {
         /// A mistake.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "named after what they are")]
+        #[expect(missing_docs, reason = "the names explain the variants")]
         pub enum Mistake {
             $($name,)*
         }
@@ -27,35 +27,35 @@ macro_rules! mistakes {
 mistakes! {
     PopOfNothing "pop of a state found no state",
     AddBeforeSet "was changed before it was set",
-    StateBackInTime "change of a state is dated before",
-    PopBackInTime "change of a state is dated before",
-    VariableBackInTime "value of a variable is dated before",
-    EventBackInTime "point event is dated before",
-    EarlyDestruction "container ends before the last date in it",
-    LinkWithoutEnd "link has only a start or only an end",
-    LinkWithoutStart "link has only a start or only an end",
+    StateBackInTime "change of a state has a timestamp before",
+    PopBackInTime "change of a state has a timestamp before",
+    VariableBackInTime "value of a variable has a timestamp before",
+    EventBackInTime "point event has a timestamp before",
+    EarlyDestruction "container ends before the last timestamp in it",
+    LinkWithoutEnd "link has only one endpoint",
+    LinkWithoutStart "link has only one endpoint",
     OtherValueAtEnd "link has another value at its end",
-    ForeignLinkEnd "type was declared for containers of another type",
-    ForeignState "type was declared for containers of another type",
-    ForeignContainer "type was declared for containers of another type",
-    DestroyedAsAnother "destroys a container under another type",
-    UnknownContainer "container was not created",
-    UnknownType "type is not defined",
-    WrongKind "of another kind than its event needs",
-    UnknownId "id has no definition",
-    ContainerTwice "another with its identifier exists",
+    ForeignLinkEnd "container of another type than its type was declared for",
+    ForeignState "container of another type than its type was declared for",
+    ForeignContainer "container of another type than its type was declared for",
+    DestroyedAsAnother "destroys a container with another type",
+    UnknownContainer "container that was not created",
+    UnknownType "type that is not defined",
+    WrongKind "type of the wrong kind for its event",
+    UnknownId "id that has no definition",
+    ContainerTwice "another one with the same identifier exists",
     TypeTwice "type defined again",
     ValueTwice "value defined again",
     ValueAfterUse "value defined after its first use",
     NoWords "fewer values than its definition has fields",
     IdAgain "identifier of a destroyed container is used again",
     KeyAgain "key of a link is used again",
-    OldFieldName "field under an old name",
-    UnknownEvent "event that Pajé does not have",
+    OldFieldName "field with an old name",
+    UnknownEvent "event that the Pajé format does not have",
     MissingField "without a mandatory field",
     FieldTwice "field defined twice",
-    FieldType "field type that Pajé does not have",
-    BadColor "colour that cannot be understood",
+    FieldType "field type that the Pajé format does not have",
+    BadColor "invalid colour",
 }
 
 impl TraceGenerator {
@@ -88,7 +88,7 @@ impl TraceGenerator {
     }
 
     /// Makes a mistake in a separate container.
-    #[expect(clippy::too_many_lines, reason = "a list of what files have")]
+    #[expect(clippy::too_many_lines, reason = "one case for each mistake")]
     pub(super) fn mistake(&mut self, mistake: Mistake) {
         self.largest += 1_000_000_000;
         let now = self.largest;

@@ -36,7 +36,8 @@ impl ProcessFile {
             text += " @unknown";
             place = Some(("unknown".to_owned(), None));
         } else if ty.located {
-            let (file, line) = self.sites.get(&site).unwrap_or_else(|| panic!("position {site} is in no table"));
+            let (file, line) =
+                self.sites.get(&site).unwrap_or_else(|| panic!("the tables do not contain position {site}"));
             let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
             assert!(*line > 0, "lines count from 1");
             text += &format!(" @{name}");
@@ -51,12 +52,12 @@ impl ProcessFile {
             }
             at += size;
             if let (Value::Date(date), false) = (value, user) {
-                assert!(date <= ticks, "`{}` was taken before its record", field.name);
+                assert!(date <= ticks, "the timestamp of `{}` is after that of its record", field.name);
             }
             let _ = write!(text, " {}={}", field.name, self.plain(schema, value));
             let _ = write!(listed, " {}={}", field.name, self.shown(schema, value, user));
         }
-        assert_eq!(at, body.len(), "the fields of `{}` are all of its bytes", ty.name);
+        assert_eq!(at, body.len(), "the fields of `{}` cover all of its bytes", ty.name);
         if user {
             let _ = write!(listed, " at {ticks}");
         }
@@ -64,7 +65,7 @@ impl ProcessFile {
     }
 
     fn interned(&self, id: u32) -> &str {
-        if id == 0 { "" } else { self.strings.get(&id).expect("a known string") }
+        if id == 0 { "" } else { self.strings.get(&id).expect("the string is known") }
     }
 
     /// A value in the notation of `tracer_format`.
@@ -74,9 +75,9 @@ impl ProcessFile {
             Value::Interned(id) => format!("{:?}", self.interned(id)),
             Value::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
             Value::Enum { index, value } => {
-                schema.enums[index as usize].name_of(value).expect("a known value").to_owned()
+                schema.enums[index as usize].name_of(value).expect("the value is known").to_owned()
             }
-            Value::Array(Scalar::Date, dates) => format!("{} dates", dates.len() / 8),
+            Value::Array(Scalar::Date, dates) => format!("{} timestamps", dates.len() / 8),
             Value::Array(_, elements) => format!("{elements:?}"),
             other => format!("{other:?}"),
         }

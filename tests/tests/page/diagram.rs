@@ -159,7 +159,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let told = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
-    assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in for each"), "{told}");
+    assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in to see each"), "{told}");
     // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
     browser.wait("document.querySelector('#missing').hidden");

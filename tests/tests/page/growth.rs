@@ -62,9 +62,9 @@ fn a_followed_file_that_goes_away_leaves_its_picture() {
         wait_for_rows(browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     };
     std::fs::write(&path, "").unwrap();
-    shows(&mut browser, "cut short or replaced: what was read before is shown");
+    shows(&mut browser, "cut short or replaced: the part read so far is shown");
     std::fs::remove_file(&path).unwrap();
-    shows(&mut browser, "the file was removed: what was read before is shown");
+    shows(&mut browser, "the file was removed: the part read so far is shown");
     std::fs::write(&path, TRACE).unwrap();
     shows(&mut browser, "following the file");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -119,7 +119,7 @@ fn the_beginning_is_shown_while_the_rest_is_read() {
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
     browser.wait(SETTLED);
     let standing = browser.find("status", Some("Reading progress"));
-    assert_eq!(browser.text(&standing), "partial, being read");
+    assert_eq!(browser.text(&standing), "partial, reading");
     let before = states_told(&mut browser);
     assert!((1_000..20_000).contains(&before), "{before}");
     // The shown part is exact and can be queried.

@@ -151,7 +151,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source .why')");
     let told = read(&mut browser, "region", "Source");
-    assert!(told.contains("It is not in .") && told.contains("--source DIR"), "{told}");
+    assert!(told.contains("The file is not in .") && told.contains("--source DIR"), "{told}");
     // The entities of each line are known even without the source.
     press(&mut browser, "button", "Highlight 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");

@@ -142,7 +142,7 @@ fn what_is_no_trace_is_named_and_ends() {
         ("archive", "This is an OTF2 archive."),
         ("archive/traces.otf2", "This is an OTF2 archive."),
         ("c.json", "This is a Chrome trace (JSON)."),
-        ("/dev/zero", "nothing but NUL bytes"),
+        ("/dev/zero", "only NUL bytes"),
         ("sparse", "binary data"),
     ] {
         let (code, _, errors) = run(dir.path(), &["stats", file], b"");
@@ -231,7 +231,7 @@ fn a_schedule_of_starpu_is_drawn_whole() {
         assert_eq!(out.lines().filter(|row| row.starts_with(&state)).count(), 1, "{state}: {out}");
     }
     assert_eq!(out.lines().filter(|row| row.starts_with("State,")).count(), 6, "{out}");
-    let warned = "6 times, first in line 45: line in a container that an earlier line destroys; it is kept";
+    let warned = "6 times, first in line 45: line in a container that an earlier line destroys; the line is used";
     assert!(errors.contains(warned) && errors.lines().count() == 1, "{errors}");
     let (code, out, errors) = run(dir.path(), &["check", "x.paje"], b"");
     assert!(code == Some(0) && out.contains("an earlier line destroys"), "{out}{errors}");

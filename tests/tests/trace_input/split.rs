@@ -117,7 +117,7 @@ fn damaged_and_large_compressed_parts_are_named() {
     assert!((1_000..50_000).contains(&states), "what was decompressed is read: {out}");
     fs::write(dir.path().join("parts/c.trace.gz"), b"\0\x01\x02 binary").unwrap();
     let (code, out, _) = run(dir.path(), &["check", "root.trace"], b"");
-    assert!(code == Some(1) && out.contains("it is not text"), "{out}");
+    assert!(code == Some(1) && out.contains("it does not contain text"), "{out}");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn parts_that_cannot_be_read_are_named() {
         out.contains(&format!("root.trace:{}: error: file of a split trace that cannot be read", line("none"))),
         "{out}"
     );
-    let refused = format!("root.trace:{}: error: file of a split trace that is refused", line("../secret"));
+    let refused = format!("root.trace:{}: error: file of a split trace that is rejected", line("../secret"));
     assert!(out.contains(&refused) && out.contains("6 times from this line on"), "{out}");
     for name in ["link", "fifo", "/dev/zero", "parts"] {
         assert!(out.contains(&format!("line {}, {name}: it is ", line(name))), "{name}: {out}");
@@ -154,7 +154,7 @@ fn parts_that_cannot_be_read_are_named() {
     // Without a folder no part is opened.
     let text = fs::read(folder.join("root.trace")).unwrap();
     let (code, _, errors) = run(&folder, &["stats", "-"], &text);
-    assert!(code == Some(1) && errors.contains("no folder is known to look in"), "{errors}");
+    assert!(code == Some(1) && errors.contains("because its folder is unknown"), "{errors}");
 }
 
 #[test]

@@ -262,7 +262,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_trip_and_any_flip_is_seen(payload in proptest::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        fn round_trip_detects_every_flipped_bit(payload in proptest::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), bit in 0u8..8) {
             let header = BlockHeader {
                 kind: BlockKind::Records as u8,
                 stream: 3,

@@ -71,19 +71,21 @@ impl std::fmt::Display for FormatError {
             }
             Self::Truncated { needed, found } => write!(f, "cut short: {needed} bytes expected, {found} found"),
             Self::NoBlock => write!(f, "no block starts here"),
-            Self::BadSize { found } => write!(f, "a block of {found} bytes is out of range"),
+            Self::BadSize { found } => write!(f, "the block size of {found} bytes is out of range"),
             Self::Checksum { stored, computed } => {
-                write!(f, "checksum {computed:08x} where {stored:08x} was expected: the block is damaged")
+                write!(f, "the block is damaged: its checksum is {computed:08x}, expected {stored:08x}")
             }
             Self::UnknownCodec(codec) => {
-                write!(f, "unknown codec {codec}: perhaps a newer recorder wrote this; read it with a newer tumit")
+                write!(f, "unknown codec {codec}, perhaps of a newer recorder; read the file with a newer tumit")
             }
             Self::BadPacking { codec } => {
-                write!(f, "the block cannot be unpacked by its codec, {codec}: whoever wrote it made a mistake")
+                write!(f, "codec {codec} cannot unpack the block: the program that wrote it is faulty")
             }
-            Self::UnknownRecord { id, offset } => write!(f, "record id {id} at byte {offset} is in no schema"),
-            Self::BadRecord { offset } => write!(f, "the record at byte {offset} passes the end of its block"),
-            Self::NoOwner { stream } => write!(f, "nothing says which process stream {stream} is of"),
+            Self::UnknownRecord { id, offset } => write!(f, "no schema defines record id {id} at byte {offset}"),
+            Self::BadRecord { offset } => write!(f, "the record at byte {offset} extends beyond the end of its block"),
+            Self::NoOwner { stream } => {
+                write!(f, "the process of stream {stream} is unknown: its description is missing")
+            }
             Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
         }
     }

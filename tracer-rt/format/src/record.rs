@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_round_trip() {
+    fn dropped_records_round_trip() {
         let lost = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
         assert_eq!(DroppedRecords::decode(&lost.encode()), Some(lost));
         assert!(!lost.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());

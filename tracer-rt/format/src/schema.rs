@@ -141,7 +141,7 @@ pub enum FieldType {
 /// The type of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum Scalar {
     U8,
     U16,
@@ -213,7 +213,7 @@ impl Schema {
     /// Never: writing to memory cannot fail.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        bincode::encode_to_vec(self, config()).expect("a schema is plain data")
+        bincode::encode_to_vec(self, config()).expect("encoding plain data cannot fail")
     }
 
     /// Whether this record type is the end of a span without the parameters of the end.
@@ -236,7 +236,7 @@ impl Schema {
         let schema = match version {
             1 => decode_as::<SchemaV1>(bytes).map(Self::from),
             SCHEMA_VERSION => decode_as(bytes),
-            _ => Err(format!("its version is {version}, and versions 1 to {SCHEMA_VERSION} are known")),
+            _ => Err(format!("its version is {version}, but this program reads versions 1 to {SCHEMA_VERSION}")),
         };
         let schema: Self = schema.map_err(bad)?;
         for record in &schema.records {
@@ -300,11 +300,11 @@ impl FieldInfo {
     fn check(&self, enums: usize) -> Result<(), &'static str> {
         let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = self.ty;
         match scalar {
-            Scalar::Enum { index, .. } if index as usize >= enums => Err("is of an unknown enum"),
+            Scalar::Enum { index, .. } if index as usize >= enums => Err("has an unknown enum"),
             Scalar::String | Scalar::Bytes if !matches!(self.ty, FieldType::One(_)) => {
-                Err("is an array of counted values")
+                Err("is an array of strings or bytes, which the format does not have")
             }
-            _ if self.ty.bytes().is_some_and(|bytes| bytes > MAX_PAYLOAD_BYTES) => Err("is too large"),
+            _ if self.ty.bytes().is_some_and(|bytes| bytes > MAX_PAYLOAD_BYTES) => Err("is larger than a record"),
             _ => Ok(()),
         }
     }
@@ -331,8 +331,8 @@ mod tests {
             records: vec![record.clone()],
             sources: vec![SourceText { path: "t.tumit".into(), text: "trace t;".into() }],
         };
-        let bytes = bincode::encode_to_vec(&old, config()).expect("plain data");
-        let schema = Schema::decode(&bytes).expect("a version that is known");
+        let bytes = bincode::encode_to_vec(&old, config()).expect("encoding plain data cannot fail");
+        let schema = Schema::decode(&bytes).expect("a known version");
         assert_eq!((schema.version, schema.spec_version, schema.name.as_str()), (SCHEMA_VERSION, 0, "t"));
         assert_eq!((schema.enums[0].name_of(1), schema.enums[0].name_of(2)), (Some("green"), None));
         assert_eq!(schema.records, [record]);
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn other_versions_are_named() {
-        let error = Schema::decode(&9u32.to_le_bytes()).expect_err("from the future");
+        let error = Schema::decode(&9u32.to_le_bytes()).expect_err("a later version");
         assert!(error.to_string().contains("its version is 9"), "{error}");
         assert!(Schema::decode(&[]).is_err());
     }

@@ -67,7 +67,7 @@ pub trait AnyRecord<'a>: Sized {
 
 /// The content of a record.
 #[derive(Clone, Copy)]
-#[expect(missing_debug_implementations, reason = "events are shown by Display")]
+#[expect(missing_debug_implementations, reason = "the text of an event is its Display")]
 pub enum Content<'s, 'a> {
     /// An event of the spec.
     Event(&'s dyn Event),
@@ -195,7 +195,7 @@ pub struct Head<'a> {
 
 /// A record and its origin.
 #[derive(Clone)]
-#[expect(missing_debug_implementations, reason = "records are shown by Display")]
+#[expect(missing_debug_implementations, reason = "the text of a record is its Display")]
 pub struct Recorded<'a, R> {
     /// Timestamp, thread, source position.
     pub head: Head<'a>,
@@ -238,7 +238,7 @@ pub struct DoesNotFit {
 
 impl fmt::Display for DoesNotFit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: the file's type of `{}` cannot hold its value", self.event, self.field)
+        write!(f, "`{}`: the value of `{}` does not fit the field's type in the file", self.event, self.field)
     }
 }
 

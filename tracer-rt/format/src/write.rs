@@ -175,7 +175,7 @@ impl<W: Write> FileWriter<W> {
     /// Errors of `out`, or a process number that is too large for a file.
     pub fn select(&mut self, process: u32) -> io::Result<()> {
         if process >= MAX_PROCESSES {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file holds 65,536 processes at most"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file contains at most 65,536 processes"));
         }
         self.write_names()?;
         self.names = NameTables::default();
@@ -466,7 +466,7 @@ mod tests {
     use crate::{PREAMBLE_BYTES, check_preamble};
 
     #[test]
-    fn dates_names_and_losses() {
+    fn timestamps_names_and_drops() {
         let mut file = FileWriter::new(Vec::new()).unwrap();
         let name = file.names().string("one");
         assert_eq!((name, file.names().string("one"), file.names().string("")), (1, 1, 0));

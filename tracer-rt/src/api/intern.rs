@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn sites_are_told_apart() {
+    fn sites_have_different_numbers() {
         #[track_caller]
         fn here() -> SourceSite {
             site(Location::caller())

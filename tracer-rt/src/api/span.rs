@@ -11,7 +11,7 @@ use crate::record::record;
 /// It belongs to its thread, so it cannot be kept across an `.await` of a future that may move to
 /// another thread. `#[traced]` makes one part for each poll instead.
 #[derive(Debug)]
-#[must_use = "a span ends where its guard is dropped: bind it, `let _span = …`"]
+#[must_use = "a span ends when its guard is dropped: bind the guard, `let _span = …`"]
 pub struct Span<F: Fields + Copy = ()> {
     /// The id that [`record`] takes for the end. 0 if the begin was not recorded.
     end: u32,
@@ -51,7 +51,7 @@ impl<F: Fields + Copy> Drop for Span<F> {
 
 /// Spans that end when their guard is dropped: all except those with parameters at the end.
 #[diagnostic::on_unimplemented(
-    message = "`#[traced]` cannot trace the span `{Self}`: its end has parameters, which only the program knows",
+    message = "`#[traced]` cannot trace the span `{Self}`, because its end has parameters that only the program knows",
     label = "declared with `end {{ … }}` in the spec",
     note = "call the span's function in the body, `let span = …`, and end it by `span.end(…)`"
 )]

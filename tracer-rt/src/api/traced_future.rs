@@ -112,7 +112,7 @@ impl<P: SpanPart, F: Future> Future for TracedFuture<P, F> {
 /// Never called.
 #[must_use]
 pub fn never<T>() -> T {
-    unreachable!("it stands behind `if false`")
+    unreachable!("the code is inside `if false`")
 }
 
 macro_rules! kept {
@@ -231,7 +231,7 @@ mod tests {
 
     impl Drop for PendingFuture<'_> {
         fn drop(&mut self) {
-            assert!(!self.running.get(), "no part is under way between polls");
+            assert!(!self.running.get(), "no part is open between polls");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_stored_as_what_was_borrowed() {
+    fn owned_values_are_stored_like_borrowed_ones() {
         fn packed(fields: impl Fields) -> Vec<u8> {
             let mut out = vec![0; fields.bytes()];
             // SAFETY: the vector has `bytes()` bytes.

@@ -54,8 +54,8 @@ pub(super) fn receive(link: &mut impl SyncLink, peer: u32) -> io::Result<[u64; 3
 
 pub(super) fn out_of_step(peer: u32, expected: &str, found: u64) -> io::Error {
     let text = format!(
-        "peer {peer} is out of step: expected {expected}, found 0x{found:x}; both sides must make the calls that belong together, and \
-         nothing else may use the channel meanwhile"
+        "peer {peer} sent 0x{found:x}, expected {expected}; both processes must make matching \
+         calls, and nothing else may use the channel during a call"
     );
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
@@ -100,7 +100,7 @@ impl SyncHello {
     pub(super) fn receive(link: &mut impl SyncLink, peer: u32) -> io::Result<Self> {
         let [id, domain, last] = receive(link, peer)?;
         if last >> 48 != u64::from(HELLO) {
-            return Err(out_of_step(peer, "who it is", last));
+            return Err(out_of_step(peer, "its identity", last));
         }
         let exchanges = (last >> 32) as u32 & 0xffff;
         Ok(Self { id, domain, burst: last as u32, exchanges: exchanges.min(MOST_EXCHANGES) })
@@ -121,7 +121,7 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
         let [t2, t3, echo] = receive(link, peer)?;
         let t4 = clock::read();
         if echo != u64::from(number) {
-            return Err(out_of_step(peer, "an answer to the question before", echo));
+            return Err(out_of_step(peer, "a reply to the last request", echo));
         }
         if let Some(exchange) = number.checked_sub(1) {
             samples.push(SyncSample { burst, exchange, peer: id, t1, t2, t3, t4 });
@@ -137,7 +137,7 @@ pub(super) fn answer(link: &mut impl SyncLink, peer: u32, exchanges: u32) -> io:
         let [_, _, asked] = receive(link, peer)?;
         let t2 = clock::read();
         if asked != u64::from(number) {
-            return Err(out_of_step(peer, "the next question", asked));
+            return Err(out_of_step(peer, "the next request", asked));
         }
         link.send(peer, &pack([t2, clock::read(), asked]))?;
     }

@@ -108,7 +108,7 @@ impl<L: SyncLink> SyncGroup<L> {
             let bit = 1 << self.me.trailing_zeros();
             let [said, then, kind] = receive(&mut self.link, self.me ^ bit)?;
             if kind != POINT {
-                return Err(out_of_step(self.me ^ bit, "whether samples are due", kind));
+                return Err(out_of_step(self.me ^ bit, "the decision whether samples are due", kind));
             }
             (due, look, below) = (said != 0, then, u64::from(bit));
         }
@@ -158,13 +158,13 @@ impl<L: SyncLink> SyncGroup<L> {
         let [whom, numbers, kind] = receive(&mut self.link, 0)?;
         let rounds = whom >> 32;
         if kind != PLAN || rounds > 32 {
-            return Err(out_of_step(0, "whom to meet", kind));
+            return Err(out_of_step(0, "the first partner", kind));
         }
         let mut meetings = Vec::new();
         for round in 0..rounds {
             let [other, id, number] = receive(&mut self.link, 0)?;
             if number != round {
-                return Err(out_of_step(0, "whom to meet next", number));
+                return Err(out_of_step(0, "the next partner", number));
             }
             meetings.push((other != u64::from(NONE)).then_some((other as u32, id)));
         }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_watch_is_looked_at_seldom_and_in_time() {
+    fn the_time_is_checked_rarely_and_soon_enough() {
         let (interval, pace) = (Duration::from_secs(60), Duration::from_micros(10));
         let (mut look, mut looks) = (1u64, 0);
         loop {

@@ -53,7 +53,7 @@ impl<S: Read + Write> StreamLinks<S> {
 
     fn stream(&mut self, peer: u32) -> io::Result<&mut S> {
         let stream = self.streams.get_mut(peer as usize).and_then(Option::as_mut);
-        stream.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, format!("there is no stream to peer {peer}")))
+        stream.ok_or_else(|| io::Error::new(io::ErrorKind::NotConnected, format!("no stream to peer {peer} exists")))
     }
 }
 

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_that_come_first_stay() {
+    fn earlier_policies_have_precedence() {
         let mut levels = LevelTable::new(&SELF);
         levels.set_policies(vec![("all".into(), OverflowPolicy::Block)]);
         levels.register_own();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn all_levels_are_those_of_the_program() {
+    fn all_selects_the_levels_of_the_program() {
         let mut levels = LevelTable { environment_read: true, ..LevelTable::new(&SELF) };
         levels.switch("TUMIT", true);
         levels.switch("all", false);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "many texts, and nothing that it looks for")]
+    #[cfg_attr(miri, ignore = "Miri is too slow for many texts, and finds no error in them")]
     fn hashes_spread() {
         // In a table that is half full, few strings are far from their first place.
         let table = StringSet::with(8192);
@@ -141,7 +141,7 @@ mod tests {
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());
             let hash = hash_of(text.as_bytes());
-            let Err(Some(place)) = table.look(hash, text) else { panic!("it is new, and there is room") };
+            let Err(Some(place)) = table.look(hash, text) else { panic!("the text is new, and the set has space") };
             let (at, own) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
             longest = longest.max((at.wrapping_sub(own) / 8) & 8191);
             place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);

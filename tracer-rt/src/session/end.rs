@@ -23,7 +23,9 @@ pub(super) fn finish_with(sink: &mut BlockWriter) {
         report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
     }
     for name in policies {
-        report(&format!("a policy is given to level `{name}`, which no spec that this program uses has"));
+        report(&format!(
+            "TUMIT_POLICY or a call sets a policy for level `{name}`, but no spec that this program uses has such a level"
+        ));
     }
     let dropped = sink.finish();
     let state = STATE.lock();

@@ -112,7 +112,7 @@ mod tests {
     use crate::cursor::CURSOR;
 
     #[test]
-    fn what_a_handler_cannot_do_is_asked_of_the_helper() {
+    fn requests_of_handlers_are_deferred_to_the_writer_thread() {
         // As in a handler that interrupted a record.
         CURSOR.with(|cursor| {
             let before = cursor.begin_work();

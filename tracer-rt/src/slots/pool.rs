@@ -236,7 +236,7 @@ mod tests {
         let base = crate::live_file::map_private(slots * SLOT_BYTES, None).unwrap();
         pool.serve(base, slots);
         let warm = pool.take_cold().unwrap();
-        assert_eq!(pool.take_cold(), None, "the last four are left to the threads");
+        assert_eq!(pool.take_cold(), None, "the last four slots are reserved for threads");
         make_ready(warm);
         pool.add_warm(warm);
         let mut all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
@@ -247,7 +247,7 @@ mod tests {
         pool.give(all[2]);
         assert_eq!(pool.take(), Some(all[2]));
         pool.serve(base, slots);
-        assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all of them");
+        assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all slots");
         // Divided, and whole again.
         all.iter().for_each(|slot| pool.give(*slot));
         let mut parts: Vec<_> = std::iter::from_fn(|| pool.take_part()).collect();
@@ -257,7 +257,7 @@ mod tests {
         assert!(parts.iter().all(|part| slot_bytes(*part) == 4096) && !seems_available());
         let (some, rest) = parts.split_at(31);
         some.iter().for_each(|part| pool.give(*part));
-        assert_eq!(std::iter::from_fn(|| pool.take()).count(), 2, "one part of the third is in use");
+        assert_eq!(std::iter::from_fn(|| pool.take()).count(), 2, "one part of the third slot is in use");
         assert_eq!(std::iter::from_fn(|| pool.take_part()).count(), 1);
         assert!(rest.iter().all(|part| offset(*part) >= 2 * SLOT_BYTES));
     }

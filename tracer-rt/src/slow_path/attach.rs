@@ -132,7 +132,7 @@ fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> (Option<*const Slo
 fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Option<*const SlotHeader> {
     const PATIENCE: Duration = Duration::from_secs(10);
     const NAP: Duration = Duration::from_micros(50);
-    if !STATE.lock().levels.blocks(id) || fault_injection::injected("nobody waits") {
+    if !STATE.lock().levels.blocks(id) || fault_injection::injected("threads do not wait") {
         return None;
     }
     let give_up = Instant::now() + PATIENCE;

@@ -22,7 +22,7 @@ use crate::{clock, fault_injection, live_file};
 
 /// Finds space for a record of `bytes` bytes. Counts the record as dropped if there is none.
 pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpace> {
-    if fault_injection::injected("handlers are forgotten") {
+    if fault_injection::injected("records of handlers are omitted") {
         return None;
     }
     let Some(now) = clock::read_nested(cursor) else {

@@ -108,7 +108,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
         lost.bytes -= LOST_BYTES as u64;
         lost = both(&told, &lost);
     }
-    if !fault_injection::injected("overwriting is silent") {
+    if !fault_injection::injected("overwritten records are not counted") {
         live_file::count_overwritten(head, count);
         entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
         entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);

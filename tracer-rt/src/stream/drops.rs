@@ -104,7 +104,7 @@ impl OverwrittenRanges {
     /// Takes the oldest gap, if it comes before the block with this sequence number.
     /// The caller reports it.
     pub(crate) fn take_before(&mut self, block: u64) -> Option<OverwrittenBlocks> {
-        let due = self.0.front()?.end <= block || fault_injection::injected("losses come early");
+        let due = self.0.front()?.end <= block || fault_injection::injected("drops are reported early");
         if due { self.0.pop_front() } else { None }
     }
 
@@ -156,7 +156,7 @@ mod tests {
     use tracer_format::cause;
 
     #[test]
-    fn losses_are_told_once() {
+    fn drops_are_reported_once() {
         let losses = DropCounts::default();
         assert!(losses.tell().is_none());
         losses.add(1, 22, 100, 100, cause::NO_BUFFER);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_has_its_place() {
+    fn overwritten_blocks_are_reported_before_the_next_block() {
         let lost = |count, first_ticks| DroppedRecords {
             count,
             bytes: 22 * count,
@@ -197,13 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn news_are_found_at_the_start() {
+    fn reports_of_drops_are_found_at_the_start() {
         let lost = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
         let bytes = news(&lost);
         assert_eq!(news_at_start(&bytes), Some(lost));
         assert_eq!(news_at_start(&bytes[..bytes.len() - 1]), None);
         assert_eq!(news_at_start(&[1, 0, 0, 0, 0, 0, 7]), None);
         assert_eq!(news_at_start(&[]), None);
-        assert_eq!(news_at_start(&news(&DroppedRecords::of_truncated(9, 100))), None, "no loss");
+        assert_eq!(
+            news_at_start(&news(&DroppedRecords::of_truncated(9, 100))),
+            None,
+            "not a report of dropped records"
+        );
     }
 }

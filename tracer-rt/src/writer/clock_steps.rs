@@ -46,7 +46,7 @@ impl ClockStepWatch {
             }
             return [None, wanted.then_some(now)].into_iter().flatten();
         };
-        #[expect(clippy::cast_precision_loss, reason = "differences within a tenth of a second or so")]
+        #[expect(clippy::cast_precision_loss, reason = "differences within about 0.1 s")]
         let rate = now.ticks.wrapping_sub(last.anchor.ticks).cast_signed() as f64 / nanos as f64;
         let is_jump = self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > DIFFERENT) && self.jumps < MOST;
         // The reading after a step has another rate and is written, too. It shows the rate after
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_around_a_jump_are_written() {
+    fn readings_around_a_clock_step_are_written() {
         // Three ticks per nanosecond, and a drift.
         let plain = |millis: u64| 1_000_000_000 + millis * 3_000_120;
         assert_eq!(written(plain), [1100]);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_that_are_near_tell_nothing_and_a_clock_that_jumps_all_the_time_is_left_alone() {
+    fn close_readings_and_clocks_with_constant_steps_are_ignored() {
         let mut watch = ClockStepWatch::new();
         let at = |nanos: u64, ticks: u64| ClockAnchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
         for step in 0..1000 {

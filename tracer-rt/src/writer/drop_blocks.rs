@@ -91,14 +91,14 @@ impl BlockWriter {
     /// Memory then does not grow with the number of threads that ever existed.
     pub(super) fn forget_the_gone(&mut self) {
         // At the end there is reserved space for their reports, and removing them saves nothing.
-        if fault_injection::injected("the gone stay") || !STATE.lock().is_recording() {
+        if fault_injection::injected("exited threads are not removed") || !STATE.lock().is_recording() {
             return;
         }
         let gone = streams(StreamEntry::is_gone);
         if gone.is_empty() {
             return;
         }
-        if self.opened() && !fault_injection::injected("the gone are silent") {
+        if self.opened() && !fault_injection::injected("exited threads are not reported") {
             // Their names are written, too. Best effort, because only records in the file need
             // them.
             self.write_names();

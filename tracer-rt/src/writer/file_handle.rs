@@ -135,7 +135,8 @@ impl ProcessFileHandle {
                 Err(io::ErrorKind::Interrupted.into())
             };
         }
-        if fault_injection::injected("numbers are believed") || is(self.file.as_raw_fd(), self.identity, length) {
+        if fault_injection::injected("descriptors are not checked") || is(self.file.as_raw_fd(), self.identity, length)
+        {
             return Ok(&self.file);
         }
         if self.given_up {
@@ -147,7 +148,7 @@ impl ProcessFileHandle {
             // Not closed: another thread may be closing all descriptors, and its next file may get
             // the number.
             self.given_up = true;
-            return Err(io::Error::other("the program closed the trace's file, and another one has its name"));
+            return Err(io::Error::other("the program closed the trace's file, and another file has its name now"));
         }
         // The old descriptor now refers to a file of the program, which stays open.
         self.file = again;

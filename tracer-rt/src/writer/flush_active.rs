@@ -60,12 +60,12 @@ impl BlockWriter {
             let piece = state.entry(stream).and_then(|entry| SealedBlock::of_live(entry, which == ActiveSlots::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
-                if fault_injection::injected("noted before written") {
+                if fault_injection::injected("flush is noted before the write") {
                     piece.commit(slot);
                     // A test kills the process during this sleep.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
-                if fault_injection::injected("handed over meanwhile") {
+                if fault_injection::injected("slot is handed over during the write") {
                     wait_for_hand_over(stream, slot);
                 }
                 let written = self.write_in_place(&piece, CompressionEffort::Records);
@@ -87,7 +87,7 @@ impl BlockWriter {
                 || lost
                 || own
                 || entry.stream.class == RING
-                || fault_injection::injected("blocks change")
+                || fault_injection::injected("pending block is discarded")
             {
                 entry.pending = None;
             }

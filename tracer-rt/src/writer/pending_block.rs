@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_continued_slot_dates_its_blocks_alone() {
+    fn blocks_of_a_continued_slot_have_their_own_timestamps() {
         let slot = slot();
         // SAFETY: the slot was just made.
         let head = unsafe { &*slot };
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn only_news_are_due() {
+    fn only_unwritten_records_are_due() {
         let (slot, another) = (slot(), slot());
         let mut entry =
             StreamEntry::new(Box::new(ThreadStream::new(0, KEPT)), std::ptr::null(), 1, StreamNames::default());

@@ -58,7 +58,7 @@ fn a_program_may_close_all_descriptors() {
     }
     if cfg!(debug_assertions) {
         let place = Place::new();
-        place.output("closed", &[("TUMIT_FAULT", "numbers are believed")]);
+        place.output("closed", &[("TUMIT_FAULT", "descriptors are not checked")]);
         assert!(!own_files_are_whole(&place), "a test that cannot fail");
     }
 }

@@ -88,7 +88,7 @@ fn a_handler_that_is_left_does_not_leave_its_thread_deaf() {
     }
     if cfg!(debug_assertions) {
         let place = Place::new();
-        place.output("jump", &[("TUMIT_FAULT", "jumps are not seen")]);
+        place.output("jump", &[("TUMIT_FAULT", "jumps are not detected")]);
         let left = place.left().pop().unwrap();
         assert!(of_handlers(&left) > 1, "a test that cannot fail");
     }

@@ -72,7 +72,7 @@ fn threads_that_end_without_a_word_are_found() {
         assert!(left.ended && left.end_dropped == 0, "{left:?}");
     }
     if cfg!(debug_assertions) {
-        let output = Place::new().output("late records", &[("TUMIT_FAULT", "the gone are read")]);
+        let output = Place::new().output("late records", &[("TUMIT_FAULT", "memory of exited threads is read")]);
         assert!(!output.status.success(), "a test that cannot fail");
     }
 }

@@ -56,8 +56,8 @@ fn the_newest_is_kept_where_the_oldest_is_overwritten() {
     check_end_of_overwriting("");
     check_kills_while_overwriting("");
     if cfg!(debug_assertions) {
-        assert!(fails(|| check_end_of_overwriting("overwriting is silent")));
-        assert!(fails(|| check_kills_while_overwriting("overwriting is silent")));
+        assert!(fails(|| check_end_of_overwriting("overwritten records are not counted")));
+        assert!(fails(|| check_kills_while_overwriting("overwritten records are not counted")));
     }
 }
 
@@ -112,7 +112,7 @@ fn losses_come_behind_what_waits_to_be_written() {
     }
     for buffers in ["mapped", "private"] {
         check_dump_meanwhile(buffers, "");
-        assert!(fails(|| check_dump_meanwhile(buffers, "losses come early")));
+        assert!(fails(|| check_dump_meanwhile(buffers, "drops are reported early")));
     }
 }
 
@@ -143,7 +143,9 @@ fn threads_of_which_nothing_is_left_are_forgotten() {
         check_the_gone(kill, buffers, "");
     }
     if cfg!(debug_assertions) {
-        for fault in ["the gone stay", "the gone are silent", "the gone are not counted"] {
+        for fault in
+            ["exited threads are not removed", "exited threads are not reported", "exited threads are not counted"]
+        {
             assert!(fails(|| check_the_gone(false, "mapped", fault)), "{fault}");
         }
     }

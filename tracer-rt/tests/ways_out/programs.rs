@@ -131,7 +131,9 @@ pub(crate) fn run(program: &str) {
             };
             println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
             // A delayed writer thread continues after the end.
-            while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("helper is held")) && has_helper() {
+            while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("writer thread is held"))
+                && has_helper()
+            {
                 std::thread::yield_now();
             }
         }

@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn the_page_itself_may_ask() {
+    fn requests_of_the_page_are_allowed() {
         assert_eq!(answer("/t/0123abcd/", "127.0.0.1:4000", None), None);
         assert_eq!(answer("/t/0123abcd/api/scene", "localhost:1", Some("http://localhost:1")), None);
         assert_eq!(answer("/t/0123abcd/", "[::1]:4000", None), None);
     }
 
     #[test]
-    fn nobody_else_may() {
+    fn other_requests_are_rejected() {
         for path in ["/", "/t/", "/t/0123abc/", "/t/0123abcde/", "/t/x/0123abcd/", "/0123abcd/"] {
             assert_eq!(answer(path, "127.0.0.1:4000", None), Some(StatusCode::NOT_FOUND), "{path}");
         }

@@ -80,7 +80,7 @@ impl From<FilterRefusal> for RequestError {
             FilterRefusal::TooMany => {
                 bad("the filters are too many or too long: at most 100 of them, with 32 KiB of text")
             }
-            FilterRefusal::NoList => bad("the filters are no list of texts"),
+            FilterRefusal::NoList => bad("the filters are not a list of texts"),
         }
     }
 }
@@ -231,14 +231,15 @@ async fn run<T: Send + 'static>(
     let permits = Arc::clone(&app.permits);
     // A client that disconnects before its turn gets no answer. A computation that has begun keeps
     // its permit until its end.
-    let permit = permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is ending"))?;
+    let permit =
+        permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
     let (_waiting, gone) = ClientGuard::new();
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work(&app, &gone)
     })
     .await;
-    done.map_err(|_panic| RequestError::of_server("the picture could not be computed; please report this"))?
+    done.map_err(|_panic| RequestError::of_server("the image could not be computed; please report this"))?
 }
 
 /// Reports whether the server runs, and whether the traces are still the opened ones.

@@ -28,7 +28,7 @@ pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
 
 fn answer(path: &str) -> Response {
     let (Some(kind), Some(data)) = (content_type(path), contents(path)) else {
-        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+        return (StatusCode::NOT_FOUND, "This file does not exist.\n").into_response();
     };
     ([(header::CONTENT_TYPE, kind)], data).into_response()
 }

@@ -10,7 +10,7 @@ use tumit_viewer::query::QueryError;
 #[non_exhaustive]
 pub enum ServerError {
     /// Another program listens on the port.
-    #[error("port {port} is in use; choose another with --port, or leave the option away to take any free one")]
+    #[error("port {port} is in use; choose another port with --port, or omit the option to use any free port")]
     PortInUse {
         /// The port.
         port: u16,
@@ -30,7 +30,7 @@ pub enum ServerError {
         path: PathBuf,
     },
     /// The file at the path is not a socket. It is left unchanged.
-    #[error("{} is there already and is no socket; choose another path with --socket", path.display())]
+    #[error("{} exists and is not a socket; choose another path with --socket", path.display())]
     NoSocket {
         /// The file.
         path: PathBuf,
@@ -44,18 +44,18 @@ pub enum ServerError {
         source: io::Error,
     },
     /// The secret could not be generated.
-    #[error("the system gives no random numbers, without which the page would be open to everybody on this machine")]
+    #[error("the system provides no random numbers, and without them every user of this machine could open the page")]
     Random {
         /// The cause.
         source: io::Error,
     },
     /// No trace was given.
-    #[error("there is no trace to be shown")]
+    #[error("no trace is given; name one")]
     NoTrace,
     /// The trace contradicts itself.
-    #[error("the trace cannot be laid out")]
+    #[error("the trace cannot be displayed")]
     Query(#[from] QueryError),
     /// Serving failed later.
-    #[error("serving failed")]
+    #[error("the server failed")]
     Serve(#[source] io::Error),
 }

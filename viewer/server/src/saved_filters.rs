@@ -42,7 +42,7 @@ impl TraceCache {
             return Ok(());
         }
         let text = chain.to_text();
-        let mut failed = io::Error::other("a trace without a file has no place for filters");
+        let mut failed = io::Error::other("filters cannot be saved, because the trace is not read from a file");
         for place in places {
             match write(FILTERS, &place, &text) {
                 Ok(()) => return Ok(()),
@@ -61,10 +61,10 @@ mod tests {
     use tumit_viewer::store::TraceStore;
 
     #[test]
-    fn filters_are_kept_beside_the_trace_until_there_are_none() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn filters_are_saved_next_to_the_trace_until_none_are_left() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("run.paje");
-        std::fs::write(&path, "").expect("room for it");
+        std::fs::write(&path, "").expect("the file can be written");
         let trace = || {
             let store = TraceStore::from_events("run", []);
             TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store)) })
@@ -72,30 +72,30 @@ mod tests {
         assert!(trace().saved_filters().is_empty());
         let filters = [("hide value Wait*".to_owned(), true), ("only container Node 1".to_owned(), false)];
         let with_wrong = [&filters[..], &[("no filter".to_owned(), true)]].concat();
-        trace().save_filters(&with_wrong).expect("room for it");
+        trace().save_filters(&with_wrong).expect("the file can be written");
         assert_eq!(trace().saved_filters(), filters);
         let file = folder.path().join("run.paje.tumit-view");
         assert!(file.exists(), "`--filters` reads it");
-        trace().save_filters(&[]).expect("it can be removed");
+        trace().save_filters(&[]).expect("the file can be removed");
         assert!(!file.exists() && trace().saved_filters().is_empty());
-        std::fs::write(&file, "").expect("room for it");
+        std::fs::write(&file, "").expect("the file can be written");
         let _ = trace().save_filters(&filters);
-        trace().save_filters(&[]).expect("there is nothing to do");
+        trace().save_filters(&[]).expect("nothing has to be changed");
         assert_eq!(std::fs::read(&file).expect("an empty foreign file stays"), b"");
-        std::fs::write(&file, "mine").expect("room for it");
-        assert!(trace().saved_filters().is_empty(), "it is none of ours");
+        std::fs::write(&file, "mine").expect("the file can be written");
+        assert!(trace().saved_filters().is_empty(), "the file is foreign");
         // A foreign file is neither replaced nor removed, not even through a symbolic link.
         let other = folder.path().join("other");
-        std::fs::write(&other, "mine, too").expect("room for it");
+        std::fs::write(&other, "mine, too").expect("the file can be written");
         for is_link in [false, true] {
             if is_link {
-                std::fs::remove_file(&file).expect("it is there");
-                std::os::unix::fs::symlink(&other, &file).expect("room for it");
+                std::fs::remove_file(&file).expect("the file exists");
+                std::os::unix::fs::symlink(&other, &file).expect("the file can be written");
             }
             // The filters may be saved in the user's cache folder.
             let _ = trace().save_filters(&filters);
-            trace().save_filters(&[]).expect("there is nothing to do");
-            let text = std::fs::read_to_string(&file).expect("it is there");
+            trace().save_filters(&[]).expect("nothing has to be changed");
+            let text = std::fs::read_to_string(&file).expect("the file exists");
             assert_eq!(text, if is_link { "mine, too" } else { "mine" });
             assert_eq!(file.is_symlink(), is_link);
         }

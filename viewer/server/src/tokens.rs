@@ -66,10 +66,10 @@ mod tests {
         let tokens = OneTimeToken::default();
         let now = Instant::now();
         assert_eq!(tokens.redeem("", now), None);
-        let first = tokens.issue().expect("random numbers");
+        let first = tokens.issue().expect("the system provides random numbers");
         assert_eq!(tokens.redeem("0123", now), None);
         assert_eq!([tokens.redeem(&first, now), tokens.redeem(&first, now)], [Some(true), Some(false)]);
-        let second = tokens.issue().expect("random numbers");
+        let second = tokens.issue().expect("the system provides random numbers");
         assert_eq!(tokens.redeem(&first, now), None);
         assert_eq!(tokens.redeem(&second, now + 2 * VALID), Some(false));
     }

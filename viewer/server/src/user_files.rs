@@ -108,8 +108,7 @@ impl TraceCache {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            let wrong =
-                || io::Error::other(format!("{} is no file of notes; move it away to write new ones", path.display()));
+            let wrong = || io::Error::other(format!("{} is not a file of notes; rename or remove it", path.display()));
             let value: Value = serde_json::from_str(&text).map_err(|_not_json| wrong())?;
             if value["format"] != "tumit-notes" {
                 return Err(wrong());
@@ -140,12 +139,12 @@ impl TraceCache {
             NoteEdit::Remove(id) => notes.retain(|note| note.id != id),
         }
         if notes.len() > MOST_NOTES {
-            return Err(io::Error::other("there are a thousand notes; remove some first"));
+            return Err(io::Error::other("a trace has at most 1000 notes; remove some first"));
         }
         notes.sort_by_key(|note| note.from);
         let text = format!("{:#}\n", json!({ "format": "tumit-notes", "version": 1, "notes": notes }));
         let places = if path.is_empty() { self.note_places() } else { vec![PathBuf::from(path)] };
-        let mut failed = io::Error::other("a trace without a file has no place for notes");
+        let mut failed = io::Error::other("notes cannot be saved, because the trace is not read from a file");
         for place in places {
             match write(NOTES, &place, &text) {
                 Ok(()) => return Ok(TraceNotes { notes, path: place.display().to_string() }),
@@ -299,14 +298,14 @@ mod tests {
             "{}0 T 0 Thread\n2 S T Activity\n{values}6 0 t 0 T t\n11 0 t S w\n7 2 T t\n",
             include_str!("../../tests/header.paje")
         );
-        TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+        TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
     }
 
     #[test]
-    fn notes_are_kept_beside_the_trace_and_what_is_no_notes_is_left_alone() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn notes_are_saved_next_to_the_trace_and_other_files_are_kept() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("run.paje");
-        std::fs::write(&path, "").expect("room for it");
+        std::fs::write(&path, "").expect("the file can be written");
         let trace = || {
             TraceCache::new(ServedTrace {
                 path: Some(path.clone()),
@@ -321,37 +320,37 @@ mod tests {
             entity: None,
         };
         let (one, other) = (trace(), trace());
-        one.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("room for it");
-        other.change_notes(NoteEdit::Put(note("b", "", 3))).expect("room for it");
-        one.change_notes(NoteEdit::Put(note("a", "later", 5))).expect("room for it");
-        let all = trace().notes().expect("they can be read");
+        one.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("the file can be written");
+        other.change_notes(NoteEdit::Put(note("b", "", 3))).expect("the file can be written");
+        one.change_notes(NoteEdit::Put(note("a", "later", 5))).expect("the file can be written");
+        let all = trace().notes().expect("the notes can be read");
         assert_eq!(all.notes, [note("b", "", 3), note("a", "later", 5)]);
         assert!(all.path.ends_with("run.paje.tumit-notes") && std::path::Path::new(&all.path).exists());
-        let left = other.change_notes(NoteEdit::Remove("b".to_owned())).expect("room for it");
+        let left = other.change_notes(NoteEdit::Remove("b".to_owned())).expect("the file can be written");
         assert_eq!(left.notes.len(), 1);
         assert!(one.change_notes(NoteEdit::Put(note("c", &"x".repeat(5000), 0))).is_err());
-        std::fs::write(&all.path, "mine").expect("room for it");
-        let error = one.change_notes(NoteEdit::Put(note("c", "", 0))).expect_err("it is none of ours");
-        assert!(error.to_string().contains("no file of notes"), "{error}");
-        assert_eq!(std::fs::read_to_string(&all.path).expect("it is there"), "mine");
+        std::fs::write(&all.path, "mine").expect("the file can be written");
+        let error = one.change_notes(NoteEdit::Put(note("c", "", 0))).expect_err("the file is foreign");
+        assert!(error.to_string().contains("is not a file of notes"), "{error}");
+        assert_eq!(std::fs::read_to_string(&all.path).expect("the file exists"), "mine");
     }
 
     #[test]
-    fn what_becomes_of_the_file_is_seen() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn changes_of_the_file_are_detected() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("run.paje");
-        std::fs::write(&path, "one").expect("room for it");
+        std::fs::write(&path, "one").expect("the file can be written");
         let trace = TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store(""))) });
         assert_eq!(trace.changed(), None);
-        std::fs::write(&path, "another").expect("room for it");
+        std::fs::write(&path, "another").expect("the file can be written");
         assert_eq!(trace.changed(), Some("changed"));
-        std::fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("the file exists");
         assert_eq!(trace.changed(), Some("removed"));
     }
 
     #[test]
-    fn the_next_run_of_a_program_looks_the_same_whatever_its_numbers() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn styles_apply_to_the_next_run_with_other_numbers() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let looks = ModelStyles { folder: Some(folder.path().join("looks")) };
         let (one, other) = (
             store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
@@ -361,41 +360,41 @@ mod tests {
             store.model().values.iter().find(|value| value.name == name).map(|value| value.id.0)
         };
         let activity =
-            one.model().types.iter().find(|ty| ty.name == "Activity").map(|ty| ty.id.0).expect("it is defined");
+            one.model().types.iter().find(|ty| ty.name == "Activity").map(|ty| ty.id.0).expect("the trace defines it");
         assert_eq!(looks.read(&one.model()), None);
         let filters = vec!["bright work".to_owned()];
-        let idle = value(&one, "idle").expect("it is defined");
+        let idle = value(&one, "idle").expect("the trace defines it");
         let look = PageStyle {
             filters: filters.clone(),
             hidden: vec![activity],
             gradients: vec![activity],
             dimmed: vec![idle],
         };
-        looks.write(&one.model(), look).expect("room for it");
-        let found = looks.read(&other.model()).expect("it is kept");
+        looks.write(&one.model(), look).expect("the file can be written");
+        let found = looks.read(&other.model()).expect("the file was saved");
         assert_eq!(
             (found.filters, found.hidden, found.dimmed),
             (filters, vec![activity], value(&other, "idle").into_iter().collect())
         );
         assert_ne!(value(&other, "idle"), Some(idle));
         // A foreign file with this name is left unchanged.
-        let path = looks.path(&one.model()).expect("there is a folder");
-        let kept = std::fs::read_to_string(&path).expect("it is there");
-        std::fs::write(&path, "{\"filters\": 3}").expect("room for it");
+        let path = looks.path(&one.model()).expect("a folder is known");
+        let kept = std::fs::read_to_string(&path).expect("the file exists");
+        std::fs::write(&path, "{\"filters\": 3}").expect("the file can be written");
         assert!(looks.write(&one.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err());
-        looks.write(&one.model(), PageStyle::default()).expect("there is nothing to do");
-        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "{\"filters\": 3}");
+        looks.write(&one.model(), PageStyle::default()).expect("nothing has to be changed");
+        assert_eq!(std::fs::read_to_string(&path).expect("the file exists"), "{\"filters\": 3}");
         // Filters without a version have version 1.
         let old = kept.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
-        std::fs::write(&path, old).expect("room for it");
-        assert_eq!(looks.read(&one.model()).expect("it is kept").filters, ["count \"sent\" of x per y"]);
-        looks.write(&one.model(), PageStyle::default()).expect("it can be removed");
+        std::fs::write(&path, old).expect("the file can be written");
+        assert_eq!(looks.read(&one.model()).expect("the file was saved").filters, ["count \"sent\" of x per y"]);
+        looks.write(&one.model(), PageStyle::default()).expect("the file can be removed");
         assert_eq!(looks.read(&other.model()), None);
     }
 
     #[test]
-    fn types_that_are_named_alike_look_each_as_they_were_told() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn types_with_equal_names_keep_their_own_styles() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let looks = ModelStyles { folder: Some(folder.path().to_owned()) };
         let store = store("0 P 0 Process\n2 Q P Activity\n5 v Q work \"0 0 1\"\n5 w S work \"0 1 0\"\n");
         let model = store.model();
@@ -410,7 +409,7 @@ mod tests {
                 dimmed: vec![values[at]],
                 ..PageStyle::default()
             };
-            looks.write(&model, look.clone()).expect("room for it");
+            looks.write(&model, look.clone()).expect("the file can be written");
             assert_eq!(looks.read(&model), Some(look));
         }
     }

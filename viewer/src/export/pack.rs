@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn opaque_pixels_come_back_without_opacity() {
+    fn opaque_pixels_are_written_without_opacity() {
         let mut pixels = Pixmap::new(70, 30).unwrap();
         pixels.fill(Color::from_rgba8(1, 2, 3, 255));
         pixels.pixels_mut()[71] = PremultipliedColorU8::from_rgba(200, 100, 0, 255).unwrap();
@@ -108,11 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn what_lets_through_keeps_its_opacity() {
+    fn translucent_pixels_keep_their_opacity() {
         let mut pixels = Pixmap::new(3, 2).unwrap();
         pixels.pixels_mut()[4] = PremultipliedColorU8::from_rgba(64, 32, 0, 128).unwrap();
         let (channels, data) = unpacked(&pack(&pixels, PngEffort::Least).unwrap());
         assert_eq!((channels, &data[..4]), (4, &[0, 0, 0, 0][..]));
-        assert_eq!(&data[16..20], &[128, 64, 0, 128], "colours are not those that were multiplied by it");
+        assert_eq!(&data[16..20], &[128, 64, 0, 128], "the colours are not multiplied by the opacity");
     }
 }

@@ -60,7 +60,7 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     }
     let effort = if size.0.saturating_mul(size.1) > PACKED_WELL { PngEffort::Least } else { PngEffort::Usual };
     // The background covers all pixels if width and height are whole numbers of pixels.
-    #[expect(clippy::float_cmp, reason = "both are whole numbers, or not")]
+    #[expect(clippy::float_cmp, reason = "both are whole numbers, or both are not")]
     let is_whole = f64::from(scene.width * scale) == width && f64::from(scene.height * scale) == height;
     let is_opaque = scene.background.is_some() && is_whole;
     let bands = (0..size.1).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.1));
@@ -87,7 +87,7 @@ fn band(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     let margin = (MARGIN * scale) as u32;
     let drawn = lines.start.saturating_sub(margin)..lines.end.saturating_add(margin).min(height);
-    #[expect(clippy::cast_precision_loss, reason = "below 2²⁴, or too large an image")]
+    #[expect(clippy::cast_precision_loss, reason = "below 2²⁴; larger images are rejected")]
     let (top, bottom) = (drawn.start as f32, drawn.end as f32);
     let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
     let text = svg::untitled(scene, (top / scale, bottom / scale));

@@ -32,7 +32,7 @@ pub(crate) fn address(cells: &SceneCells) -> Option<String> {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "numbers of pixels, and shares within them"
+    reason = "numbers of pixels, and shares of pixels"
 )]
 fn image(cells: &SceneCells) -> Option<Pixmap> {
     let (width, height) = (cells.columns.len(), cells.frame.height.ceil().max(0.0) as usize);
@@ -90,22 +90,22 @@ mod tests {
     #[test]
     fn pixels_have_the_mean_colour_of_what_is_in_them() {
         let cells = cells(4.0, vec![vec![(100, 0.5), (60, 0.125), (20, 0.125)], vec![(7, 1.0)], Vec::new()]);
-        let image = image(&cells).expect("an image");
+        let image = image(&cells).expect("the cells become an image");
         let at = |x, y| image.pixel(x, y).map(|pixel| (pixel.red(), pixel.alpha())).expect("inside");
         assert_eq!([at(0, 3), at(0, 2), at(0, 1), at(0, 0)], [(100, 255), (100, 255), (40, 255), (0, 0)]);
         assert_eq!([at(1, 0), at(1, 3), at(2, 2)], [(7, 255), (7, 255), (0, 0)]);
     }
 
     #[test]
-    fn nothing_thin_is_lost_and_nothing_leaves_the_frame() {
+    fn thin_shapes_are_drawn_and_none_leave_the_frame() {
         let thin: Vec<(u16, f32)> = (0..200).map(|place| (place, 0.01)).collect();
-        let image = image(&cells(2.0, vec![thin])).expect("an image");
+        let image = image(&cells(2.0, vec![thin])).expect("the cells become an image");
         // The first hundred shares fill the height. The lower pixel contains the first fifty of
         // them.
         let lower = image.pixel(0, 1).expect("inside");
         assert!((24..=25).contains(&lower.red()) && lower.alpha() == 255, "{lower:?}");
         assert!((74..=75).contains(&image.pixel(0, 0).expect("inside").red()));
-        assert!(address(&cells(0.0, vec![Vec::new()])).is_none(), "no pixels");
+        assert!(address(&cells(0.0, vec![Vec::new()])).is_none(), "the image has no pixels");
     }
 
     #[test]

@@ -68,7 +68,7 @@ struct SvgNumber(f32);
 
 impl SvgNumber {
     /// The nearest whole number of hundredths; 0 for NaN.
-    #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and pictures are smaller")]
+    #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and images are smaller")]
     fn hundredths(self) -> i64 {
         let hundredths = f64::from(self.0) * 100.0;
         (hundredths + 0.5_f64.copysign(hundredths)) as i64
@@ -296,7 +296,7 @@ impl SvgWriter<'_> {
             ));
             return;
         }
-        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let step = width / cells.columns.len().max(1) as f32;
         let floor = y + height;
         self.text.push_str("<g shape-rendering=\"crispEdges\">");
@@ -306,7 +306,7 @@ impl SvgWriter<'_> {
             let mut last = None;
             // Adjacent columns of the same height form one step.
             for run in tops.chunk_by(|a, b| a.0 + 1 == b.0 && (a.1 - b.1).abs() < 0.02) {
-                #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+                #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
                 let (from, to) = (x + run[0].0 as f32 * step, x + (run[0].0 + run.len()) as f32 * step);
                 if floor - run[0].1 > 0.01 {
                     if last != Some(SvgNumber(from).hundredths()) {

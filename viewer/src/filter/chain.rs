@@ -188,7 +188,7 @@ impl FilterChain {
         let version = match get("version").as_u64() {
             Some(version @ 1..=VERSION) => version,
             Some(version) if version > VERSION => {
-                let why = format!("version {version} is of a later Tumit; this one reads up to {VERSION}");
+                let why = format!("version {version} is of a later Tumit; this one reads versions 1 to {VERSION}");
                 return Err(FilterFieldError::new("version", why));
             }
             _ => return Err(wrong("version", "1 or 2", get("version"))),
@@ -197,7 +197,8 @@ impl FilterChain {
             .keys()
             .find(|key| !["format", "version", "filters", "page", "trace", "names"].contains(&key.as_str()))
         {
-            let why = "there is no such field; there are format, version, filters, page, trace and names".to_owned();
+            let why =
+                "this field does not exist; the fields are format, version, filters, page, trace and names".to_owned();
             return Err(FilterFieldError::new(other, why));
         }
         let Value::Array(filters) = get("filters") else {
@@ -252,7 +253,7 @@ impl ChainEntry {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
                 if let Some(other) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
-                    let why = "there is no such field; there are filter and on".to_owned();
+                    let why = "this field does not exist; the fields are filter and on".to_owned();
                     return Err(FilterFieldError::new(&format!("{field}.{other}"), why));
                 }
                 let found = object.get("filter").unwrap_or(&Value::Null);

@@ -130,7 +130,7 @@ mod tests {
         }
 
         #[test]
-        fn dates_keep_their_order(a in any::<i64>(), b in any::<i64>()) {
+        fn timestamps_keep_their_order(a in any::<i64>(), b in any::<i64>()) {
             prop_assert_eq!(a.cmp(&b), ordered(a).cmp(&ordered(b)));
             prop_assert_eq!(date(ordered(a)), a);
         }

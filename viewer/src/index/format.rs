@@ -96,11 +96,11 @@ pub(crate) struct IndexHeader {
 /// The reason why an index is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum IndexRefusal {
-    #[error("it is no index of ours")]
+    #[error("it is not an index of Tumit")]
     Foreign,
-    #[error("it is of another version")]
+    #[error("it has another version")]
     Version,
-    #[error("the trace has changed, or was opened in another way")]
+    #[error("the trace has changed, or was opened with other options")]
     Stale,
     #[error("it is damaged")]
     Damaged,

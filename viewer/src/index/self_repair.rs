@@ -90,7 +90,7 @@ impl SelfRepairingIndex {
             return false;
         }
         *made += 1;
-        let repair = TraceDiagnostic::note(DiagnosticKind::Index, "the index was damaged, and has been made anew");
+        let repair = TraceDiagnostic::note(DiagnosticKind::Index, "the index was damaged and has been rebuilt");
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
             Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.reporting(Some(repair)))),
             Ok(Err(memory)) => AnswerSource::Memory(memory),

@@ -178,17 +178,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
-            let folder = tempfile::tempdir().expect("a temporary folder");
+        fn the_order_is_that_of_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
+            let folder = tempfile::tempdir().expect("a temporary folder can be created");
             let mut sorter = RowSorter::<2, 1>::with_runs(&TemporarySpace::new(folder.path()), run_rows);
             let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
             for &row in &rows {
                 sorter.push(row);
-                sorter.flush().expect("room for it");
+                sorter.flush().expect("the file can be written");
             }
             rows.sort_by_key(|row| row[0]);
-            let mut sorted = sorter.finish().expect("it was written");
-            let found: Vec<_> = std::iter::from_fn(|| sorted.next().expect("it was written")).collect();
+            let mut sorted = sorter.finish().expect("the data can be read");
+            let found: Vec<_> = std::iter::from_fn(|| sorted.next().expect("the data can be read")).collect();
             prop_assert_eq!(found, rows);
         }
     }

@@ -32,7 +32,7 @@ pub(crate) const DENSE_VALUES: usize = 16;
 /// Number of states between the sums within a block, if sums are dense. The first of these sums
 /// follows the first `WITHIN` states.
 pub(crate) const WITHIN: usize = BLOCK / 4;
-const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "there is room behind the columns");
+const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
 /// Intervals of up to this many states are summed state by state. Lanes of up to this many states
 /// have no sums.
 pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;

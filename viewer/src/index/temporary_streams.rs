@@ -338,8 +338,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_that_grow_by_turns_are_read_one_by_one() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+    fn interleaved_streams_are_read_one_by_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let mut streams = TemporaryStreams::new(&TemporarySpace::new(folder.path()));
         let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
         for round in 0..3_000_u64 {
@@ -349,17 +349,17 @@ mod tests {
                 });
             }
             if round % 500 == 499 {
-                streams.flush_all().expect("room for it");
+                streams.flush_all().expect("the file can be written");
             }
         }
         for (at, &id) in ids.iter().enumerate() {
-            let mut reader = streams.read(id).expect("it was written");
+            let mut reader = streams.read(id).expect("the data can be read");
             for round in 0..3_000_u64 {
                 for step in 0..round % 7 {
-                    assert_eq!(reader.number().expect("it is there"), round * 1000 + step + at as u64);
+                    assert_eq!(reader.number().expect("the number can be read"), round * 1000 + step + at as u64);
                 }
             }
-            assert_eq!(reader.number().expect("the end is no error"), 0);
+            assert_eq!(reader.number().expect("reading at the end gives 0"), 0);
         }
     }
 }

@@ -53,7 +53,7 @@ mod tests {
     use crate::index::bit_fields;
 
     #[test]
-    fn as_one_by_one() {
+    fn many_numbers_equal_single_ones() {
         let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|at| (at * at * 31 + at * 7 + 5) as u8).collect();
         for width in 1..=57 {
             let mut out = [0; BLOCK];

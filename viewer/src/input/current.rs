@@ -45,15 +45,15 @@ impl TraceAvailability {
             // Work remains after the last step, so the sentence does not claim 100 %.
             Self::Reading { .. } => match self.percent() {
                 Some(percent) => format!("partial, {percent} % read"),
-                None => "partial, being read".to_owned(),
+                None => "partial, reading".to_owned(),
             },
             Self::Growing { processes: 0, .. } => "following the file".to_owned(),
             Self::Growing { open: 0, .. } => "following; all processes have ended".to_owned(),
             Self::Growing { open, processes } => {
-                format!("following; {open} of {processes} processes go on, their dates are provisional")
+                format!("following; {open} of {processes} processes still run, and their timestamps are provisional")
             }
             Self::Awaited(why) => why.clone(),
-            Self::Kept(why) => format!("{why}: what was read before is shown"),
+            Self::Kept(why) => format!("{why}: the part read so far is shown"),
         })
     }
 

@@ -110,19 +110,19 @@ pub enum TraceOpenError {
         source: PajeReadError,
     },
     /// Options for runs were given for a Pajé file.
-    #[error("{} is a Pajé file: clocks, rules, outputs and launches can be chosen for a run only", path.display())]
+    #[error("{} is a Pajé file: options for clocks, rules, outputs and launches are for runs only", path.display())]
     NoRun {
         /// The file.
         path: PathBuf,
     },
     /// Times of day were requested for a trace without them.
-    #[error("--wall-clock: {} has no time of day; only runs have one, whose processes read the real-time clock", path.display())]
+    #[error("--wall-clock: {} has no time of day; only runs have one, if their processes read the real-time clock", path.display())]
     NoWallClock {
         /// The trace.
         path: PathBuf,
     },
     /// A unit was given for a run.
-    #[error("{} is a run, and its dates are in nanoseconds: a unit can be chosen for Pajé text only", path.display())]
+    #[error("{} is a run, and its timestamps are in nanoseconds: a unit is for Pajé text only", path.display())]
     NoText {
         /// The run.
         path: PathBuf,
@@ -134,7 +134,7 @@ pub enum TraceOpenError {
     #[error(transparent)]
     Convert(#[from] ConvertError),
     /// The index could not be written.
-    #[error("cannot write the index {}: {source}; `--index PATH` puts it elsewhere, `--index none` does without", path.display())]
+    #[error("cannot write the index {}: {source}; `--index PATH` writes it to another path, `--index none` uses no index", path.display())]
     Index {
         /// The path of the index.
         path: PathBuf,
@@ -142,7 +142,7 @@ pub enum TraceOpenError {
         source: io::Error,
     },
     /// The path of the index has a file that is not an index. It is left unchanged.
-    #[error("{} is no index: name another file for it, or remove this one", path.display())]
+    #[error("{} is not an index: name another file for the index, or remove this one", path.display())]
     NoIndex {
         /// The file.
         path: PathBuf,

@@ -106,7 +106,7 @@ mod tests {
 
     /// A preview is exactly the beginning, and the other sink receives everything.
     #[test]
-    fn pictures_are_of_the_beginning_and_are_as_many_as_the_length_doubles() {
+    fn previews_show_the_start_and_one_is_made_per_doubling() {
         let text = format!(
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
             include_str!("../../tests/header.paje")
@@ -115,12 +115,12 @@ mod tests {
         let mut target = Simulation::new("t");
         let mut peek = PreviewSink::new(&mut target, "t", &current);
         let mut reader = PajeReader::new(text.as_bytes());
-        while reader.next(&mut peek).expect("it is Pajé") {}
+        while reader.next(&mut peek).expect("the text is valid Pajé") {}
         let container = peek
             .glimpse
             .as_ref()
             .and_then(|glimpse| glimpse.clone().into_store().containers().get(1).map(|one| one.id));
-        let container = container.expect("it was created");
+        let container = container.expect("the container was created");
         let (ty, value) = (crate::query::TypeId(2), crate::query::ValueId(0));
         let before = peek.taken;
         let mut seen = Vec::new();
@@ -131,13 +131,13 @@ mod tests {
             if now.generation > seen.len() as u64 + 1 {
                 seen.push(at + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
-                let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane is there");
+                let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
                 assert_eq!((listed.total, now.standing.percent()), (at + 1, Some(33)));
             }
         }
         let doubling = std::iter::successors(Some(FIRST), |taken| Some(taken * 2)).take_while(|taken| *taken <= MOST);
         assert_eq!(seen, doubling.map(|taken| taken - before).collect::<Vec<_>>());
-        assert!(peek.glimpse.is_none(), "no more is kept than this");
+        assert!(peek.glimpse.is_none(), "no further operations are kept");
         assert_eq!(shown(target).summary().states, MOST + 10);
     }
 }

@@ -67,7 +67,11 @@ impl TimeScale {
 
     /// The position of a timestamp. It may lie outside the image.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the last step before pixels")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the result is a position in pixels"
+    )]
     pub fn x(&self, time: GlobalNanos) -> f32 {
         let offset = time.0.saturating_sub(self.interval.from.0) as f64;
         // Positions far outside are limited, to protect line drawing from huge numbers.
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_have_sane_units() {
+    fn ticks_are_round_and_have_suitable_units() {
         assert_eq!(labels(0, SECOND), ["0.0 s", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "1.0 s"]);
         assert_eq!(labels(120_000, 610_000), ["200 µs", "300 µs", "400 µs", "500 µs", "600 µs"]);
         assert_eq!(labels(0, 12), ["0 ns", "2 ns", "4 ns", "6 ns", "8 ns", "10 ns", "12 ns"]);

@@ -81,7 +81,7 @@ fn deep_nesting_is_drawn_line_by_line() {
 }
 
 #[test]
-fn what_is_folded_is_seen_in_its_ancestor() {
+fn folded_rows_are_drawn_in_their_ancestor() {
     let folds = FoldedContainers { level: Some(0), toggled: [ContainerId(4)].into() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { folds, ..LayoutOptions::default() });
     assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
@@ -108,7 +108,7 @@ fn a_layout_fills_a_height_within_its_factors() {
 }
 
 #[test]
-fn nothing_at_all_has_no_rows() {
+fn an_empty_trace_has_no_rows() {
     let empty = ContainerOutline {
         nodes: Vec::new(),
         positions: Vec::new(),
@@ -151,7 +151,7 @@ fn pinned_rows_stand_on_top_and_once() {
 }
 
 #[test]
-fn what_is_hidden_takes_what_is_below_it_and_is_in_no_summary() {
+fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
     let hidden = [ContainerId(3), ContainerId(4)].into();
     let layout = arranged(RowArrangement { hidden, ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c1", "c2"]);
@@ -176,7 +176,7 @@ fn rows_move_among_their_siblings_only() {
 }
 
 #[test]
-fn names_that_are_looked_for_keep_what_is_above_and_below_them() {
+fn searched_names_keep_ancestors_and_descendants() {
     let looked_for = |names: &str, level: Option<u32>| {
         let arrangement = RowArrangement { names: names.to_owned(), ..RowArrangement::default() };
         let folds = FoldedContainers { level, ..FoldedContainers::default() };
@@ -184,6 +184,6 @@ fn names_that_are_looked_for_keep_what_is_above_and_below_them() {
     };
     assert_eq!(names(&looked_for("C3", None)), ["c1", "c3"]);
     assert_eq!(names(&looked_for("c4", None)), ["c4", "c5"]);
-    assert_eq!(names(&looked_for("c3", Some(0))), ["c1", "c3"], "what was found is not folded away");
+    assert_eq!(names(&looked_for("c3", Some(0))), ["c1", "c3"], "found rows are not folded");
     assert!(looked_for("x", None).rows.is_empty());
 }

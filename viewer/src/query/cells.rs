@@ -201,7 +201,7 @@ impl MixtureCell {
 
 /// Cells of several lanes, `columns` for each, lane by lane.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct MixtureCells {
     pub columns: u32,
     pub cells: Vec<MixtureCell>,
@@ -361,7 +361,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cells_that_share_memory_are_as_each_alone(mixtures in mixtures(), most in 0_usize..70) {
+        fn cells_that_share_memory_equal_separate_cells(mixtures in mixtures(), most in 0_usize..70) {
             // Shares with a sum above the largest time cannot be the rest of one cell.
             let is_sum = |of: &Vec<ValueShare>| of.iter().try_fold(0_i64, |sum, share| sum.checked_add(share.1)).is_some();
             let mixtures: Vec<Vec<ValueShare>> = mixtures.into_iter().filter(is_sum).collect();

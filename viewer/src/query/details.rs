@@ -102,7 +102,7 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
 
 fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {
     let name = tables.container(container).map(|info| info.name.clone());
-    name.unwrap_or_else(|_| "a container that was left out".to_owned())
+    name.unwrap_or_else(|_| "an omitted container".to_owned())
 }
 
 /// The names on the path from the root. The root's name is left out unless it is the only one.

@@ -30,7 +30,7 @@ pub enum EntityId {
 
 /// A state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct StateEntity {
     pub id: EntityId,
     pub value: ValueId,
@@ -40,7 +40,7 @@ pub struct StateEntity {
 
 /// A point event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct EventEntity {
     pub id: EntityId,
     pub value: ValueId,
@@ -49,7 +49,7 @@ pub struct EventEntity {
 
 /// A link. Without clock correction, it may end before it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct LinkEntity {
     pub id: EntityId,
     pub ty: TypeId,
@@ -62,7 +62,7 @@ pub struct LinkEntity {
 
 /// A value of a variable over an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct VariableSample {
     pub id: EntityId,
     pub life: TimeRange,
@@ -80,7 +80,7 @@ pub struct EntityList<T> {
 
 /// A variable over one pixel column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SeriesColumn {
     pub min: f64,
     pub max: f64,

@@ -172,25 +172,25 @@ mod tests {
             text.push_str(&format!("11 {date} t S w\n15 {date} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"));
         }
         text.push_str("16 300 0 M t long a\n7 300 T t\n");
-        TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file")
+        TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
     }
 
     #[test]
-    fn each_entity_is_in_one_stretch() {
+    fn each_entity_is_in_one_job() {
         let store = store();
         let model = store.model();
         let ty = |link: bool| {
             let fits =
                 |kind| if link { matches!(kind, PajeTypeKind::Link { .. }) } else { kind == PajeTypeKind::State };
-            model.types.iter().find(|ty| fits(ty.kind)).expect("it is defined").id
+            model.types.iter().find(|ty| fits(ty.kind)).expect("the trace defines it").id
         };
-        let thread = store.containers().last().expect("there is one").id;
+        let thread = store.containers().last().expect("one exists").id;
         let second = 1_000_000_000;
         let interval = TimeRange { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
         for list in
             [ScanList::States(StateLaneId { container: thread, ty: ty(false), depth: 0 }), ScanList::Links(ty(true))]
         {
-            let total = list.count(&store, interval).expect("it is there");
+            let total = list.count(&store, interval).expect("the query succeeds");
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
                 let parts = (0..count).map(|at| ScanJob::of(list, interval.column(at, count), at == 0)).collect();
@@ -208,14 +208,14 @@ mod tests {
                     seen.extend(ids);
                     shares.push(done);
                 })
-                .expect("nothing fails");
+                .expect("no query fails");
                 assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
                 seen.sort_unstable();
                 seen.dedup();
                 assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
                 assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
             }
-            let whole = jobs(&store, [list], interval).expect("it is there");
+            let whole = jobs(&store, [list], interval).expect("the query succeeds");
             assert_eq!(whole.len(), 1);
         }
         let none = jobs(
@@ -223,13 +223,13 @@ mod tests {
             [ScanList::Links(ty(true))],
             TimeRange { from: GlobalNanos(400 * second), to: GlobalNanos(500 * second) },
         );
-        assert!(none.expect("it is there").is_empty());
+        assert!(none.expect("the query succeeds").is_empty());
     }
 
     #[test]
-    fn what_fails_ends_all() {
+    fn an_error_ends_all_jobs() {
         let store = store();
-        let thread = store.containers().last().expect("there is one").id;
+        let thread = store.containers().last().expect("one exists").id;
         let list = ScanList::Events(thread, TypeId(0));
         let part = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
         let mut added = 0;

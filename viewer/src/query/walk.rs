@@ -178,9 +178,9 @@ mod tests {
                 found.push(state.id);
                 Ok(())
             };
-            pages(part, list, |state| (state.id, state.life.from.0), &mut visit).expect("lists do not fail");
+            pages(part, list, |state| (state.id, state.life.from.0), &mut visit).expect("the lists can be read");
             let expected: Vec<EntityId> =
-                list(part, usize::MAX).expect("it does not fail").items.iter().map(|state| state.id).collect();
+                list(part, usize::MAX).expect("the list can be read").items.iter().map(|state| state.id).collect();
             assert_eq!(found, expected, "{from}..{to}");
         }
     }

@@ -33,7 +33,7 @@ mod tests {
     use super::apart;
 
     #[test]
-    fn a_name_that_turns_is_set_apart_and_cannot_end_that() {
+    fn right_to_left_names_are_isolated() {
         for (name, wanted) in [
             ("thread 0.0 µ … 🚀", "thread 0.0 µ … 🚀"),
             ("يعمل", "\u{2068}يعمل\u{2069}"),

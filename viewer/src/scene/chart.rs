@@ -241,7 +241,7 @@ impl<'a> ChartContext<'a> {
     }
 
     /// Number of pixel columns of the image.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels is small")]
     pub(crate) fn pixels(&self) -> usize {
         (self.view.width * self.view.resolution).round().clamp(1.0, 65_536.0) as usize
     }
@@ -348,7 +348,7 @@ impl<'a> ChartContext<'a> {
                 column.extend(parts.iter().map(as_one));
                 column.sort_unstable();
             }
-            #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
+            #[expect(clippy::cast_possible_truncation, reason = "split in the order in which it was joined")]
             placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
         }
         Some(SceneItem::Cells(SceneCells { frame, palette: colors, values, columns: placed }))
@@ -395,6 +395,6 @@ mod tests {
         assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
         let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
         assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
-        assert_eq!(threads(lanes(&deep)), 1, "of one row there is one job");
+        assert_eq!(threads(lanes(&deep)), 1, "one row has one job");
     }
 }

@@ -96,7 +96,7 @@ pub fn document(
             let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
             layout = lay(&LayoutOptions { folds, ..options.clone() });
             folded = Some(format!(
-                "containers of level {level} are folded, as {} rows are too many for a picture",
+                "containers of level {level} are folded, because {} rows are too many for an image",
                 grouped(rows as u64)
             ));
         }
@@ -186,7 +186,7 @@ impl DocumentPage<'_> {
         let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
         let mut said = parts.join("  ·  ");
         if is_empty {
-            said = if said.is_empty() { "nothing is in this trace".into() } else { format!("{said}, nothing in them") };
+            said = if said.is_empty() { "this trace is empty".into() } else { format!("{said}, all empty") };
         }
         let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()];
         let room = right - MARGIN;

@@ -86,7 +86,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
 fn note(crowd: &[PlacedLink]) -> Option<String> {
     let links = crowd.iter().map(|one| one.count).sum();
     let arrows = grouped(crowd.len() as u64);
-    (!crowd.is_empty()).then(|| format!("{} links are drawn as {arrows} arrows; zoom in for each", grouped(links)))
+    (!crowd.is_empty()).then(|| format!("{} links are drawn as {arrows} arrows; zoom in to see each", grouped(links)))
 }
 
 /// One or more links, and their positions in the image.
@@ -138,7 +138,7 @@ pub(crate) fn is_seen(context: &ChartContext<'_>, rows: (usize, usize)) -> bool 
 /// Combines links with the same rows and similar timestamps. Each bundle has their number and the
 /// first of them.
 fn bundles(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
-    #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+    #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
     let mut bundles: FxHashMap<_, PlacedLink> = FxHashMap::default();
     for one in placed {
@@ -176,7 +176,7 @@ impl ArrowDensity {
                 *crowd.lines.entry(tile).or_default() += each;
             }
             // Arrowheads at the same position are seen as one.
-            #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+            #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
             crowd.heads.entry(head(one)).or_default().insert((one.to.0 * 2.0).round() as i32);
         }
         crowd
@@ -194,7 +194,7 @@ impl ArrowDensity {
 }
 
 /// The tiles at equal steps along the visible part of an arrow, and the length of a step.
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within 10⁵ of the picture")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within 10⁵ of the image")]
 fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + use<>, f32) {
     const STEP: f32 = 24.0;
     const STEPS: f32 = 160.0;
@@ -210,7 +210,7 @@ fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + us
 }
 
 /// The place of an arrowhead, at the resolution at which arrowheads can be distinguished.
-#[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the picture")]
+#[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
 fn head(one: &PlacedLink) -> (usize, i32) {
     (one.rows[1].0, (one.to.0 / HEADS).floor() as i32)
 }

@@ -50,7 +50,7 @@ pub(crate) fn band(
 /// the largest. Values are stacked, the most frequent lowest.
 fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId) -> Result<Vec<SceneItem>, QueryError> {
     let container = context.layout.rows[row].container;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels is small")]
     let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;
     // A column is at least one nanosecond wide. Otherwise, an event would be in two columns.
     let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
@@ -59,15 +59,15 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
     let most = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
     let mut items = Vec::new();
     for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
-        #[expect(clippy::cast_precision_loss, reason = "counts as heights, and a number of pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "counts become heights in pixels")]
         let (height, width) =
             ((strip.height * (count.total as f32 / most as f32).sqrt()).max(1.0), context.view.width / bars as f32);
         let mut bottom = strip.y + strip.height;
         for (value, number) in parts(count) {
-            #[expect(clippy::cast_precision_loss, reason = "counts as heights")]
+            #[expect(clippy::cast_precision_loss, reason = "counts become heights")]
             let high = height * (number as f32 / count.total as f32);
             bottom -= high;
-            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
             let fill = ColorWithOpacity::with_alpha(context.theme.legible(context.color(value)), 0.6);
             let told = || {

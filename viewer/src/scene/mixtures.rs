@@ -80,7 +80,7 @@ fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize)
 /// shares and the rest.
 fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let columns = context.columns();
-    #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+    #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
     let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
     let mut sums = LaneSums::new(context, columns as usize);
     for some in lanes.chunks(lanes_at_once(columns)) {
@@ -101,7 +101,7 @@ impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
         let (interval, count) = context.view.interval.aligned(context.columns());
         let length = i128::from(interval.to.0) - i128::from(interval.from.0);
-        #[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let whole = whole_of(length as f64 / f64::from(count), lanes, of);
         Self { interval, count, whole }
     }
@@ -181,14 +181,14 @@ impl LaneSums {
 
 /// Nanoseconds of a full column of `of` containers in some lanes. Limited to the full value of a
 /// cell, for a lane of very many containers.
-#[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+#[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
 fn whole_of(column: f64, lanes: usize, of: usize) -> f64 {
     let whole = column * of as f64;
     if lanes == 1 { whole.min(i64::MAX as f64) } else { whole }
 }
 
 /// A share of a column.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the last step before pixels")]
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the result is a position in pixels")]
 fn share(nanos: i64, whole: f64) -> f32 {
     (nanos as f64 / whole).min(1.0) as f32
 }

@@ -105,7 +105,7 @@ fn sparse(
         if !mixtures.is_empty() {
             let (first, last) = columns_of(from, to, pixels);
             for column in (first..last).filter(|&column| mixed[column]) {
-                #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+                #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
                 let left = column as f64;
                 add(&mut mixtures[column], state.value, to.min(left + 1.0) - from.max(left));
             }
@@ -128,9 +128,9 @@ fn sparse(
     let mut start = 0;
     for run in mixed.chunk_by(|a, b| a == b) {
         if run[0] {
-            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(start as f32 * unit, y, run.len() as f32 * unit, height);
-            #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
+            #[expect(clippy::cast_possible_truncation, reason = "the result is a position in pixels")]
             let share = |column: &Vec<(ValueId, f64)>| column.iter().map(|&(v, s)| (v, s.min(1.0) as f32)).collect();
             let columns = mixtures[start..start + run.len()].iter().map(share).collect::<MixtureColumns<_>>();
             out.extend(context.cells(frame, &columns));
@@ -141,7 +141,7 @@ fn sparse(
 }
 
 /// The start and end of a state in pixels, limited to the image.
-#[expect(clippy::cast_precision_loss, reason = "the last step before pixels")]
+#[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
 fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> (f64, f64) {
     let interval = context.view.interval;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
@@ -150,7 +150,7 @@ fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> (f64
 }
 
 /// The range of columns that a pixel range touches.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clipped to the picture before")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clipped to the image before")]
 fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
     let first = (from.floor() as usize).min(pixels);
     (first, (to.ceil() as usize).clamp(first, pixels))
@@ -161,7 +161,7 @@ fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "clipped to the picture before"
+    reason = "clipped to the image before"
 )]
 fn solid(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
     if to - from < NARROW {

@@ -41,7 +41,7 @@ pub(crate) fn strip(
     if total > most as u64 {
         let columns = context.columns();
         let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
-        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let step = context.view.width / columns as f32;
         for (start, run) in runs(&series) {
             out.push(SceneItem::Band(VariableBand {
@@ -108,7 +108,7 @@ impl ValueAxis {
         Self { low, high, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the last step before pixels")]
+    #[expect(clippy::cast_possible_truncation, reason = "the result is a position in pixels")]
     fn y(&self, value: f64) -> f32 {
         let share = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0) as f32;
         self.top + self.height * (1.0 - share)

@@ -284,7 +284,7 @@ impl SceneWriter {
         let steps = self.streams.cells(cells, &paints, self.fineness);
         // Most mixtures have one column per pixel. The page computes the size of a pixel in the
         // same way.
-        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels")]
+        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
         let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
         let behind = self.behind(x, width);
         self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
@@ -295,7 +295,7 @@ impl SceneWriter {
         let [x, floor, width] = [band.x, band.floor, band.line.1].map(length);
         // A step is a pixel or a nanosecond. A nanosecond may be hundreds of pixels wide, or a
         // fraction of a pixel.
-        #[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
+        #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
         let unit = length(self.streams.band(band, self.fineness));
@@ -304,13 +304,13 @@ impl SceneWriter {
 }
 
 /// Converts to hundredths of a unit.
-#[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
+#[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
 fn length(value: f32) -> i64 {
     (f64::from(value) * 100.0).round() as i64
 }
 
 /// Converts to tenths of a unit, which are sufficient for a curve.
-#[expect(clippy::cast_possible_truncation, reason = "a length within a picture; wild ones are cut")]
+#[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
 fn tenth(value: f32) -> i64 {
     (f64::from(value) * 10.0).round() as i64
 }

@@ -34,16 +34,16 @@ pub enum CheckpointError {
     #[error("cannot read the saved state: {0}")]
     Io(#[from] io::Error),
     /// The input is not a saved state.
-    #[error("this is no saved state of a simulation: it does not begin as one")]
+    #[error("this is not a saved state of a simulation: its first bytes differ")]
     Foreign,
     /// Another version wrote the state.
-    #[error("the saved state is of version {found}, and this is {VERSION}: simulate the trace from its beginning")]
+    #[error("the saved state has version {found}, expected {VERSION}: simulate the trace from its start")]
     Version {
         /// The version of the state.
         found: u32,
     },
     /// The state is truncated or damaged.
-    #[error("the saved state is damaged: {0}; simulate the trace from its beginning")]
+    #[error("the saved state is damaged: {0}; simulate the trace from its start")]
     Damaged(String),
 }
 
@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_on_from_a_saved_state_comes_to_the_same(lines in prop::collection::vec(line(), 0..60), cut in 0..200_usize) {
+        fn a_resumed_simulation_gives_the_same_result(lines in prop::collection::vec(line(), 0..60), cut in 0..200_usize) {
             let text = format!("{HEADER}{TREE}{}\n", lines.join("\n"));
             let all = text.lines().count();
             let mut whole = Simulation::new("t");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_saved_state_is_refused() {
+    fn other_files_than_saved_states_are_rejected() {
         let mut simulation = Simulation::into_entities("t", EntityCounts::default());
         PajeReader::new(format!("{HEADER}{TREE}12 1 t S a\n").as_bytes()).read(&mut simulation).unwrap();
         let mut bytes = Vec::new();

@@ -158,7 +158,7 @@ impl ContainerTable {
 
     /// The root, which always exists.
     pub(crate) fn root(&self) -> &ContainerInfo {
-        &self.get(ContainerId::ROOT).expect("it is there from the beginning").info
+        &self.get(ContainerId::ROOT).expect("the root always exists").info
     }
 
     /// The end of a container, if known so far.
@@ -186,7 +186,7 @@ impl ContainerTable {
 
     /// Adds the slot of a type to an existing container.
     pub(crate) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: EntitySlot) {
-        let entry = self.all[id.index()].as_mut().expect("the caller has seen it");
+        let entry = self.all[id.index()].as_mut().expect("the caller has found it");
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
         if entry.slots.len() > FEW_SLOTS {

@@ -10,7 +10,7 @@ use crate::query::{ContainerInfo, TimeRange};
 
 /// Numbers of entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "named after what is counted")]
+#[expect(missing_docs, reason = "the names explain the counts")]
 pub struct EntityCounts {
     /// Number of containers without the root.
     pub containers: u64,

@@ -38,7 +38,7 @@ pub struct EndedState {
 
 /// A link with both endpoints.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct EndedLink {
     pub container: ContainerId,
     pub ty: TypeId,

@@ -10,7 +10,7 @@ macro_rules! faults {
         /// A kind of diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        #[expect(missing_docs, reason = "its sentence says it")]
+        #[expect(missing_docs, reason = "the sentence of each kind explains it")]
         pub enum Fault {
             $($name,)*
         }
@@ -43,68 +43,68 @@ macro_rules! faults {
 }
 
 faults! {
-    TooMany: "operation was left out: a trace may hold 4,294,967,295 entities",
-        "operations were left out: a trace may hold 4,294,967,295 entities",
-        "trace a shorter part";
-    TypeDefinition: "type definition was left out: it is out of order, or names types that do not exist",
-        "type definitions were left out: they are out of order, or name types that do not exist",
+    TooMany: "operation was ignored: a trace may contain at most 4,294,967,295 entities",
+        "operations were ignored: a trace may contain at most 4,294,967,295 entities",
+        "trace a shorter time range";
+    TypeDefinition: "type definition was ignored: it is out of order, or names types that do not exist",
+        "type definitions were ignored: they are out of order, or name types that do not exist",
         "define each type once, after its parent";
-    ValueDefinition: "value definition was left out: it is out of order, or names another type than before",
-        "value definitions were left out: they are out of order, or name another type than before",
+    ValueDefinition: "value definition was ignored: it is out of order, or names another type than the first definition",
+        "value definitions were ignored: they are out of order, or name another type than the first definition",
         "define each value once, for one type";
-    UnknownType: "operation was left out: its type does not exist or is of another kind",
-        "operations were left out: their types do not exist or are of another kind",
-        "use each type for its own kind: state, event, variable or link";
-    UnknownValue: "operation was left out: its value does not exist or is of another type",
-        "operations were left out: their values do not exist or are of another type",
+    UnknownType: "operation was ignored: its type does not exist or is of another kind",
+        "operations were ignored: their types do not exist or are of another kind",
+        "use each type only for its kind: state, event, variable or link";
+    UnknownValue: "operation was ignored: its value does not exist or is of another type",
+        "operations were ignored: their values do not exist or are of another type",
         "define each value for the type that it is used with";
-    DeadContainer: "operation was left out: its container has ended or never existed",
-        "operations were left out: their containers have ended or never existed",
+    DeadContainer: "operation was ignored: its container has ended or never existed",
+        "operations were ignored: their containers have ended or never existed",
         "use a container only between its creation and its destruction, and destroy it once";
-    DeadLinkEnd: "link starts or ends at a container that has ended; it is kept",
-        "ends of links are at containers that have ended; the links are kept",
+    DeadLinkEnd: "link has an endpoint at a container that has ended; the link is kept",
+        "endpoints of links are at containers that have ended; the links are kept",
         "end a container after the last link that starts or ends there";
-    CreatedAgain: "creation was left out: that container exists already",
-        "creations were left out: those containers exist already",
+    CreatedAgain: "creation was ignored: the container already exists",
+        "creations were ignored: the containers already exist",
         "create each container once";
-    ForeignType: "container holds something whose type was declared for containers of another type; it is kept",
-        "times something stands in a container for whose type it was not declared; it is kept",
-        "use a type only in containers of the type that it was defined under (a link: between those that it names)";
-    StateOrder: "change of a state is dated before the one that precedes it, and was moved to that date",
-        "changes of states are dated before the ones that precede them, and were moved to those dates",
-        "write the events of a container in the order of their dates";
+    ForeignType: "entity is in a container of another type than its type was declared for; it is kept",
+        "entities are in containers of another type than their types were declared for; they are kept",
+        "use a type only in containers of the type for which it is defined (a link type: between the container types that it names)";
+    StateOrder: "change of a state has a timestamp before that of the preceding change, and was moved to it",
+        "changes of states have timestamps before those of the preceding changes, and were moved to them",
+        "write the events of a container in the order of their timestamps";
     EmptyPop: "pop of a state found no state to end",
         "pops of states found no state to end",
         "pop only what was pushed or set";
-    TooDeep: "state is nested deeper than 65,536 and not shown",
-        "states are nested deeper than 65,536 and not shown",
+    TooDeep: "state is nested deeper than 65,536 levels and not shown",
+        "states are nested deeper than 65,536 levels and not shown",
         "nest fewer states, or write the pops if they are missing";
-    VariableOrder: "value of a variable is dated before the one that precedes it, and replaces that one",
-        "values of variables are dated before the ones that precede them, and replace those",
-        "write the events of a container in the order of their dates";
+    VariableOrder: "value of a variable has a timestamp before that of the preceding value, and replaces it",
+        "values of variables have timestamps before those of the preceding values, and replace them",
+        "write the events of a container in the order of their timestamps";
     NeverSet: "variable was changed before it was set, and starts from 0",
         "variables were changed before they were set, and start from 0",
-        "set each variable before it adds to it or subtracts from it";
-    NotFinite: "value of a variable was left out: it is not a finite number",
-        "values of variables were left out: they are not finite numbers",
-        "keep variables within the numbers of 64-bit floats";
-    EventOrder: "point event is dated before the one that precedes it, and was sorted in",
-        "point events are dated before the ones that precede them, and were sorted in",
-        "write the events of a container in the order of their dates";
-    KeyInUse: "link uses a key that is still in use; the pairs were made in order of arrival",
-        "links use keys that are still in use; the pairs were made in order of arrival",
-        "give each link of a type and container a key of its own";
-    LinkValue: "link has another value at its end than at its start; the start's is shown",
-        "links have other values at their ends than at their starts; the starts' are shown",
-        "give both ends of a link the same value";
-    IncompleteLink: "link has only a start or only an end, and is not shown",
-        "links have only a start or only an end, and are not shown",
-        "write both ends of each link, with the same key, type and container";
-    LateCreation: "date is before the creation of the container that holds it; the container begins then",
-        "dates are before the creation of the containers that hold them; the containers begin then",
+        "set each variable before adding to it or subtracting from it";
+    NotFinite: "value of a variable was ignored: it is not a finite number",
+        "values of variables were ignored: they are not finite numbers",
+        "keep variables within the range of 64-bit floats";
+    EventOrder: "point event has a timestamp before that of the preceding event, and was sorted",
+        "point events have timestamps before those of the preceding events, and were sorted",
+        "write the events of a container in the order of their timestamps";
+    KeyInUse: "link uses a key that is still in use; endpoints were paired in the order of the file",
+        "links use keys that are still in use; endpoints were paired in the order of the file",
+        "give each link of a type and container a unique key";
+    LinkValue: "link has another value at its end than at its start; the value of the start is shown",
+        "links have other values at their ends than at their starts; the values of the starts are shown",
+        "give both endpoints of a link the same value";
+    IncompleteLink: "link has only one endpoint and is not shown",
+        "links have only one endpoint and are not shown",
+        "write both endpoints of each link, with the same key, type and container";
+    LateCreation: "timestamp is before the creation of its container; the container begins there",
+        "timestamps are before the creation of their containers; the containers begin there",
         "create a container before the first event in it";
-    EarlyDestruction: "container ends before the last date in it; it was kept until then",
-        "containers end before the last dates in them; they were kept until then",
+    EarlyDestruction: "container ends before the last timestamp in it; it was extended to it",
+        "containers end before the last timestamps in them; they were extended to them",
         "destroy a container after the last event in it";
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -
     let first = if count == 1 { "" } else { "the first " };
     let place = match (line, time) {
         (1.., _) => format!(" ({first}in line {}{of_file})", grouped(line)),
-        #[expect(clippy::cast_precision_loss, reason = "to be read")]
+        #[expect(clippy::cast_precision_loss, reason = "the time is only displayed")]
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),
     };

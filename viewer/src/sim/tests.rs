@@ -49,7 +49,7 @@ fn states() {
     check(
         "11 5 t S a\n11 3 t S b\n7 9 T t\n",
         &["State, t, Activity, 5, 5, 0, 0, A", "State, t, Activity, 5, 9, 4, 0, B"],
-        &["1 change of a state is dated before"],
+        &["1 change of a state has a timestamp before"],
     );
     // A pop without effect does not affect later timestamps.
     let alone = ["State, t, Activity, 3, 6, 3, 0, A"];
@@ -72,14 +72,14 @@ fn states() {
 }
 
 #[test]
-fn the_first_of_a_kind_is_told_and_what_to_do() {
+fn the_first_of_a_kind_is_reported_with_advice() {
     let lines = HEADER.lines().count() + TREE.lines().count();
     let (_, texts) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
     let told =
         format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
     assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
     let (_, texts) = run("11 1 t S a\n15 1 0 L t l k\n");
-    let told = format!("1 link has only a start or only an end, and is not shown (in line {})", lines + 2);
+    let told = format!("1 link has only one endpoint and is not shown (in line {})", lines + 2);
     assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
     // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");
@@ -114,7 +114,7 @@ fn variables() {
     check(
         "9 1 t V 2\n8 3 t V 5\n10 2 t V 1\n7 4 P p\n",
         &["Variable, t, Load, 1, 3, 2, 2", "Variable, t, Load, 3, 4, 1, 4"],
-        &["1 value of a variable is dated before", "1 variable was changed before it was set"],
+        &["1 value of a variable has a timestamp before", "1 variable was changed before it was set"],
     );
     check(
         "8 1 t V 1e308\n9 2 t V 1e308\n7 4 P p\n",
@@ -128,7 +128,7 @@ fn point_events_are_sorted() {
     check(
         "17 2 t E x\n17 1 t E y\n",
         &["Event, t, Mark, 1, y", "Event, t, Mark, 2, x"],
-        &["1 point event is dated before"],
+        &["1 point event has a timestamp before"],
     );
 }
 
@@ -137,7 +137,11 @@ fn links() {
     check(
         "15 1 0 L t l k\n15 2 0 L t l k\n16 3 0 L t m k\n16 4 0 L t l k\n15 5 0 L t l other\n",
         &["Link, 0, Message, 1, 3, 2, M, t, t, k", "Link, 0, Message, 2, 4, 2, M, t, t, k"],
-        &["1 link uses a key that is still in use", "1 link has another value at its end", "1 link has only a start"],
+        &[
+            "1 link uses a key that is still in use",
+            "1 link has another value at its end",
+            "1 link has only one endpoint",
+        ],
     );
     // The end comes first in the file, and then in time. Then the key is used again.
     check(
@@ -154,7 +158,7 @@ fn links() {
     check(
         "7 4 P p\n15 5 0 L t l k\n16 6 0 L t l k\n",
         &["Link, 0, Message, 5, 6, 1, M, t, t, k"],
-        &["2 ends of links are at containers that have ended; the links are kept (the first in line"],
+        &["2 endpoints of links are at containers that have ended; the links are kept (the first in line"],
     );
 }
 
@@ -163,12 +167,12 @@ fn destruction() {
     check(
         "11 5 t S a\n8 7 t V 1\n7 3 P p\n11 8 t S b\n7 9 P p\n",
         &["State, t, Activity, 5, 8, 3, 0, A", "State, t, Activity, 8, 8, 0, 0, B", "Variable, t, Load, 7, 8, 1, 1"],
-        &["1 operation was left out: its container has ended", "2 containers end before the last dates in them"],
+        &["1 operation was ignored: its container has ended", "2 containers end before the last timestamps in them"],
     );
 }
 
 #[test]
-fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
+fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
     // Timestamps before, at and after the destruction.
     for (end, told) in [(9, 0), (5, 0), (4, 2)] {
         let lines = [
@@ -188,7 +192,7 @@ fn order_of_a_destruction_and_what_is_in_the_container_does_not_matter() {
             let (rows, texts) = run(&text);
             assert_eq!(rows.len(), 5, "{text}");
             // The reader warns about lines after the destruction.
-            let expected = format!("{told} containers end before the last dates in them");
+            let expected = format!("{told} containers end before the last timestamps in them");
             assert!(texts.len() * 2 == told && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
             let lives = lives(&text).0;
             assert_eq!(*known.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
@@ -209,7 +213,7 @@ fn lives(body: &str) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn a_container_lasts_as_long_as_what_it_holds() {
+fn a_container_lasts_as_long_as_its_contents() {
     let check = |body: &str, expected: [&str; 2], told: &[&str]| {
         let (lives, texts) = lives(&format!("6 20 q 0 P q\n6 20 u q T u\n{body}17 90 t E x\n"));
         assert_eq!(lives[3..], expected, "{body}");
@@ -218,13 +222,14 @@ fn a_container_lasts_as_long_as_what_it_holds() {
             assert!(text.starts_with(told), "{text}");
         }
     };
-    let early = "1 date is before the creation of the container that holds it; the container begins then (in line";
-    let ends = ["2 containers end before the last dates in them", "1 container ends before the last date in it"];
+    let early = "1 timestamp is before the creation of its container; the container begins there (in line";
+    let ends =
+        ["2 containers end before the last timestamps in them", "1 container ends before the last timestamp in it"];
     check("7 30 P q\n", ["q 20..30", "u 20..30"], &[]);
     for one in ["11 5 u S a", "12 5 u S a", "8 5 u V 1", "17 5 u E x"] {
         check(&format!("{one}\n7 30 P q\n"), ["q 5..30", "u 5..30"], &[early]);
     }
-    check("11 5 u S a\n8 4 u V 1\n17 3 u E x\n", ["q 3..90", "u 3..90"], &["3 dates are before the creation"]);
+    check("11 5 u S a\n8 4 u V 1\n17 3 u E x\n", ["q 3..90", "u 3..90"], &["3 timestamps are before the creation"]);
     for one in ["11 40 u S a", "8 40 u V 1", "17 40 u E x"] {
         check(&format!("{one}\n7 30 P q\n"), ["q 20..40", "u 20..40"], &[ends[0]]);
     }
@@ -237,7 +242,7 @@ fn a_container_lasts_as_long_as_what_it_holds() {
 }
 
 #[test]
-fn the_root_begins_with_the_trace_whatever_it_holds() {
+fn the_root_begins_with_the_trace_for_any_contents() {
     let types = "2 R 0 Phase\n5 r R A \"0 1 0\"\n1 W 0 Load \"0 0 1\"\n3 F 0 Mark \"0 0 1\"\n";
     for body in ["11 5 0 R r\n17 9 t E x\n", "8 5 0 W 1\n17 9 t E x\n", "17 5 0 F x\n17 9 t E x\n"] {
         let (lives, texts) = lives(&format!("{types}{body}"));
@@ -246,7 +251,7 @@ fn the_root_begins_with_the_trace_whatever_it_holds() {
 }
 
 #[test]
-fn a_container_lasts_as_long_as_the_links_that_it_holds() {
+fn a_container_lasts_as_long_as_its_links() {
     let types = "4 M P T T Inner\n5 i M I \"1 1 1\"\n6 20 q 0 P q\n";
     let (lives, texts) = lives(&format!("{types}15 10 q M t i k\n16 40 q M t i k\n7 30 P q\n17 90 t E x\n"));
     assert_eq!(lives[3], "q 10..40");
@@ -255,11 +260,15 @@ fn a_container_lasts_as_long_as_the_links_that_it_holds() {
 
 #[test]
 fn a_type_in_a_container_of_another_type_is_kept() {
-    check("11 1 p S a\n7 2 P p\n", &["State, p, Activity, 1, 2, 1, 0, A"], &["1 container holds something"]);
+    check(
+        "11 1 p S a\n7 2 P p\n",
+        &["State, p, Activity, 1, 2, 1, 0, A"],
+        &["1 entity is in a container of another type"],
+    );
 }
 
 #[test]
-fn operations_that_make_no_sense_are_left_out() {
+fn invalid_operations_are_ignored() {
     let (root, time) = (ContainerId::ROOT, GlobalNanos(1));
     let define = |ty, kind, parent| PajeEvent::DefineType {
         ty: TypeId(ty),

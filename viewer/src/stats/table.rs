@@ -203,12 +203,12 @@ pub const DATES: [&str; 2] = ["min_at", "max_at"];
 
 /// The time of day of a timestamp in seconds, in UTC in ISO 8601.
 #[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "back to the nanoseconds that they came from")]
+#[expect(clippy::cast_possible_truncation, reason = "the seconds were computed from nanoseconds")]
 pub fn time_of_day(seconds: f64, wall_clock: i64) -> String {
     tumit_converter::convert::wall_clock::text(wall_clock.saturating_add((seconds * 1e9).round() as i64))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "seconds for people and their tools")]
+#[expect(clippy::cast_precision_loss, reason = "seconds to be displayed")]
 fn seconds(nanos: impl Into<i128>) -> f64 {
     nanos.into() as f64 / 1e9
 }

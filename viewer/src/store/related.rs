@@ -42,7 +42,7 @@ impl StateReferences {
                 }
             }
         }
-        #[expect(clippy::iter_over_hash_type, reason = "each is sealed by itself")]
+        #[expect(clippy::iter_over_hash_type, reason = "each list is sealed separately")]
         for referring in by_container.values_mut() {
             referring.rows.sort_unstable();
             referring.spans = EndTree::new(referring.rows.iter().map(|row| row.1).collect());

@@ -112,7 +112,7 @@ fn hash(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn no_colour_of_ours_looks_idle() {
+    fn no_default_colour_looks_idle() {
         for at in 0..COLORS {
             assert!(!crate::style::theme::ColorTheme::recedes(palette(at)), "{at}: {:?}", palette(at));
         }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_a_type_get_different_colours_whatever_their_order() {
+    fn names_of_a_type_get_different_colours_in_any_order() {
         let texts: Vec<String> = (0..COLORS).map(|at| format!("value {at}")).collect();
         let forward: Vec<(TypeId, &str)> = texts.iter().map(|text| (TypeId(1), text.as_str())).collect();
         let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_can_be_told_from_the_ground_in_both_themes() {
+    fn curves_differ_from_the_background_in_both_themes() {
         for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
             for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
                 assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);

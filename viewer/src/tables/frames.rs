@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_place_has_its_own() {
+    fn each_kind_and_number_has_its_own_frame() {
         let mut frames = RowFrames::default();
         let mut made = 0;
         for _ in 0..3 {

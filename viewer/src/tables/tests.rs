@@ -46,12 +46,12 @@ const TREE: &str = "\
 ";
 
 fn rows(format: TableFormat, body: &str) -> (String, Vec<String>) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
     let path = folder.path().join("small.paje");
-    std::fs::write(&path, [HEADER, TREE, body].concat()).expect("room for it");
+    std::fs::write(&path, [HEADER, TREE, body].concat()).expect("the file can be written");
     let mut out = Vec::new();
-    let account = write(&path, &OpenOptions::default(), format, &mut out).expect("it is a Pajé file");
-    let text = String::from_utf8(out).expect("rows are text");
+    let account = write(&path, &OpenOptions::default(), format, &mut out).expect("the file is a valid Pajé file");
+    let text = String::from_utf8(out).expect("rows are UTF-8");
     assert_eq!(text.lines().count() as u64, account.rows + u64::from(format == TableFormat::Csv));
     (text, account.errors().into_iter().map(ToString::to_string).collect())
 }
@@ -108,14 +108,14 @@ fn a_row_has_very_many_fields() {
     let start = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n";
     let line = format!("20 2 E p x {}\n", values.join(" "));
     let (text, faults) = rows(TableFormat::Csv, &[start, &names, "%EndEventDef\n", &line].concat());
-    let row = text.lines().find(|row| row.starts_with("Event,")).expect("there is one");
+    let row = text.lines().find(|row| row.starts_with("Event,")).expect("one exists");
     let has_all = row.contains(&format!(",{}", values.join(",")));
     assert!(has_all, "{} … {faults:?}", &row[..200]);
     assert_eq!(faults, Vec::<String>::new());
 }
 
 #[test]
-fn a_field_that_is_called_as_a_column_gets_a_number() {
+fn a_field_with_the_name_of_a_column_gets_a_number() {
     let more = "%EventDef PajeNewEvent 20\n% Time date\n% Type string\n% Container string\n% Value string\n% Id string\n%EndEventDef\n";
     let (text, _) = rows(TableFormat::Csv, &[more, "20 2 E p x \"a\nb\"\n"].concat());
     assert!(text.lines().next().is_some_and(|header| header.ends_with(",Id_2")), "{text}");
@@ -126,7 +126,7 @@ fn json_lines_are_objects() {
     let (text, _) = rows(TableFormat::Json, &[MORE, BODY].concat());
     let objects: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
-    let of = |kind: &str| objects.iter().find(|object| object["kind"] == kind).expect("there is one");
+    let of = |kind: &str| objects.iter().find(|object| object["kind"] == kind).expect("one exists");
     let state = of("State");
     assert_eq!(state["file"], "my, file.c");
     assert_eq!(state["fields"]["Size"], "64");
@@ -142,7 +142,7 @@ fn json_lines_are_objects() {
 }
 
 #[test]
-fn names_are_quoted_where_they_must_be() {
+fn names_are_quoted_if_necessary() {
     let name = |form: &dyn Fn(&mut Vec<u8>)| {
         let mut out = Vec::new();
         form(&mut out);
@@ -161,7 +161,7 @@ fn names_are_quoted_where_they_must_be() {
 }
 
 #[test]
-fn what_pj_dump_does_otherwise() {
+fn differences_from_pj_dump() {
     let body = "8 5 p V 0.1\n8 3 q V 1\n";
     let (text, _) = rows(TableFormat::PjDump, body);
     assert!(

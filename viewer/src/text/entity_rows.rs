@@ -167,7 +167,7 @@ mod tests {
     use super::{general, seconds, told_apart};
 
     #[test]
-    fn different_numbers_are_told_apart() {
+    fn different_numbers_have_different_texts() {
         assert_eq!(told_apart(&[1_234_567.25, 0.5, 1_234_568.0]), ["1234567.25", "0.5", "1234568"]);
         assert_eq!(told_apart(&[1_234_567.0, 2.0, 1_234_567.0]), ["1.23457e+06", "2", "1.23457e+06"]);
     }

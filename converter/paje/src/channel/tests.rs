@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_said_on_one_side_is_heard_on_the_other(said in said(), times in prop_oneof![Just(1usize), Just(200)]) {
+    fn operations_pass_through_the_channel_unchanged(said in said(), times in prop_oneof![Just(1usize), Just(200)]) {
         let mut expected = CallLog::default();
         let speak = |sink: &mut dyn PajeSink| -> io::Result<()> {
             for (what, number, text) in said.iter().cycle().take(said.len() * times) {
@@ -118,7 +118,7 @@ proptest! {
 }
 
 #[test]
-fn who_speaks_to_a_sink_that_failed_learns_it() {
+fn senders_receive_the_error_of_the_sink() {
     let (mut sender, taker) = relay();
     let (told, taken) = std::thread::scope(|scope| {
         let speaker = scope.spawn(move || (0..u32::MAX).try_for_each(|number| say(&mut sender, 3, number, "")));

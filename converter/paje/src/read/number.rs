@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_in_all_written_forms() {
+    fn timestamps_in_all_forms() {
         let cases = [
             ("12", 12_000_000_000),
             ("12.5", 12_500_000_000),
@@ -248,21 +248,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn short_dates_are_read_as_all_are(text in "[0-9]{0,12}[.]?[0-9]{0,10}", missing in 0u8..10) {
+        fn short_timestamps_are_read_like_all_others(text in "[0-9]{0,12}[.]?[0-9]{0,10}", missing in 0u8..10) {
             if let Some(value) = super::short_nanos(text.as_bytes(), missing) {
                 prop_assert_eq!(super::any_nanos(&text, missing).map(|number| number.value), Some(value));
             }
         }
 
         #[test]
-        fn written_with_nine_decimals_they_come_back(value in -GlobalNanos::FURTHEST.0..=GlobalNanos::FURTHEST.0) {
+        fn timestamps_with_nine_decimals_round_trip(value in -GlobalNanos::FURTHEST.0..=GlobalNanos::FURTHEST.0) {
             let sign = if value < 0 { "-" } else { "" };
             let (seconds, rest) = (value.unsigned_abs() / 1_000_000_000, value.unsigned_abs() % 1_000_000_000);
             prop_assert_eq!(date(&format!("{sign}{seconds}.{rest:09}")), Some(value));
         }
 
         #[test]
-        fn any_text_is_refused_or_read(text in "[-+0-9.,eE]{0,40}") {
+        fn any_text_is_rejected_or_read(text in "[-+0-9.,eE]{0,40}") {
             let _ = (nanos(&text, 3), float(&text), color(&text));
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
     if exponent > 308 {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "as it does")]
+    #[expect(clippy::cast_precision_loss, reason = "as `pj_dump` does")]
     let value = mantissa as f64;
     let scaled = match exponent {
         0.. => value * power(exponent),
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_as_it_reads_them() {
+    fn timestamps_as_pj_dump_reads_them() {
         let cases = [
             ("1x", Some(1.0)),
             ("1,5", Some(1.0)),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn values_as_it_reads_them() {
+    fn values_as_pj_dump_reads_them() {
         let cases = [
             ("abc", 0.0),
             ("1,5", 1.0),
@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn doubles_keep_their_order_and_come_back(a in any::<f64>(), b in any::<f64>()) {
+        fn doubles_keep_their_order_and_round_trip(a in any::<f64>(), b in any::<f64>()) {
             prop_assume!(!a.is_nan() && !b.is_nan());
             let (first, second) = (date_of_double(a), date_of_double(b));
             prop_assert_eq!(a.partial_cmp(&b), Some(first.cmp(&second)));

@@ -112,7 +112,7 @@ impl PartFile {
         let file = File::from(rustix::fs::openat(CWD, &self.path, flags, Mode::empty())?);
         let about = file.metadata()?;
         if !about.is_file() || (about.dev(), about.ino()) != self.identity {
-            return Err(io::Error::other("another file has its name now"));
+            return Err(io::Error::other("another file has this name now"));
         }
         Ok(file)
     }
@@ -161,7 +161,7 @@ pub(super) struct TraceParts {
 impl Default for TraceParts {
     fn default() -> Self {
         Self {
-            folder: PartFolder::Nowhere("the trace is not read from a file in a folder, or it is followed"),
+            folder: PartFolder::Nowhere("the trace is not read from a file in a folder, or `--follow` is given"),
             known: HashSet::default(),
             spool: None,
             list: Vec::new(),
@@ -185,7 +185,7 @@ impl TraceParts {
         let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
         let folder = match defines_field(text) {
             Ok(true) => PartFolder::Below(folder.to_owned()),
-            _ => PartFolder::Nowhere("the field `Filename` is defined beyond the first mebibyte of the root file"),
+            _ => PartFolder::Nowhere("the root file defines the field `Filename` after its first mebibyte"),
         };
         Self { folder, known: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
     }
@@ -203,7 +203,7 @@ impl TraceParts {
         };
         let given = Path::new(name);
         if given.components().any(|part| part == Component::ParentDir) {
-            return Err(UnreadReason::Refused("it has `..` in its path"));
+            return Err(UnreadReason::Refused("its path contains `..`"));
         }
         let path = place_of(&root.join(given)).map_err(UnreadReason::Unreadable)?;
         if !path.starts_with(root) {
@@ -221,7 +221,7 @@ impl TraceParts {
         let read = file.open().and_then(|open| open.read_at(&mut first, 0)).map_err(UnreadReason::Unreadable)?;
         let compression = Compression::of(&first[..read]);
         if compression.is_none() && first[..read].contains(&0) {
-            return Err(UnreadReason::Refused("it is not text"));
+            return Err(UnreadReason::Refused("it does not contain text"));
         }
         if self.known.len() > MOST {
             return Err(UnreadReason::Refused("the trace has more than 65,536 files"));
@@ -250,13 +250,13 @@ impl TraceParts {
                 break;
             }
             if end == begin && (buffer[..read].contains(&0) || Compression::of(&buffer[..read]).is_some()) {
-                return Err(UnreadReason::Refused("it is not text after decompression"));
+                return Err(UnreadReason::Refused("it does not contain text after decompression"));
             }
             spool.write_all_at(&buffer[..read], end).map_err(UnreadReason::Unreadable)?;
             end += read as u64;
             if end > limit() {
                 return Err(UnreadReason::Refused(
-                    "it is too large after decompression; `--input-limit SIZE` allows more",
+                    "it is too large after decompression; `--input-limit SIZE` raises the limit",
                 ));
             }
         }

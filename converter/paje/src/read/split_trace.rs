@@ -178,7 +178,7 @@ impl<R: Read> PajeReader<R> {
             Ok(false) if !part.lines.is_ended() => taker.state.faults.count(FaultKind::NoLineEnd, last, ""),
             Ok(false) => {}
             Err(error) => {
-                let why = format!("what follows this line is missing: {error}");
+                let why = format!("the file cannot be read after this line: {error}");
                 taker.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
             }
         }

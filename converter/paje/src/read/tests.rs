@@ -32,7 +32,7 @@ impl PajeSink for EventLog {
 /// Operations, and kinds of faults with their counts and first lines.
 fn run(text: &[u8]) -> (Vec<String>, Vec<(FaultKind, u64, u64)>) {
     let mut log = EventLog::default();
-    let report = read(text, &mut log).expect("a Pajé file");
+    let report = read(text, &mut log).expect("the text is a Pajé file");
     let faults = report.faults.iter().map(|FaultSummary { kind, count, line, .. }| (*kind, *count, *line)).collect();
     (log.0, faults)
 }
@@ -300,7 +300,7 @@ fn each_fault_is_counted_and_reading_goes_on() {
 }
 
 #[test]
-fn fields_are_announced_to_those_who_ask() {
+fn fields_are_announced_on_request() {
     #[derive(Default)]
     struct FieldSetLog(Vec<String>);
 
@@ -338,7 +338,7 @@ fn fields_are_announced_to_those_who_ask() {
 }
 
 #[test]
-fn what_not_everybody_reads_is_noted() {
+fn lines_that_some_readers_reject_are_noted() {
     let end = "5 1 S c1 R\n";
     let cases: [(&str, FaultKind); 13] = [
         ("4 0 c1 T\n3 0 c1 T 0 again\n", FaultKind::IdAgain),
@@ -387,7 +387,7 @@ fn what_not_everybody_reads_is_noted() {
 }
 
 #[test]
-fn long_times_are_noted_only_where_seconds_are_doubtful() {
+fn long_times_are_noted_only_if_seconds_are_doubtful() {
     let is_noted = |body: &str| {
         let report = read(with_header(body).as_slice(), &mut EventLog::default()).unwrap();
         report.notes.iter().any(|note| note.kind == FaultKind::LongTime)
@@ -407,7 +407,7 @@ fn long_times_are_noted_only_where_seconds_are_doubtful() {
 }
 
 #[test]
-fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
+fn lines_that_other_readers_cannot_read_are_noted() {
     let header = |name: &str, id: &str, time: &str| {
         format!("%EventDef {name} {id}\n% Time {time}\n% Type string\n% Container string\n%EndEventDef\n")
     };
@@ -462,14 +462,15 @@ fn what_other_readers_refuse_lose_or_hang_on_is_noted() {
 }
 
 #[test]
-fn the_report_says_where_what_and_what_to_do() {
+fn the_report_has_line_problem_and_advice() {
     let report = read(with_header("5 1 S nobody R\n5 1 S c9 R\n").as_slice(), &mut EventLog::default()).unwrap();
     let line = HEADER_LINES + TREE.lines().count() as u64 + 1;
     assert_eq!(
         diagnostic_texts(&report.errors()),
         [format!(
-            "2 times, first in line {line}: line whose container was not created (`nobody`); the producer of the file \
-             should create each container before its first use, and name it by its alias"
+            "2 times, first in line {line}: line with a container that was not created (`nobody`); \
+             the producer of the file should create each container before its first use, and name \
+             it by its alias"
         )]
     );
 }
@@ -486,15 +487,15 @@ fn long_lines_and_foreign_encodings() {
 }
 
 #[test]
-fn what_is_no_paje_file_is_refused() {
+fn other_files_than_paje_are_rejected() {
     let cases: [(&[u8], &str); 7] = [
         (b"", "an empty file"),
         (b"\x1f\x8b\x08rest", "gzip"),
         (b"{\"traceEvents\": []}", "JSON"),
         (b"\xb1TUMIT\r\nrest", "folder"),
         (b"\x7fELF\0\0", "a program"),
-        (b"hello\nworld\n", "beginning with `hello`"),
-        (b"# only a comment\n", "beginning with `# only"),
+        (b"hello\nworld\n", "starts with `hello`"),
+        (b"# only a comment\n", "starts with `# only"),
     ];
     for (bytes, expected) in cases {
         let mut log = EventLog::default();
@@ -558,7 +559,7 @@ fn fragments() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn any_bytes_are_rejected_or_read(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         let _ = read(bytes.as_slice(), &mut EventLog::default());
         let mut body = with_header("");
         body.extend_from_slice(&bytes);

@@ -486,7 +486,7 @@ mod tests {
 
     fn lines(input: impl Read) -> Vec<(Vec<u8>, bool)> {
         let (mut lines, mut list) = (LineReader::new(input), Vec::new());
-        while lines.advance().expect("memory can be read") {
+        while lines.advance().expect("reading from memory cannot fail") {
             list.push((lines.line().bytes.to_vec(), lines.line().cut));
             assert_eq!(lines.line().number, list.len() as u64);
         }

@@ -100,7 +100,7 @@ fn any_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(texts in prop::array::uniform6(any_text())) {
+    fn written_traces_are_read_back(texts in prop::array::uniform6(any_text())) {
         let (bytes, changed) = written(&texts);
         let mut found = TextCollector::default();
         let report = read(bytes.as_slice(), &mut found).unwrap();

@@ -87,7 +87,7 @@ mod tests {
         let (parent, extra) = (ContainerId::ROOT, &[][..]);
         let define =
             PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, look: DrawStyle::NONE };
-        writer.event(&define).expect("memory takes everything");
+        writer.event(&define).expect("writing to memory cannot fail");
         for (number, date) in (1..).zip(dates) {
             let (time, container) = (GlobalNanos(*date), ContainerId(number));
             writer
@@ -103,7 +103,7 @@ mod tests {
         /// For any timestamp, unit, number of decimals and header: reading yields the timestamp
         /// with the decimals cut off.
         #[test]
-        fn dates_come_back_cut_off(
+        fn timestamps_round_trip_with_cut_decimals(
             mut dates in prop::collection::vec((0..=GlobalNanos::FURTHEST.0, 0u32..63).prop_map(|(date, shift)| date >> shift), 1..6),
             unit in prop::sample::select(&UNITS[..]),
             decimals in prop::option::of(0u8..=9),
@@ -112,7 +112,7 @@ mod tests {
             dates.sort_unstable();
             let text = written(&dates, PajeStyle { unit, decimals, header });
             let mut taken = TimestampLog::default();
-            PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut taken).expect("it is Pajé");
+            PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut taken).expect("the text is valid Pajé");
             let exact = unit.exact_decimals();
             let grain = 10_i64.pow(u32::from(exact.saturating_sub(decimals.unwrap_or(exact))));
             let expected: Vec<i64> = dates.iter().map(|date| date / grain * grain).collect();

@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_out_for_links_that_go_forward_would_find_nothing(program in program(), least in 0i64..2) {
+    fn forward_links_need_no_correction(program in program(), least in 0i64..2) {
         let mut program = program;
         let RandomProgram { dates, links } = &mut program;
         links.retain(|(start, end)| dates[start.0][start.1] + least <= dates[end.0][end.1]);
@@ -146,7 +146,7 @@ proptest! {
 
     /// Rules may give endpoints a different timestamp than that of their record.
     #[test]
-    fn ends_may_be_told_later_than_their_date(program in program(), delays in prop::collection::vec(0usize..90, 160)) {
+    fn ends_may_arrive_later_than_their_timestamp(program in program(), delays in prop::collection::vec(0usize..90, 160)) {
         let delays = Cell::new(delays.into_iter().cycle().take(1000).collect::<Vec<_>>().into_iter());
         let mut told = Vec::new();
         let mut delays = delays.into_inner();
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn a_missing_end_holds_nothing_up(program in program(), lost in any::<prop::sample::Index>()) {
+    fn a_missing_end_delays_no_other_link(program in program(), lost in any::<prop::sample::Index>()) {
         prop_assume!(!program.links.is_empty());
         let lost = lost.index(program.links.len());
         let mut ends = Vec::new();
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn a_circle_is_told_and_the_rest_is_in_order() {
+fn a_cycle_is_reported_and_the_rest_is_ordered() {
     // Each stream receives a message before it sends the message that the other one receives first.
     // A third stream is late.
     let ends = [
@@ -211,7 +211,7 @@ fn a_circle_is_told_and_the_rest_is_in_order() {
 }
 
 #[test]
-fn a_stream_returns_to_its_line() {
+fn a_stream_returns_to_its_clock() {
     // The receiver's clock is late by 1000 ns.
     let ends = [(5, 1, 0, 0, true), (1005, 0, 0, 0, false)];
     let mut fines = vec![TimestampMap::default(); 2];

@@ -221,7 +221,7 @@ impl ClockMap {
             let most = last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|most| nanos.checked_add(most));
             if most.is_some() {
                 // The last timestamp is the largest. It fits, so all fit.
-                #[expect(clippy::cast_possible_truncation, reason = "it is not above the last one, which fits")]
+                #[expect(clippy::cast_possible_truncation, reason = "the value is not above the last one, which fits")]
                 dates.extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
             } else {
                 dates.extend(these.iter().map(|ticks| {
@@ -285,7 +285,7 @@ mod tests {
         }
 
         #[test]
-        fn a_clock_that_was_set_is_dated_as_if_it_had_not_been(
+        fn timestamps_ignore_clock_steps(
             knots in prop::collection::vec((0u64..1 << 40, 0i64..1 << 40), 0..6),
             mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 1..5),
             mut ticks in prop::collection::vec(0u64..1 << 41, 2..50),
@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn many_dates_are_those_of_each(
+        fn many_timestamps_equal_single_ones(
             hz in 1_000u64..5_000_000_000,
             knots in prop::collection::vec((0u64..1 << 40, -1i64 << 40..1 << 40), 0..6),
             first in prop_oneof![0u64..1 << 41, any::<u64>()],
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn knots_that_turn_back_are_left_out() {
+    fn decreasing_knots_are_ignored() {
         let knots =
             [MapKnot { ticks: 0, nanos: 0 }, MapKnot { ticks: 10, nanos: -5 }, MapKnot { ticks: 20, nanos: 20 }];
         let map = ClockMap::through(1_000_000_000, &knots);

@@ -50,7 +50,7 @@ pub(crate) fn bounds<'a>(
     let mut readings: Vec<&ClockAnchor> = anchors.collect();
     readings.sort_by_key(|anchor| anchor.monotonic_nanos);
     let (first, last) = (readings.first()?, readings.last()?);
-    #[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+    #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
     let (system, own, read) = {
         let tick = 1e9 / hz.max(1) as f64;
         let ticks = i128::from(unset(last.ticks)) - i128::from(unset(first.ticks));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_machine_slept_is_no_rate() {
+    fn sleep_of_the_machine_does_not_change_the_rate() {
         // 2.4 GHz; for a minute the system's clock stood still.
         let reading = |second: u64, slept: u64| ClockAnchor {
             ticks: 2_400_000_000 * (second + slept),

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_for_odd_times() {
+    fn a_clock_with_irregular_steps() {
         // Read every 0.3 ms or so; it moves about every 4 ms.
         let coarse = |reading: u64| {
             let now = reading * 300_000 + reading * 7919 % 90_000;

@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dates_never_decrease_within_a_stream(
+        fn timestamps_never_decrease_within_a_stream(
             steps in prop::collection::vec((0i64..100_000, 0u64..3, 1i64..50_000), 0..20),
             leap in prop::option::of((0i64..2_000_000, 1i64..3_000_000)),
             tick in prop_oneof![Just(1i64), Just(1_000), Just(100_000)],

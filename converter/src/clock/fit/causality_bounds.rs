@@ -46,7 +46,7 @@ pub(crate) fn diagnostics(found: &[ContradictedBurst], domains: &[ClockDomain]) 
     let diagnostic = |((a, b), (samples, nanos)): ((usize, usize), (u64, f64))| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         let text = format!(
-            "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by {micros:.1} us at least: left out"
+            "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by at least {micros:.1} us: not used"
         );
         TraceDiagnostic::error(DiagnosticKind::Clock, text)
     };

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn of_four_and_five_bursts_those_that_agree_are_believed() {
+    fn the_agreeing_bursts_of_four_or_five_are_used() {
         for many in [4, 5] {
             for at in 1..many - 1 {
                 for off in [500.0, -1000.0] {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clocks_do_is_not_odd() {
+    fn usual_drift_is_no_outlier() {
         assert_eq!(odd_of(&[0.0; 10]), []);
         // A clock step.
         assert_eq!(odd_of(&[0.0, 0.0, 0.0, 0.0, 0.0, 900.0, 900.0, 900.0]), []);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_of_clocks_that_wander_much_are_not_odd() {
+    fn bursts_of_clocks_that_wander_much_are_no_outliers() {
         let mut bursts = said(&[0.0, 0.0, 800.0, 0.0, 0.0]);
         bursts.iter_mut().enumerate().for_each(|(number, said)| {
             let more = 40e-6 * (number as f64 * 1.5e11 - said.at);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_long_is_where_the_others_say() {
+    fn slow_edge_bursts_are_corrected_by_the_others() {
         assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [0.0, 0.0, 0.0]);
         assert_eq!(off(&[(0.0, 0.0, 5.0), (1.0, 0.0, 5.0), (2.0, -500.0, 505.0)]), [0.0, 0.0, 0.0]);
         // The result stays within the bounds of the burst.
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ways_that_all_have_are_no_matter() {
+    fn delays_of_all_bursts_have_no_effect() {
         let mut bursts: Vec<(f64, f64, f64)> =
             (0..8).map(|n| (f64::from(n) * 5.0, f64::from(n % 3) * 0.4, 50.0)).collect();
         bursts[0] = (0.0, 50.0, 100.0);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_others_know_no_better_stays() {
+    fn edge_bursts_without_better_data_are_kept() {
         assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0)]), [500.0, 0.0]);
         assert_eq!(off(&[(0.0, 4.0, 6.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [4.0, 0.0, 0.0]);
         // The burst is far away, and the others are near each other.

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_single_circle_it_may_be_any() {
+    fn in_a_single_cycle_the_wrong_pair_is_unknown() {
         let (found, wrong) = agreed_of(4, &[(0, 1, 10.0), (2, 3, 20.0), (0, 2, 30.0), (1, 3, 140.0)]);
         let wrong = wrong.unwrap();
         assert_eq!(wrong.pairs, [(0, 1), (0, 2), (1, 3), (2, 3)]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn where_two_circles_share_it_it_is_known_and_left_out() {
+    fn a_wrong_pair_in_two_cycles_is_found_and_not_used() {
         let (found, wrong) = agreed_of(4, &[(0, 1, 500.0), (1, 2, 20.0), (0, 2, 30.0), (1, 3, 40.0), (0, 3, 50.0)]);
         let wrong = wrong.unwrap();
         assert_eq!((wrong.pairs.as_slice(), wrong.nanos.round()), (&[(0, 1)][..], 490.0));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn several_that_are_wrong_are_told_without_a_suspect() {
+    fn several_wrong_pairs_are_reported_without_a_name() {
         let all = [(0, 1, 500.0), (1, 2, 20.0), (0, 2, -700.0), (1, 3, 40.0), (0, 3, 50.0), (2, 3, 900.0)];
         let wrong = agreed_of(4, &all).1.unwrap();
         assert!(wrong.pairs.is_empty() && wrong.nanos > 100.0, "{wrong:?}");

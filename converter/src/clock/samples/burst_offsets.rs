@@ -92,7 +92,7 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
         let done = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
         fit.offsets = next;
         if done {
-            #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
+            #[expect(clippy::cast_precision_loss, reason = "a number of pairs is far below 2^53")]
             let mean = |&(sum, count): &(f64, usize)| if count == 0 { 0.0 } else { (sum / count as f64).sqrt() };
             fit.residuals = squares.iter().map(mean).collect();
             break;
@@ -329,7 +329,7 @@ impl OffsetFit {
     /// The offset from the reference clock, with both clocks counted from their own zeros.
     /// Nanoseconds.
     pub(crate) fn absolute_offset(&self, domain: usize, offset: &ClockOffset) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
         let origins = (self.nominal[domain] - self.nominal[0]) as f64;
         origins + offset.offset
     }

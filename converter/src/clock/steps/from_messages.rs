@@ -195,7 +195,7 @@ mod tests {
 
     /// A waiting process receives late, alternately on both sides. The round trip is the same.
     #[test]
-    fn waiting_is_no_jump_but_what_waiting_cannot_explain_is() {
+    fn only_changes_that_waiting_cannot_explain_are_clock_steps() {
         let late = |n: i32| if (20..30).contains(&(n % 50)) { 500_000.0 } else { 0.0 };
         let edge = |from, to, size: f64| {
             let point = |n: i32| {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_that_all_saw_jump_is_found() {
+    fn the_clock_with_the_step_is_found() {
         // Clock 1 is set forward by 3 ms at 4.05 s.
         let jump = |t: f64| if t > 4.05e9 { 3e6 } else { 0.0 };
         let mut edges = Vec::new();

@@ -75,7 +75,7 @@ struct ObservedStep {
 
 /// Steps between readings. `may_be_set` means that the clock may be set together with the real-time
 /// clock.
-#[expect(clippy::cast_precision_loss, reason = "differences within a run")]
+#[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
 fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -> Vec<ObservedStep> {
     let mut anchors: Vec<&ClockAnchor> = anchors.iter().collect();
     anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
@@ -143,7 +143,7 @@ impl ObservedStep {
             let most = ticks.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).filter(|same| same.len() > 2)?;
             return most[0].checked_add(1);
         }
-        #[expect(clippy::cast_precision_loss, reason = "ticks within a run")]
+        #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
         let is_it = |over: u64| over as f64 >= self.by as f64 * MOST_OF_IT;
         let widest = ticks.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
         is_it(widest[1] - widest[0]).then_some(widest[0] + 1)
@@ -193,9 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_is_found_and_drift_and_sleep_are_not() {
+    fn clock_steps_are_found_and_drift_and_sleep_are_not() {
         assert_eq!(jumps(&readings(|_| 0, 0), 2_000_000_000, 0.0, false), []);
-        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0, false), [], "it slept");
+        assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0, false), [], "the machine slept");
         // A real-time clock with a forward or backward step. A forward step of a minute may also be
         // sleep of the machine.
         for (by, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
@@ -206,15 +206,15 @@ mod tests {
             assert_eq!(jumps(&real, 2_000_000_000, 0.0, false).len(), usize::from(by < 0), "{by}");
         }
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
-        assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "it does not go as the system's clock does");
+        assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "the clock drifts from the system's clock");
         let coarse = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
-        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0, false), [], "it has ticks of a millisecond");
+        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0, false), [], "the clock has a resolution of a millisecond");
         let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
         let stood_still =
             jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 4e6, false);
-        assert_eq!(stood_still, [], "it stands still for 4 ms at a time");
+        assert_eq!(stood_still, [], "the clock advances every 4 ms");
         let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(back.len(), 1, "{back:?}");
         assert!((back[0].by + 6_000_000_000).abs() < 1000, "{back:?}");

@@ -137,7 +137,7 @@ impl<'r> StreamCursor<'r> {
         let Some(times) = times else { return };
         let mut rows = FixedSizeRows::default();
         let is_whole = columns.rows(&mut rows, |id| maker.keeps(id)).is_some();
-        debug_assert!(is_whole, "what is wanted was read");
+        debug_assert!(is_whole, "the wanted columns were read");
         let (dates, times) = match fine.is_identity() {
             true => (times, Vec::new()),
             false => (made.of_kept(dates).unwrap_or_default(), times),

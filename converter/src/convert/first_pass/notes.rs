@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_noted_is_found_with_any_memory(
+        fn notes_are_found_with_any_memory(
             noted in prop::collection::btree_map((0u32..4, 0u64..2000, 0u16..3), any::<u16>(), 0..1500)
                 .prop_map(|noted| noted.into_iter().map(|(at, what)| (place(at), what)).collect::<Vec<_>>())
                 .prop_shuffle(),

@@ -65,7 +65,7 @@ impl AmbiguousReference {
         let WrittenReference { place, text, .. } = &**reference;
         let actions = if *count == 1 { "1 action was".to_owned() } else { format!("{count} actions were") };
         format!(
-            "{place}: `{text}` matches several processes (first occurrence: {example}): {actions} left out; {}",
+            "{place}: `{text}` matches several processes (first occurrence: {example}): {actions} omitted; {}",
             self.advice()
         )
     }
@@ -73,11 +73,11 @@ impl AmbiguousReference {
     fn advice(&self) -> String {
         let container = &self.reference.container;
         let Some(missing) = self.missing else {
-            return "no key distinguishes these processes, so convert each launch or program alone".to_owned();
+            return "no key distinguishes these processes; convert each launch or program separately".to_owned();
         };
         let names = missing.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");
         let keys = if missing.len() == 1 { "key" } else { "keys" };
-        format!("add the {keys} {names} to container `{container}`, and give its value in the rule")
+        format!("add the {keys} {names} to container `{container}`, and write the value in the rule")
     }
 }
 

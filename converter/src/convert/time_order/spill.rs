@@ -170,7 +170,7 @@ impl SortedItems {
 fn detached(item: &OrderedItem) -> OrderedItem {
     let mut bytes = Vec::new();
     encode(item, &mut bytes);
-    decode(&bytes).map_or_else(|| unreachable!("what was encoded is whole"), |(item, _)| item)
+    decode(&bytes).map_or_else(|| unreachable!("the encoded item is complete"), |(item, _)| item)
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {

@@ -59,7 +59,7 @@ impl ActionCompiler<'_> {
             }
             ActionVerb::Variable { op, ty, value, on } => {
                 let TreeEntity::Variable { ty } = self.tree.entities[ty.index()] else {
-                    unreachable!("the language checks natures")
+                    unreachable!("the language has checked the kinds of types")
                 };
                 let op = match op {
                     VariableChange::Set => tumit_paje::VariableOp::Set,
@@ -70,7 +70,7 @@ impl ActionCompiler<'_> {
             }
             ActionVerb::Mark { ty, value, on } => {
                 let TreeEntity::Event { ty, values } = &self.tree.entities[ty.index()] else {
-                    unreachable!("the language checks natures")
+                    unreachable!("the language has checked the kinds of types")
                 };
                 let value = match value {
                     ValueExpr::Declared(id) => ValueCode::Declared(values[id.index()]),
@@ -124,7 +124,7 @@ impl ActionCompiler<'_> {
         on: &Instance,
     ) -> Result<ActionOp, MissingField> {
         let TreeEntity::Link { link } = self.tree.entities[ty.index()] else {
-            unreachable!("the language checks natures")
+            unreachable!("the language has checked the kinds of types")
         };
         let value = match value {
             None => None,
@@ -146,7 +146,7 @@ impl ActionCompiler<'_> {
     fn slot(&self, ty: spec::EntityTypeId) -> (usize, TypeId) {
         match &self.tree.entities[ty.index()] {
             TreeEntity::State { slot, ty, .. } => (*slot, *ty),
-            _ => unreachable!("the language checks natures"),
+            _ => unreachable!("the language has checked the kinds of types"),
         }
     }
 
@@ -154,7 +154,7 @@ impl ActionCompiler<'_> {
         let (slot, paje) = self.slot(ty);
         let value = match (value, &self.tree.entities[ty.index()]) {
             (ValueExpr::Declared(id), TreeEntity::State { values, .. }) => ValueCode::Declared(values[id.index()]),
-            (ValueExpr::Declared(_), _) => unreachable!("the language checks natures"),
+            (ValueExpr::Declared(_), _) => unreachable!("the language has checked the kinds of types"),
             (ValueExpr::Computed(expr), _) => ValueCode::Computed(self.code(expr)?),
         };
         Ok((slot, paje, value))

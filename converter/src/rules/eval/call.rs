@@ -118,7 +118,7 @@ impl RecordScope<'_> {
                 if !(-LIMIT..LIMIT).contains(&value) {
                     return RuleValue::None;
                 }
-                #[expect(clippy::cast_possible_truncation, reason = "it is within 64 bits and has no fraction")]
+                #[expect(clippy::cast_possible_truncation, reason = "the value is within 64 bits and has no fraction")]
                 let value = value as i64;
                 RuleValue::Int(value)
             }

@@ -25,7 +25,7 @@ pub enum LiveError {
     #[error("not a live file (its first bytes are not `±TLIVE`)")]
     NotLive,
     /// The process ended before the file had contents.
-    #[error("its process ended before it recorded anything: nothing is lost when it is removed")]
+    #[error("its process ended before it recorded anything: the file can be removed without loss")]
     Empty,
     /// The file has a later version.
     #[error("version {found}, but this program reads version {LIVE_VERSION}")]
@@ -34,19 +34,19 @@ pub enum LiveError {
         found: u16,
     },
     /// The header is invalid.
-    #[error("its header says {what}, which cannot be")]
+    #[error("its header contains an impossible value: {what}")]
     Header {
         /// The invalid contents.
         what: String,
     },
     /// The file belongs to another process than the process file of the same name.
-    #[error("it is of another process (an earlier one of this name?)")]
+    #[error("it belongs to another process, perhaps an earlier one of this name")]
     OtherProcess,
     /// The process file names a live file that does not exist.
-    #[error("it is not there: on another machine, or removed?")]
+    #[error("it does not exist: it is on another machine, or was removed")]
     Missing,
     /// The records could not be stored in the spool.
-    #[error("its records cannot be kept in a temporary file: {0}")]
+    #[error("its records cannot be stored in a temporary file: {0}; set TMPDIR to another folder")]
     Spool(String),
     /// The log of names is damaged.
     #[error("the log of names cannot be read from byte {offset}")]
@@ -58,7 +58,7 @@ pub enum LiveError {
     #[error("a schema in its log of names is damaged: {0}")]
     Schema(String),
     /// The head of a slot is invalid.
-    #[error("the slot at byte {offset} says {what}, which cannot be")]
+    #[error("the slot at byte {offset} contains an impossible value: {what}")]
     Slot {
         /// Offset in the file.
         offset: u64,
@@ -66,7 +66,7 @@ pub enum LiveError {
         what: String,
     },
     /// The records of a slot cannot be decoded to the end.
-    #[error("the records of the slot at byte {offset} break off after {good} of {bytes} bytes: {why}")]
+    #[error("the records of the slot at byte {offset} are damaged after {good} of {bytes} bytes: {why}")]
     Records {
         /// Offset of the slot in the file.
         offset: u64,

@@ -109,7 +109,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
     ///
     /// # Errors
     /// When the file cannot be read. Damage is no error: see [`RecordReader::damage`].
-    #[expect(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
+    #[expect(clippy::should_implement_trait, reason = "the records borrow from the reader")]
     pub fn next(&mut self) -> Result<Option<Recorded<'_, F::Record<'_>>>, RunReadError> {
         if !self.advance()? {
             return Ok(None);

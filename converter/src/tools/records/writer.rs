@@ -77,7 +77,7 @@ pub enum WriteError {
         file: PathBuf,
     },
     /// The file to be written is the one that is read.
-    #[error("{}: it is being read; write to another folder", file.display())]
+    #[error("{}: this file is being read; write to another folder", file.display())]
     Same {
         /// The file.
         file: PathBuf,

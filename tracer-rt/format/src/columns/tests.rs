@@ -50,8 +50,8 @@ fn round_trip(payload: &[u8]) -> Option<usize> {
     let mut packer = packer();
     let packed = packer.pack(payload)?.to_vec();
     let mut out = vec![1, 2, 3];
-    unpack(&packed, payload.len(), &mut out).expect("what was packed is unpacked");
-    assert!(out == payload, "it comes back");
+    unpack(&packed, payload.len(), &mut out).expect("packed data can be unpacked");
+    assert!(out == payload, "the block round-trips");
     // The packer reuses its memory: nothing of the previous block remains.
     assert_eq!(packer.pack(payload).map(<[u8]>::len), Some(packed.len()));
     Some(packed.len())
@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn blocks_come_back(records in kinds()) {
+    fn blocks_round_trip(records in kinds()) {
         let payload = payload_of(&records);
         round_trip(&payload);
         // A block that ends within a record cannot be packed.
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_refused_or_gives_so_many_bytes(records in kinds(), places in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), size in 0..40_000usize) {
+    fn damaged_blocks_are_rejected_or_have_the_declared_size(records in kinds(), places in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), size in 0..40_000usize) {
         let payload = payload_of(&records);
         let mut packer = packer();
         if let Some(packed) = packer.pack(&payload) {
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_is_refused_or_gives_so_many_bytes(bytes in vec(any::<u8>(), 0..300), size in 0..1_000usize) {
+    fn arbitrary_bytes_are_rejected_or_have_the_declared_size(bytes in vec(any::<u8>(), 0..300), size in 0..1_000usize) {
         let mut out = Vec::new();
         if unpack(&bytes, size, &mut out).is_some() {
             prop_assert_eq!(out.len(), size);
@@ -178,7 +178,7 @@ proptest! {
         out.insert(0, method::GROUPS);
         let mut read = Vec::new();
         let mut input = numbers::ByteReader(&out);
-        numbers::read(&mut input, values.len(), width, &mut read).expect("good groups");
+        numbers::read(&mut input, values.len(), width, &mut read).expect("valid groups");
         prop_assert!(input.0.is_empty());
         let expected: Vec<u8> =
             values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(width.into())).collect();
@@ -210,7 +210,7 @@ fn pairs(mut next: impl FnMut(u64) -> (u32, [u64; 2])) -> f64 {
 }
 
 #[test]
-fn what_is_regular_takes_little() {
+fn regular_values_are_packed_small() {
     let mut random = random();
     // Constant steps need nearly no space.
     assert!(pairs(|n| (25, [n, 7])) < 0.2);
@@ -237,24 +237,24 @@ fn texts_repeat() {
         payload.extend(n.to_le_bytes());
         payload.extend([0; 4]);
         payload.extend([27, 0]);
-        payload.extend(b"a text that comes each time");
+        payload.extend(b"a text that occurs in each record");
         payload.extend([0; 7]);
     }
     assert!(round_trip(&payload).expect("smaller") < payload.len() / 20);
 }
 
 #[test]
-fn unknown_records_are_left_to_others() {
+fn blocks_with_unknown_records_are_not_packed() {
     let mut payload = vec![1, 0, 5, 0, 0, 0];
     payload.extend([0; 16]);
     payload.extend([9, 9, 0, 0, 0, 0]);
     assert!(packer().pack(&payload).is_none());
     assert!(BlockPacker::default().pack(&payload[..22]).is_none());
-    assert!(packer().pack(&[]).is_none(), "nothing is not made smaller");
+    assert!(packer().pack(&[]).is_none(), "an empty block is not packed");
 }
 
 #[test]
-fn too_many_parts_are_refused() {
+fn too_many_parts_are_rejected() {
     // One record type without records may have 65,535 parts. A second one is too many.
     let mut packed = vec![2, 0, 1, 0, 0xFF, 0xFF];
     packed.extend(std::iter::repeat_n(0, 0xFFFF));
@@ -311,11 +311,11 @@ fn layouts_are_those_of_the_schema() {
         sources: vec![],
     };
     let bytes = schema.encode();
-    let found = layouts(&bytes).expect("a good schema");
+    let found = layouts(&bytes).expect("a valid schema");
     let expected: Vec<_> = schema
         .records
         .iter()
-        .map(|kind| TypeLayout { level: kind.level, parts: RecordShape::of(1, kind).expect("good types").parts })
+        .map(|kind| TypeLayout { level: kind.level, parts: RecordShape::of(1, kind).expect("valid types").parts })
         .collect();
     assert_eq!(found, expected);
     for end in 0..bytes.len() - 8 {

@@ -95,7 +95,7 @@ fn another_trace_has_other_events() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_refused() {
+fn values_that_do_not_fit_are_rejected() {
     let mut out = Vec::new();
     let mut sink = Sink { out: &mut out, names: &mut TestNumbers, enums: None };
     assert!(!256u32.encode(FieldType::One(Scalar::U8), &mut sink));

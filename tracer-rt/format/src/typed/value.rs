@@ -101,7 +101,7 @@ impl<'a> Field<'a> for f32 {
 }
 
 impl Encode for f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "what is lost is looked at")]
+    #[expect(clippy::cast_possible_truncation, reason = "the result is compared with the value")]
     fn encode(&self, ty: FieldType, sink: &mut Sink<'_>) -> bool {
         match ty {
             FieldType::One(Scalar::F64) => sink.out.extend_from_slice(&self.to_le_bytes()),

@@ -35,7 +35,12 @@ fn make(app: &FilteredTrace, ask: &DrawRequest) -> Result<(&'static str, Vec<u8>
             let rows = stats::table(app.source.as_ref(), ask.interval(app)?, RowGrouping::Container, None)?;
             return Ok(("text/csv; charset=utf-8", stats::to_csv(&rows).into_bytes()));
         }
-        _ => return Err(RequestError(StatusCode::BAD_REQUEST, "there are svg, png, html and csv".to_owned())),
+        _ => {
+            return Err(RequestError(
+                StatusCode::BAD_REQUEST,
+                "unknown format; expected svg, png, html or csv".to_owned(),
+            ));
+        }
     };
     let resolution = if format == ImageFormat::Png { SCALE } else { 1.0 };
     let of = DocumentOptions {

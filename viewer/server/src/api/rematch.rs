@@ -31,7 +31,7 @@ struct EntityFingerprint {
 pub(crate) async fn same(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     compute(app, ask, |app, ask| {
         let known: EntityFingerprint = serde_json::from_str(&ask.what).map_err(|_not_facts| {
-            RequestError(StatusCode::BAD_REQUEST, "these are no facts of an entity".to_owned())
+            RequestError(StatusCode::BAD_REQUEST, "invalid description of an entity".to_owned())
         })?;
         let date = GlobalNanos(app.origin.saturating_add(known.from));
         let found = find(app.source.as_ref(), &known, date)?;

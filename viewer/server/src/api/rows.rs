@@ -92,7 +92,7 @@ pub(crate) async fn rows(
         let hidden = ask.options().arrangement.hidden;
         let gone = hidden.iter().filter_map(|&container| place(app, container)).collect();
         let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), gone };
-        serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows could not be written"))
+        serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows cannot be written"))
     });
     Ok(([(CONTENT_TYPE, "application/json")], text.await?))
 }

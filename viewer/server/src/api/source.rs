@@ -130,15 +130,18 @@ impl LineEntities {
 /// Returns the text of a file that the trace names, or the reason why there is none.
 fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
     if folders.is_empty() {
-        return Err("Where the sources are is not known: start with `tumit view --source DIR TRACE`.".to_owned());
+        return Err("The folder of the source files is unknown: start with `tumit view --source DIR TRACE`.".to_owned());
     }
     let path = folders.iter().find_map(|folder| find(folder, file)).ok_or_else(|| {
         let all: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        format!("It is not in {}. Give its folder with `--source DIR`; the option can be repeated.", all.join(", "))
+        format!(
+            "The file is not in {}. Name its folder with `--source DIR`; the option can be repeated.",
+            all.join(", ")
+        )
     })?;
     let about = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     if about.len() > MOST {
-        return Err(format!("{} is larger than 2 MiB and is not shown.", path.display()));
+        return Err(format!("{} is larger than 2 MiB and not shown.", path.display()));
     }
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
@@ -197,7 +200,7 @@ mod tests {
 
     #[test]
     fn only_files_below_the_folder_are_found() {
-        let all = tempfile::tempdir().expect("a temporary folder");
+        let all = tempfile::tempdir().expect("a temporary folder can be created");
         let folder = all.path().join("src");
         for (name, what) in [
             ("src/mesh/solve.c", "solve"),
@@ -206,10 +209,10 @@ mod tests {
             ("secret", "secret"),
         ] {
             let path = all.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("room for it");
-            std::fs::write(path, what).expect("room for it");
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("the file can be written");
+            std::fs::write(path, what).expect("the file can be written");
         }
-        std::os::unix::fs::symlink(all.path().join("secret"), folder.join("link.c")).expect("room for it");
+        std::os::unix::fs::symlink(all.path().join("secret"), folder.join("link.c")).expect("the file can be written");
         let read = |file: &str| text(std::slice::from_ref(&folder), file).map(|found| found.1);
         for (file, expected) in [
             ("main.c", "main"),

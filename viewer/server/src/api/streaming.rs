@@ -90,7 +90,8 @@ pub(crate) async fn grow(
     + 'static,
 ) -> Result<Response, RequestError> {
     let permits = Arc::clone(&app.passes);
-    let permit = permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is ending"))?;
+    let permit =
+        permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
     let (waiting, gone) = ClientGuard::new();
     let (to, mut rest) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {

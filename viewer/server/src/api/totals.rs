@@ -98,7 +98,7 @@ fn row(model: &TypeModel, theme: ColorTheme, (ty, value): (TypeId, ValueId), sum
     if info.kind == PajeTypeKind::Event {
         return Some(with(row, json!({ "kind": "event" })));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a mean to be displayed")]
     let mean = sum.nanos as f64 / sum.count.max(1) as f64;
     Some(with(
         row,

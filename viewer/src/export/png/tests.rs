@@ -151,7 +151,7 @@ fn links_over_many_bands_differ_by_a_shade() {
 }
 
 #[test]
-fn an_image_that_is_too_large_says_what_to_do() {
+fn the_error_for_a_too_large_image_has_advice() {
     let scene = Scene { width: 20_000.0, height: 20_000.0, ..Scene::default() };
     let error = write(&scene, 1.0, &mut Vec::new()).unwrap_err().to_string();
     assert!(error.contains("20000 × 20000 pixels") && error.contains("--height"), "{error}");

@@ -32,7 +32,7 @@ impl io::Write for ShortWriter {
 }
 
 #[test]
-fn a_long_picture_goes_out_in_parts_and_whole() {
+fn a_long_image_is_sent_completely_in_parts() {
     let paint = ColorWithOpacity { color: RgbColor { red: 0, green: 0, blue: 0 }, alpha: 1.0 };
     let line = |number: u16| {
         let at = f32::from(number);

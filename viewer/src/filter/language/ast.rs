@@ -7,7 +7,7 @@ use crate::query::{MarkShape, OpenTimeRange, RgbColor};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub enum FilterExpr {
     /// Types of entities or containers.
     Types { keep: SelectionEffect, types: NamePatterns },
@@ -60,7 +60,7 @@ pub enum SelectionEffect {
 
 /// The operation that reduces many values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum ReduceOperation {
     Count,
     Sum,
@@ -71,7 +71,7 @@ pub enum ReduceOperation {
 
 /// The form of the result of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum ReductionForm {
     Variable,
     State,
@@ -123,7 +123,7 @@ pub struct Reduction {
 
 /// A measure of a container with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub enum Measure {
     /// The name, in natural order: `Node 2` before `Node 10`.
     Name,
@@ -170,7 +170,7 @@ impl Measure {
 
 /// A statistic of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum DurationRank {
     Mean,
     Shortest,

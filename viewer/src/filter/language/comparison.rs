@@ -2,7 +2,7 @@
 
 /// A comparison of a field or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named after what they are")]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum Comparison {
     Equal,
     Unequal,

@@ -157,7 +157,7 @@ mod tests {
              6 0 a n T a\n11 0 a S w\n7 10 T a\n",
             include_str!("../../../tests/header.paje")
         );
-        let store = TraceStore::from_paje("trace", trace.as_bytes()).expect("a Pajé file");
+        let store = TraceStore::from_paje("trace", trace.as_bytes()).expect("the text is a valid Pajé file");
         complete(&store, text, 20).into_iter().map(|one| format!("{}{}", &text[..one.from], one.text)).collect()
     }
 
@@ -194,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_says_where_it_is() {
+    fn an_error_has_its_position() {
         let place = |text: &str| {
-            let error = text.parse::<FilterExpr>().expect_err("it is wrong");
+            let error = text.parse::<FilterExpr>().expect_err("the expression is invalid");
             text[error.place(text)].to_owned()
         };
         assert_eq!(place("hide what é"), "what");

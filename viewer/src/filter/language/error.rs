@@ -38,8 +38,9 @@ pub enum FilterError {
     },
     /// A container exists, but no link starts or ends at it.
     #[error(
-        "no link of {of} {verb} at `{name}` itself; `{field}` means the exact container, `{field} ~ NAME/*` any \
-         container below it and `involves` either end, there or below; example: `{example}`"
+        "no link of {of} {verb} at `{name}` itself; `{field}` selects the exact container, \
+         `{field} ~ NAME/*` any container below it, and `involves` either endpoint in the \
+         container or below it; example: `{example}`"
     )]
     NoEnd {
         /// The types of links.
@@ -57,7 +58,7 @@ pub enum FilterError {
     #[error("{0}; example: `cut {trace}`", trace = OpenTimeRange::from(.0.extent))]
     OutsideTrace(#[from] OutsideTrace),
     /// States and links have no numeric value.
-    #[error("{of} has no values to reduce; name a field, or count; example: `{example}`")]
+    #[error("{of} has no values to reduce; name a field, or use `count`; example: `{example}`")]
     NoField {
         /// The types.
         of: String,
@@ -66,7 +67,7 @@ pub enum FilterError {
     },
     /// Only links are sent and received.
     #[error(
-        "{of} is no type of links, and only links are sent and received; write a value of this name in quotes; example: `{example}`"
+        "{of} is not a type of links, and only links are sent and received; write a value with this name in quotes; example: `{example}`"
     )]
     NoLinks {
         /// The types.
@@ -75,7 +76,7 @@ pub enum FilterError {
         example: String,
     },
     /// A reduction to a state has too many values.
-    #[error("the result takes more than {most} different values; make a variable of it; example: `{example}`")]
+    #[error("the result has more than {most} different values; compute a variable instead; example: `{example}`")]
     TooManyValues {
         /// The maximum number.
         most: usize,

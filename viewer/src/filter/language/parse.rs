@@ -126,11 +126,11 @@ impl<'a> FilterReader<'a> {
         let found = match self.token() {
             None => "the end".to_owned(),
             Some(FilterToken::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
-                format!("`{word}`, which a name has only in quotes")
+                format!("`{word}`, which a name may contain only in quotes")
             }
             Some(FilterToken::Word(word)) => format!("`{word}`"),
-            Some(FilterToken::Open) => "`(`, which a name has only in quotes".to_owned(),
-            Some(FilterToken::Close) => "`)`, which a name has only in quotes".to_owned(),
+            Some(FilterToken::Open) => "`(`, which a name may contain only in quotes".to_owned(),
+            Some(FilterToken::Close) => "`)`, which a name may contain only in quotes".to_owned(),
             Some(FilterToken::Quoted(name)) => format!("`\"{name}\"`"),
             Some(FilterToken::Comma) => "a comma".to_owned(),
             Some(FilterToken::Compare(comparison)) => format!("`{}`", comparison.sign()),
@@ -310,7 +310,7 @@ impl<'a> FilterReader<'a> {
         let values = self.patterns_if(values)?;
         let of = if self.take("of") { Some(self.pattern(types)?) } else { None };
         if self.at == before {
-            return Err(self.expected("the name of a value, or `of` and that of a type"));
+            return Err(self.expected("the name of a value, or `of` and the name of a type"));
         }
         Ok((values, of))
     }
@@ -393,9 +393,7 @@ impl<'a> FilterReader<'a> {
                 let edge = self.number(lasting)?;
                 if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
                     self.at -= 1;
-                    return Err(
-                        self.expected(format!("at most {MAX_CLASSES} numbers, each larger than the one before"))
-                    );
+                    return Err(self.expected(format!("at most {MAX_CLASSES} numbers in increasing order")));
                 }
                 edges.push(edge);
                 self.could_be([ExpectedToken::Word(",")]);
@@ -487,7 +485,7 @@ impl<'a> FilterReader<'a> {
     }
 
     /// Reads a number; for times, in nanoseconds.
-    #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
+    #[expect(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
     fn number(&mut self, time: bool) -> Result<f64, FilterError> {
         if time {
             return self.nanos().map(|nanos| nanos as f64);

@@ -156,7 +156,7 @@ impl FilterError {
         let error = Self::nothing("field of these types", &NamePattern::new(field), known);
         let Self::Nothing { what, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
-            let help = "it is a key of containers, for `sort`, `best`, `least` and `keep`".to_owned();
+            let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
             let example = format!("keep Thread with {field} Wait* of Activity > 2s");
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
             return Self::Nothing { what, pattern, help, example: example.into() };
@@ -181,8 +181,8 @@ impl FilterError {
             let more = if known.len() > SHOWN { ", …" } else { "" };
             known.truncate(SHOWN);
             match known.is_empty() {
-                true => "there are none".to_owned(),
-                false => format!("there are {}{more}", known.join(", ")),
+                true => "none exists".to_owned(),
+                false => format!("existing names: {}{more}", known.join(", ")),
             }
         });
         let example = example(what, meant.or_else(|| names.first().copied()));
@@ -307,7 +307,7 @@ mod tests {
             (FieldUse::Reduction, "Tags", "sum Tag of"),
         ] {
             let message = FilterError::no_field(usage, field, &known).to_string();
-            let example = message.trim_end_matches('`').rsplit_once("; example: `").expect("an example").1;
+            let example = message.trim_end_matches('`').rsplit_once("; example: `").expect("one example exists").1;
             assert!(example.starts_with(form), "{message}");
             assert!(example.parse::<crate::filter::FilterExpr>().is_ok(), "{example}");
         }

@@ -16,8 +16,8 @@ use crate::query::{
 /// Invariants: ids of types, values and containers of the inner source keep their meaning. A layer
 /// that omits something from one answer omits it from all answers. The layer's own entities have
 /// numbers from [`TimelineSource::free_numbers`] upwards.
-#[expect(missing_docs, reason = "as in TimelineSource")]
-#[expect(clippy::missing_errors_doc, reason = "as in TimelineSource")]
+#[expect(missing_docs, reason = "TimelineSource describes the methods")]
+#[expect(clippy::missing_errors_doc, reason = "TimelineSource describes the methods")]
 pub trait FilterLayer: Send + Sync {
     /// The inner source.
     fn inner(&self) -> &dyn TimelineSource;

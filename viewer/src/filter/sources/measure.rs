@@ -33,9 +33,9 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
     let sums = |own: Vec<Option<f64>>| below(&list, &own, |a, b| a + b);
     Ok(match &key.measure {
         Measure::Name => vec![None; list.len()],
-        #[expect(clippy::cast_precision_loss, reason = "an order by date")]
+        #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
         Measure::Start => list.iter().map(|info| Some(info.life.from.0 as f64)).collect(),
-        #[expect(clippy::cast_precision_loss, reason = "an order by date")]
+        #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
         Measure::End => list.iter().map(|info| Some(info.life.to.0 as f64)).collect(),
         Measure::Share { values, of } | Measure::SelfShare { values, of } => {
             let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;

@@ -54,7 +54,7 @@ pub(crate) fn reuse(
             rows[row].push(at);
             free.insert((life.to, row));
         }
-        debug_assert!(rows[first..].iter().all(|row| !row.is_empty()), "a row is made for a container");
+        debug_assert!(rows[first..].iter().all(|row| !row.is_empty()), "each row has a container");
     }
     rows.retain(|row| row.len() > 1);
     let plan = |members: Vec<usize>| {

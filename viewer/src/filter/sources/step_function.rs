@@ -259,18 +259,18 @@ mod tests {
             // The two halves are merged again.
             let middle = piece.from.midpoint(piece.to);
             if middle > piece.from {
-                writer.push(FunctionPiece { to: middle, ..*piece }).expect("there is room");
+                writer.push(FunctionPiece { to: middle, ..*piece }).expect("the pieces can be written");
             }
-            writer.push(FunctionPiece { from: middle, ..*piece }).expect("there is room");
+            writer.push(FunctionPiece { from: middle, ..*piece }).expect("the pieces can be written");
         }
-        writer.finish().expect("there is room")
+        writer.finish().expect("the pieces can be written")
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_packed_is_what_was_there(pieces in pieces(), memory in prop_oneof![Just(0_usize), Just(2_000), Just(usize::MAX)],
+        fn packed_functions_round_trip(pieces in pieces(), memory in prop_oneof![Just(0_usize), Just(2_000), Just(usize::MAX)],
             from in -600_000_000_i64..600_000_000, length in 1_i64..900_000_000, columns in 1_u32..40, limit in 0_usize..900)
         {
             let room = PieceMemory::new(memory);

@@ -130,8 +130,7 @@ impl TraceFollower {
         let count = parts_of(&self.path).map_or(0, |parts| parts.len());
         let files = if count == 1 { "the file".to_owned() } else { format!("the {count} files") };
         (count > 0).then(|| {
-            let text =
-                format!("`--follow` does not read {files} that this trace is split into: open it without `--follow`");
+            let text = format!("`--follow` does not read {files} that this trace names: open it without `--follow`");
             TraceDiagnostic::error(DiagnosticKind::File, text)
         })
     }

@@ -128,11 +128,11 @@ impl SceneStreams {
         for some in band.columns.chunks(detail.columns) {
             let fold =
                 |of: fn(&[f32; 3]) -> f32, with: fn(f32, f32) -> f32| some.iter().map(of).reduce(with).unwrap_or(0.0);
-            #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+            #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let mean = fold(|column| column[2], |a, b| a + b) / some.len() as f32;
             let now = [fold(|column| column[0], f32::min), fold(|column| column[1], f32::max), mean];
             for (y, before) in now.into_iter().zip(&mut before) {
-                #[expect(clippy::cast_possible_truncation, reason = "a height within a picture; wild ones are cut")]
+                #[expect(clippy::cast_possible_truncation, reason = "a height within an image; larger ones saturate")]
                 let height = ((band.floor - y) * scale).round() as i64;
                 let difference = height - std::mem::replace(before, height);
                 push(&mut self.bands, ((difference << 1) ^ (difference >> 63)).cast_unsigned());
@@ -171,7 +171,7 @@ impl ColumnMean {
         self.present.dedup();
         let share = |place: u16| self.sums[usize::from(place)];
         let all: f32 = self.present.iter().map(|&place| share(place)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a number of pixels")]
+        #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let columns = columns.max(1) as f32;
         let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
         let least = (columns / f32::from(steps)).min(largest);
@@ -189,7 +189,7 @@ impl ColumnMean {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a height within a picture; wild ones are cut"
+    reason = "a height within an image; larger ones saturate"
 )]
 fn steps(height: f32, resolution: f32, detail: StreamDetail) -> u16 {
     (height * resolution * f32::from(detail.steps)).round().clamp(1.0, f32::from(u16::MAX)) as u16
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_seen() {
+    fn every_entity_is_visible() {
         let mut streams = SceneStreams::default();
         streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], (WHOLE, 1.0));
         assert_eq!(read(&streams), [[(6, 1)]]);
@@ -308,11 +308,11 @@ mod tests {
         assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
         let mut streams = SceneStreams::default();
         streams.band(&band, (StreamDetail { columns: 2, steps: 1 }, 1.0));
-        assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the largest, the least, the mean of two");
+        assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the maximum, the minimum, the mean of two");
     }
 
     #[test]
-    fn of_several_columns_what_a_step_can_show_stands_for_the_rest() {
+    fn each_step_shows_the_extremes_of_its_columns() {
         let columns = [vec![(0, 0.5), (1, 0.4)], vec![(0, 0.7), (2, 0.2)], vec![(0, 0.6), (1, 0.3)]];
         let mut streams = SceneStreams::default();
         streams.cells(

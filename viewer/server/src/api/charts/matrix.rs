@@ -175,7 +175,7 @@ mod tests {
     use super::{PAIRS, PairTraffic, SIDES, TrafficMatrix};
 
     #[test]
-    fn what_is_shown_is_whole_however_many_pairs_there_are() {
+    fn the_totals_include_all_pairs() {
         // All to all of 300 containers, twice, in an order that pushes containers out late.
         let side = |n: u32| n * 7 % 300;
         let one = PairTraffic { count: 1, nanos: 5, size: Some(2.0), longest: None };

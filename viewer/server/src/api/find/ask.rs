@@ -72,7 +72,7 @@ impl FindQuery {
                     at += 1;
                 }
                 let limit = nanos(&number)
-                    .ok_or_else(|| format!("`{}` is no duration: write one as in `>10ms` or `<2.5us`", word.text))?;
+                    .ok_or_else(|| format!("`{}` is not a duration: write one as in `>10ms` or `<2.5us`", word.text))?;
                 long = true;
                 match (sign, equal) {
                     ('>', true) => least = least.max(limit),
@@ -83,7 +83,7 @@ impl FindQuery {
             } else if let Some(place) = word.strip_prefix("in:") {
                 wanted.places.push(some(place, "in:", "the name of a container")?);
             } else if let Some(place) = word.strip_prefix("at:") {
-                some(place, "at:", "a file of the source, and if need be `:` and a line")?;
+                some(place, "at:", "a source file, optionally with `:` and a line")?;
                 let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
                 let (file, line) = line.map_or((place, None), |(file, line)| (file, Some(line)));
                 wanted.place = Some(FindSource { file: file.to_owned(), line });
@@ -94,7 +94,7 @@ impl FindQuery {
                     "link" | "links" => FindKind::Link,
                     _ => {
                         return Err(format!(
-                            "`kind:{kind}` is none: there are `kind:state`, `kind:event`, `kind:link`"
+                            "`kind:{kind}` is unknown: write `kind:state`, `kind:event` or `kind:link`"
                         ));
                     }
                 });
@@ -107,7 +107,7 @@ impl FindQuery {
                 });
             } else if !word.quoted && is_comparison(word) {
                 return Err(format!(
-                    "`{}`: a field is compared by `=` or `~` here; a filter compares numbers, too",
+                    "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
                     word.text
                 ));
             } else {
@@ -118,7 +118,7 @@ impl FindQuery {
             wanted.durations = Some(least..=most);
         }
         if wanted == Self::default() {
-            return Err("write what to find: a value, `in:` a container, `>10ms`, `field=text`, `kind:link`".to_owned());
+            return Err("write a value, `in:` with a container, `>10ms`, `field=text` or `kind:link`".to_owned());
         }
         Ok(wanted)
     }
@@ -226,7 +226,7 @@ fn is_comparison(word: &str) -> bool {
 }
 
 fn some(text: &str, before: &str, what: &str) -> Result<String, String> {
-    if text.is_empty() { Err(format!("after `{before}` comes {what}")) } else { Ok(text.to_lowercase()) }
+    if text.is_empty() { Err(format!("`{before}` needs {what} after it")) } else { Ok(text.to_lowercase()) }
 }
 
 const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn words_durations_places_and_fields_are_told_apart() {
+    fn words_durations_places_and_fields_are_distinguished() {
         let wanted = FindQuery::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states")
             .expect("understood");
         assert!(wanted.value("mpi_recv (big)") && !wanted.value("MPI_Send"));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn errors_name_the_invalid_word() {
         for (text, word) in [
             (">fast", ">fast"),
             ("kind:cat", "kind:cat"),

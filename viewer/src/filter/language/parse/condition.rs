@@ -38,7 +38,7 @@ impl FilterReader<'_> {
 
     fn one(&mut self, depth: usize) -> Result<Condition, FilterError> {
         if depth >= MOST_NESTED {
-            return Err(self.expected(format!("at most {MOST_NESTED} parentheses or `not` within each other")));
+            return Err(self.expected(format!("at most {MOST_NESTED} nested parentheses or `not`")));
         }
         if self.take("not") {
             return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
@@ -78,7 +78,7 @@ impl FilterReader<'_> {
             NamePatterns::new(vec![self.pattern(operand)?])
         };
         if self.in_condition() && self.token() == Some(&FilterToken::Comma) {
-            return Err(self.expected("a single operand, as only =, !=, ~ and !~ take a list"));
+            return Err(self.expected("a single operand, because only =, !=, ~ and !~ accept a list"));
         }
         Ok(FieldTest { field, comparison, operands })
     }

@@ -133,7 +133,7 @@ impl FieldClasses {
     }
 
     /// The class of a duration.
-    #[expect(clippy::cast_precision_loss, reason = "2⁵³ nanoseconds are a hundred days")]
+    #[expect(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
     pub(crate) fn of_nanos(&self, nanos: i64) -> u8 {
         match self {
             Self::Numbers(edges) => edges.partition_point(|edge| *edge <= nanos as f64) as u8,
@@ -274,7 +274,7 @@ mod tests {
             FieldClasses::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0])
         );
         let near: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
-        let FieldClasses::Numbers(edges) = FieldClasses::of_all(&near) else { panic!("they are numbers") };
+        let FieldClasses::Numbers(edges) = FieldClasses::of_all(&near) else { panic!("the texts are numbers") };
         assert_eq!(edges.len(), SOME - 1, "{edges:?}");
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let mut all = texts(&["b", "a", "b"]);
         all.extend((0..500).map(|n| format!("rare {n}")));
         let classes = FieldClasses::of_all(&all);
-        let FieldClasses::Texts { texts, are_numbers } = &classes else { panic!("they are texts") };
+        let FieldClasses::Texts { texts, are_numbers } = &classes else { panic!("the values are texts") };
         assert!(texts.len() == MAX_CLASSES && texts.contains(&"b".to_owned()) && !are_numbers);
         assert_eq!(classes.named("Tag").len(), MAX_CLASSES + 2);
         assert_eq!(usize::from(classes.of(Some("unknown"))), MAX_CLASSES);

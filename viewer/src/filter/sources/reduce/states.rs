@@ -118,7 +118,7 @@ fn simulated(
         send(results, places, sink).map_err(|error| match error {
             StateInputError::Query(error) => {
                 failed = Some(error);
-                io::Error::other("the pieces cannot be read")
+                io::Error::other("the results cannot be read")
             }
             StateInputError::Io(error) => error,
         })
@@ -228,7 +228,7 @@ mod tests {
     use crate::query::TimeRange;
 
     #[test]
-    fn an_index_answers_as_a_store() {
+    fn an_index_gives_the_results_of_a_store() {
         let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(100_000) };
         let results: Vec<ContainerReduction> = (0..5_u32)
             .map(|container| {
@@ -236,15 +236,17 @@ mod tests {
                 let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &room);
                 for at in 0..3_000_i64 {
                     let from = at * 31 + i64::from(container);
-                    fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 }).expect("there is room");
+                    fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 })
+                        .expect("the pieces can be written");
                 }
-                let steps = fold.finish().expect("there is room");
+                let steps = fold.finish().expect("the pieces can be written");
                 ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
         let places = (0..50).map(|at| ((TypeId(7), ordered(f64::from(at))), ValueId(at))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
-        let [store, index] = [usize::MAX, 0].map(|most| simulated(&results, &places, most).expect("it is simulated"));
+        let [store, index] =
+            [usize::MAX, 0].map(|most| simulated(&results, &places, most).expect("the simulation succeeds"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
             let lane = StateLaneId { container, ty: STATE, depth: 0 };

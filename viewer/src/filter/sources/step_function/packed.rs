@@ -79,7 +79,7 @@ impl PieceBytes {
 /// The value as an integer, if it is whole. Minus zero is excluded, because it would lose its sign.
 fn whole(value: f64) -> Option<i64> {
     let fits = value.fract() == 0.0 && value.abs() <= LARGEST && (value != 0.0 || value.is_sign_positive());
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and fits")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number is whole, and fits")]
     fits.then_some(value as i64)
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<FunctionPiec
         } else {
             let zigzag = head >> 2;
             number = number.checked_add((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed())?;
-            #[expect(clippy::cast_precision_loss, reason = "it was a float")]
+            #[expect(clippy::cast_precision_loss, reason = "the number was a float")]
             let value = number as f64;
             value
         };
