@@ -237,7 +237,7 @@ mod tests {
     fn unknown_levels_get_help() {
         assert_eq!(unknown("AP", &[level("APP"), level("MPI")]), "no level `AP`; did you mean `APP`?");
         assert_eq!(unknown("heat.zzz", &[level("APP"), level("MPI")]), "no level `heat.zzz`; it has APP, MPI");
-        assert_eq!(unknown("APP", &[]), "no level `APP`; it has recorded nothing of such a spec yet");
+        assert_eq!(unknown("APP", &[]), "no level `APP`; it has recorded no events of such a spec yet");
     }
 
     /// Acts as the writer thread of a recorder for one request.
