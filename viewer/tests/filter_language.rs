@@ -346,6 +346,7 @@ fn words_need_quotes_only_where_they_would_mean_something() {
         ("cut 250ms..", "cut 250ms.."),
         ("cut 1 .. 2.5 s", "cut 1s..2500ms"),
         ("cut 200ms + 5ms", "cut 200ms..205ms"),
+        ("cut \"1..2\"", "cut 1s..2s"),
         ("count of Activity per Node into state", "count of Activity per Node into state"),
         ("sort Thread by time Wait* in 1..2 descending", "sort Thread by time Wait* in 1s..2s descending"),
         ("sort Thread by name descending", "sort Thread by name descending"),

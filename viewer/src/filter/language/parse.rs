@@ -468,19 +468,27 @@ impl<'a> FilterReader<'a> {
     }
 
     fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
-        let first = self.at;
-        self.name(time_range::FORMS)?.parse().map_err(|error| self.wrong_time(first, &error))
+        let (text, at) = self.time_text(time_range::FORMS)?;
+        text.parse().map_err(|error| self.wrong_time(&error, at))
     }
 
     fn nanos(&mut self) -> Result<i64, FilterError> {
-        let first = self.at;
-        time_text::parse(&self.name("a time in seconds, or with units")?)
-            .map_err(|error| self.wrong_time(first, &error))
+        let (text, at) = self.time_text("a time in seconds, or with units")?;
+        time_text::parse(&text).map_err(|error| self.wrong_time(&error, at))
     }
 
-    /// The error for a time or time range that begins at a token and ends before the current one.
-    fn wrong_time(&self, first: usize, error: &TimeTextError) -> FilterError {
-        let at = self.tokens[first].1.start..self.tokens[self.at - 1].1.end;
+    /// Reads a time or time range, with its position. The kinds of spaces in it matter, so it is
+    /// the text of the expression, unless it has quotes.
+    fn time_text(&mut self, what: &'static str) -> Result<(String, Range<usize>), FilterError> {
+        let first = self.at;
+        let name = self.name(what)?;
+        let tokens = &self.tokens[first..self.at];
+        let at = tokens.first().map_or(0, |token| token.1.start)..tokens.last().map_or(0, |token| token.1.end);
+        let has_quotes = tokens.iter().any(|(token, _)| matches!(token, FilterToken::Quoted(_)));
+        Ok((if has_quotes { name } else { self.text[at.clone()].to_owned() }, at))
+    }
+
+    fn wrong_time(&self, error: &TimeTextError, at: Range<usize>) -> FilterError {
         FilterError::syntax(self.text, error.expected.clone(), format!("`{}`", error.text), at)
     }
 
