@@ -4,9 +4,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,13 +13,13 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use synthetic::{About, File, Records};
 use tracer_format::{PayloadCodec, Schema};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{FieldSet, PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 /// Number of record types. Every second one contains its source position.
 const TYPES: u16 = 6;
@@ -114,7 +111,7 @@ fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u8, u32);
 
-fn record(records: &mut Records, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
+fn record(records: &mut SyntheticRecords, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
     // One text is missing.
     let string = if number % 97 == 96 { 77 } else { strings[number as usize % strings.len()] };
     let fields: [&[u8]; 6] = [
@@ -134,14 +131,14 @@ fn record(records: &mut Records, (kind, _, number): Made, thread: u8, ticks: u64
 type Stream = (bool, Vec<Vec<Made>>);
 
 fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
-    let mut file = File::new(&About::new(1), schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
     let strings: Vec<u32> = ["main", "2", "start", "0.5"].into_iter().map(|text| file.string(text)).collect();
     file.codec = PayloadCodec::Columns;
     for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
         file.thread(stream, stream.into(), "worker");
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for made in block {
                 ticks += u64::from(made.1);
                 let thread = if *is_one { stream as u8 } else { (made.2 % 3) as u8 };

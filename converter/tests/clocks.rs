@@ -2,10 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
-use synthetic::{About, File, Records, peer};
 use tracer_format::entries::{ClockAnchor, SyncSample};
 use tumit_converter::clock::{CorrectionMethod, RunClocks, TimestampSource};
 use tumit_converter::convert::{ConvertOptions, convert};
@@ -13,6 +9,7 @@ use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ExtraValue, PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
 const SPEC: &str = r#"
 trace ring;
@@ -82,8 +79,8 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     let mut files = Vec::new();
     for (rank, clock) in clocks.iter().enumerate() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-        let about = About { hz: clock.hz as u64, ..About::rank(rank as u64) };
-        let mut file = File::new(&about, &schema);
+        let about = SyntheticProcess { hz: clock.hz as u64, ..SyntheticProcess::rank(rank as u64) };
+        let mut file = SyntheticFile::new(&about, &schema);
         file.thread(0, 1, "main");
         files.push((file, Vec::<(f64, u16, Vec<u8>)>::new()));
     }
@@ -128,7 +125,7 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
         let mut file = file;
         records.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (sequence, chunk) in records.chunks(2000).enumerate() {
-            let mut block = Records::default();
+            let mut block = SyntheticRecords::default();
             for (date, kind, body) in chunk {
                 block.record(*kind, clocks[rank].at(*date), body);
             }
@@ -220,9 +217,9 @@ fn a_clock_of_a_wrong_rate_that_passes_the_last_date_is_told() {
     let (spec, diagnostics) = tumit::compile_text("ring.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
     let folder = tempfile::tempdir().unwrap();
-    let mut file = File::new(&About { hz: 1, ..About::rank(0) }, &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess { hz: 1, ..SyntheticProcess::rank(0) }, &schema);
     file.thread(0, 1, "main");
-    let mut block = Records::default();
+    let mut block = SyntheticRecords::default();
     for date in [0, 9_000_000_000, 9_300_000_000, 9_400_000_000] {
         block.record(1, date, &[0; 20]);
     }
@@ -265,14 +262,14 @@ fn without_samples_the_real_time_clock_serves() {
     let (spec, _) = tumit::compile_text("ring.tumit", SPEC);
     let schema = spec.unwrap().schema();
     for (rank, skew) in [(0u64, 0u64), (1, 5_000_000_000)] {
-        let mut file = File::new(&About::rank(rank), &schema);
+        let mut file = SyntheticFile::new(&SyntheticProcess::rank(rank), &schema);
         file.thread(0, 1, "main");
         file.anchor(ClockAnchor {
             ticks: 1_000 + skew,
             real_nanos: 1_700_000_000_000_000_000,
             ..ClockAnchor::default()
         });
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         records.record(0, 2_000 + skew, &[0; 20]);
         file.records(0, 0, &records);
         file.end();

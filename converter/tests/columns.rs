@@ -3,20 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use proptest::prelude::*;
-use synthetic::{About, File, Records};
 use tracer_format::{PayloadCodec, Schema};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionCounts;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 /// Number of record types. Every second one contains its source position. The last two are for
 /// links.
@@ -113,7 +110,14 @@ fn spec(rules: &[Vec<Arrow>]) -> String {
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u8, u32);
 
-fn record(records: &mut Records, located: bool, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
+fn record(
+    records: &mut SyntheticRecords,
+    located: bool,
+    (kind, _, number): Made,
+    thread: u8,
+    ticks: u64,
+    strings: &[u32],
+) {
     let string = match number % 23 {
         // A text that is missing.
         22 => 77,
@@ -142,14 +146,14 @@ fn record(records: &mut Records, located: bool, (kind, _, number): Made, thread:
 type Stream = (bool, Vec<Vec<Made>>);
 
 fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
-    let mut file = File::new(&About::new(1), schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
     let strings: Vec<u32> = ["main", "work", "start"].into_iter().map(|text| file.string(text)).collect();
     file.codec = PayloadCodec::Columns;
     for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
         file.thread(stream, stream.into(), "worker");
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for made in block {
                 ticks += u64::from(made.1);
                 let thread = if *is_one { stream as u8 } else { (made.2 % 3) as u8 };

@@ -2,16 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
-use synthetic::{About, File, Records};
 use tracer_format::{BLOCK_MAGIC, BlockHeader, HEADER_BYTES, PREAMBLE_BYTES, PayloadCodec};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::{Loss, OpenRun, RunOpenError};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace small;
@@ -49,13 +46,13 @@ fn run_of(codec: PayloadCodec, times: u64) -> Vec<u8> {
     // The conversion gets its rules as an option. Compiling them thousands of times would take
     // minutes.
     schema.sources.clear();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.codec = codec;
     file.thread(0, 2, "main");
     let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
     let end = [&3u32.to_le_bytes()[..], &1050u64.to_le_bytes()].concat();
     for block in 0..2u64 {
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         for time in block * times..(block + 1) * times {
             let at = 1000 + time * 100;
             records.record(0, at, &begin);
@@ -276,10 +273,10 @@ fn a_copy_of_a_file_is_left_out_and_told() {
 #[test]
 fn missing_ranks_are_reported_and_repeated_ones_are_no_loss() {
     let rank = |pid, rank| {
-        let about = About { rank: Some(rank), ranks: Some(4), ..About::new(pid) };
+        let about = SyntheticProcess { rank: Some(rank), ranks: Some(4), ..SyntheticProcess::new(pid) };
         let mut schema = spec().schema();
         schema.sources.clear();
-        let mut file = File::new(&about, &schema);
+        let mut file = SyntheticFile::new(&about, &schema);
         file.end();
         file.bytes
     };

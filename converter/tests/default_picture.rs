@@ -3,20 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/pj_dump.rs"]
-mod pj_dump;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 
-use synthetic::{About, File, Records};
 use tracer_format::schema::{FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use tracer_format::tags::{append_tag, tag};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::pj_dump;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 fn schema() -> Schema {
     let record = |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, located: false, fields };
@@ -37,9 +33,9 @@ fn schema() -> Schema {
 #[test]
 fn spans_are_states_and_events_marks() {
     let folder = tempfile::tempdir().unwrap();
-    let mut file = File::new(&About::new(42), &schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &schema());
     file.thread(0, 43, "worker");
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     records.record(0, 1_000, &5u32.to_le_bytes());
     records.record(2, 1_500, &6u32.to_le_bytes());
     records.record(1, 2_000, &[]);
@@ -81,14 +77,14 @@ fn spec(rules: &str) -> tumit::Spec {
 
 /// A process with a distinct process id of the format. Its process id of the system may be that of
 /// another process.
-fn process(about: &About, number: u8, schema: &Schema) -> File {
-    File::with_tags(about, schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number + 1; 16]))
+fn process(about: &SyntheticProcess, number: u8, schema: &Schema) -> SyntheticFile {
+    SyntheticFile::with_tags(about, schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number + 1; 16]))
 }
 
 /// A span of a thread from one timestamp to another.
-fn step(file: &mut File, stream: u32, tid: u64, name: &str, (from, to): (u64, u64)) {
+fn step(file: &mut SyntheticFile, stream: u32, tid: u64, name: &str, (from, to): (u64, u64)) {
     file.thread(stream, tid, name);
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     records.record(0, from, &5u32.to_le_bytes());
     records.record(1, to, &[]);
     file.records(stream, 0, &records);
@@ -132,16 +128,16 @@ fn assert_one_state_each(rows: &[String], threads: usize) {
 
 /// The equal property, two processes, the delay of the second one, and the names of the rows by
 /// tree.
-type Case = (&'static str, [About; 2], u64, [&'static [&'static str]; 3]);
+type Case = (&'static str, [SyntheticProcess; 2], u64, [&'static [&'static str]; 3]);
 
 #[test]
 fn no_two_processes_share_a_row() {
-    let ranked = |rank, pid| About { rank: Some(rank), ..About::new(pid) };
-    let on = |host, pid| About { host, ..About::new(pid) };
+    let ranked = |rank, pid| SyntheticProcess { rank: Some(rank), ..SyntheticProcess::new(pid) };
+    let on = |host, pid| SyntheticProcess { host, ..SyntheticProcess::new(pid) };
     let cases: [Case; 5] = [
         (
             "equal process ids at one time",
-            [About::new(1), About::new(1)],
+            [SyntheticProcess::new(1), SyntheticProcess::new(1)],
             0,
             [
                 &["pid 1#1", "pid 1#2"],
@@ -151,7 +147,7 @@ fn no_two_processes_share_a_row() {
         ),
         (
             "equal process ids one after the other",
-            [About::new(1), About::new(1)],
+            [SyntheticProcess::new(1), SyntheticProcess::new(1)],
             5_000,
             [
                 &["pid 1#1", "pid 1#2"],
@@ -173,7 +169,7 @@ fn no_two_processes_share_a_row() {
         ),
         (
             "nothing equal",
-            [About::new(10), About::new(11)],
+            [SyntheticProcess::new(10), SyntheticProcess::new(11)],
             0,
             [&["pid 10", "pid 11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
         ),
@@ -209,7 +205,7 @@ fn no_two_processes_share_a_row() {
 fn a_thread_id_that_is_used_again_has_a_row_of_its_own() {
     for tree in TREES {
         let folder = tempfile::tempdir().unwrap();
-        let mut file = process(&About::new(1), 0, &spec(tree).schema());
+        let mut file = process(&SyntheticProcess::new(1), 0, &spec(tree).schema());
         step(&mut file, 0, 7, "pool", (1_000, 2_000));
         step(&mut file, 1, 7, "pool", (3_000, 4_000));
         step(&mut file, 2, 7, "pool", (5_000, 6_000));
@@ -238,10 +234,10 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     // two, 9 in none.
     let threads: [&[u64]; 3] = [&[5, 6], &[5, 7, 8], &[8]];
     for (number, tids) in (0u8..).zip(threads) {
-        let mut file = process(&About::new(u64::from(number) + 1), number, &schema);
+        let mut file = process(&SyntheticProcess::new(u64::from(number) + 1), number, &schema);
         for (stream, tid) in (0u32..).zip(tids) {
             file.thread(stream, *tid, &format!("t{tid}"));
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             if stream == 0 && number == 0 {
                 for (at, tid) in (0u64..).zip([5u64, 6, 7, 8, 9, 8]) {
                     records.record(2, 1_000 + at, &tid.to_le_bytes());
@@ -281,9 +277,9 @@ fn threads_and_processes_end_when_they_end() {
     for tree in TREES {
         let folder = tempfile::tempdir().unwrap();
         let schema = spec(tree).schema();
-        let mut file = process(&About::new(1), 0, &schema);
+        let mut file = process(&SyntheticProcess::new(1), 0, &schema);
         let begin = |ticks: u64| {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             records.record(0, ticks, &5u32.to_le_bytes());
             records
         };
@@ -295,7 +291,7 @@ fn threads_and_processes_end_when_they_end() {
         file.records(1, 0, &begin(1_100));
         file.end_at(3_000);
         file.save(folder.path(), "a.tmt");
-        let mut killed = process(&About::new(2), 1, &schema);
+        let mut killed = process(&SyntheticProcess::new(2), 1, &schema);
         step(&mut killed, 0, 9, "killed", (1_000, 1_500));
         killed.save(folder.path(), "b.tmt");
         let (rows, _) = converted(folder.path());
@@ -318,7 +314,7 @@ fn threads_and_processes_end_when_they_end() {
 #[test]
 fn streams_begin_and_end_one_after_the_other() {
     let folder = tempfile::tempdir().unwrap();
-    let mut file = process(&About::new(1), 0, &spec("").schema());
+    let mut file = process(&SyntheticProcess::new(1), 0, &spec("").schema());
     // More threads than are held at one time. Some overlap, some are out of order, and one lasts
     // throughout.
     step(&mut file, 0, 1, "main", (1_000, 900_000));

@@ -2,26 +2,26 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/pj_dump.rs"]
-mod pj_dump;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
-use synthetic::{About, File, Records};
 use tumit_converter::convert::{ConvertOptions, convert, convert_to_text, own_paje_output};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::pj_dump;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 /// A run of one process and one thread with the spec `text`.
-fn run_of(path: &str, text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, OpenRun) {
+fn run_of(
+    path: &str,
+    text: &str,
+    write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecords),
+) -> (tempfile::TempDir, OpenRun) {
     let (spec, diagnostics) = tumit::compile_text(path, text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let folder = tempfile::tempdir().unwrap();
-    let mut file = File::new(&About::new(42), &spec.schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
     file.thread(0, 43, "main");
     file.thread(1, 44, "other");
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     write(&mut file, &mut records);
     file.records(0, 0, &records);
     file.end();
@@ -191,10 +191,10 @@ fn parts_of_an_async_span_are_linked() {
     let begin = |task: u64, n: u16| [&task.to_le_bytes()[..], &n.to_le_bytes()].concat();
     let folder = tempfile::tempdir().unwrap();
     let spec = tumit::compile_text("t.tumit", text).0.unwrap();
-    let mut file = File::new(&About::new(42), &spec.schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
     file.thread(0, 43, "one");
     file.thread(1, 44, "two");
-    let (mut one, mut two) = (Records::default(), Records::default());
+    let (mut one, mut two) = (SyntheticRecords::default(), SyntheticRecords::default());
     one.record(0, 1_000, &begin(1, 5));
     one.record(1, 2_000, &1u64.to_le_bytes());
     one.record(0, 2_500, &begin(2, 6));

@@ -1,25 +1,20 @@
-//! Live files: the data that a killed process had in memory is used, impossible data is reported,
+//! SyntheticLiveFile files: the data that a killed process had in memory is used, impossible data is reported,
 //! and nothing panics.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/live.rs"]
-mod live;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 
-use live::{HEAD_BYTES, HEADER_BYTES, Live, SLOT_BYTES, Slot};
 use proptest::prelude::*;
-use synthetic::{About, File, Records, process_id};
 use tracer_format::Schema;
 use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockKind, ID_LOST};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
+use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -30,8 +25,8 @@ fn schema() -> Schema {
 }
 
 /// Records `mark` with these numbers, each 10 ticks after the one before.
-fn marks(numbers: std::ops::Range<u32>) -> Records {
-    let mut records = Records::default();
+fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
     for n in numbers {
         records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
     }
@@ -39,8 +34,8 @@ fn marks(numbers: std::ops::Range<u32>) -> Records {
 }
 
 /// A file with two blocks of one thread, 0..3 and 3..6, without an end.
-fn file() -> File {
-    let mut file = File::new(&About::new(1), &schema());
+fn file() -> SyntheticFile {
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     file.thread(0, 2, "main");
     file.records(0, 0, &marks(0..3));
     file.records(0, 1, &marks(3..6));
@@ -48,13 +43,13 @@ fn file() -> File {
 }
 
 /// The live file of `file` with marks 6..9 as the third block.
-fn live() -> Live {
-    let mut live = Live::new(process_id(1), 4);
-    live.slot(2, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
+fn live() -> SyntheticLiveFile {
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
+    live.slot(2, &SyntheticSlot { sequence: 2, records: marks(6..9), ..SyntheticSlot::default() });
     live
 }
 
-fn folder(file: &File, live: &Live) -> tempfile::TempDir {
+fn folder(file: &SyntheticFile, live: &SyntheticLiveFile) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
     live.save(folder.path(), "a.live");
@@ -92,9 +87,9 @@ fn live_slots_are_blocks_of_their_streams() {
     let mut live = live();
     live.thread(1, 3, "late");
     live.string(7, "seven");
-    let mut named = Records::default();
+    let mut named = SyntheticRecords::default();
     named.record(1, 1095, &7u32.to_le_bytes());
-    live.slot(0, &Slot { stream: 1, records: named, ..Slot::default() });
+    live.slot(0, &SyntheticSlot { stream: 1, records: named, ..SyntheticSlot::default() });
     let folder = folder(&file(), &live);
     let (lines, losses) = open(folder.path());
     assert_eq!(lines, [expected(0..9), vec!["late named what=seven".to_owned()]].concat());
@@ -107,7 +102,7 @@ fn what_was_flushed_is_not_read_again() {
     let mut live = live();
     let records = marks(3..9);
     let flushed = u32::try_from(records.payload.len() / 2).unwrap();
-    live.slot(2, &Slot { sequence: 2, records, flushed: (flushed, 3, 1050), ..Slot::default() });
+    live.slot(2, &SyntheticSlot { sequence: 2, records, flushed: (flushed, 3, 1050), ..SyntheticSlot::default() });
     let folder = folder(&file(), &live);
     let run = OpenRun::open(folder.path()).unwrap();
     assert_eq!(listed(&run), expected(0..9));
@@ -120,13 +115,13 @@ fn a_block_of_the_file_wins_and_what_follows_it_in_the_slot_is_used() {
     // The process was killed after it wrote the block and before it updated the slot. Meanwhile it
     // continued to record.
     let mut live = live();
-    live.slot(2, &Slot { sequence: 1, records: marks(3..8), ..Slot::default() });
+    live.slot(2, &SyntheticSlot { sequence: 1, records: marks(3..8), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..8));
     assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 2, .. }]), "{losses:?}");
     // The slot contains the same block, less than the block, or different records.
     for (records, told) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
-        live.slot(2, &Slot { sequence: 1, records, ..Slot::default() });
+        live.slot(2, &SyntheticSlot { sequence: 1, records, ..SyntheticSlot::default() });
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..6));
         assert!(matches!(&losses[0], Loss::NotEnded { live_records: 0, .. }), "{losses:?}");
@@ -137,8 +132,8 @@ fn a_block_of_the_file_wins_and_what_follows_it_in_the_slot_is_used() {
 #[test]
 fn gaps_and_drops_are_told() {
     let mut live = live();
-    live.slot(2, &Slot { sequence: 4, records: marks(6..9), dropped: 5, ..Slot::default() });
-    live.slot(3, &Slot { stream: 9, dropped: 2, ..Slot::default() });
+    live.slot(2, &SyntheticSlot { sequence: 4, records: marks(6..9), dropped: 5, ..SyntheticSlot::default() });
+    live.slot(3, &SyntheticSlot { stream: 9, dropped: 2, ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..9));
     assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 2, .. })), "{losses:?}");
@@ -151,8 +146,8 @@ fn a_live_file_elsewhere_is_found() {
     let mut file = file();
     let path = elsewhere.path().join("x.live");
     // The path is in the process block itself.
-    let about = About::new(1);
-    let mut other = File::with_tags(&about, &schema(), |tags| {
+    let about = SyntheticProcess::new(1);
+    let mut other = SyntheticFile::with_tags(&about, &schema(), |tags| {
         append_tag(tags, 13, path.to_str().unwrap().as_bytes());
     });
     other.thread(0, 2, "main");
@@ -197,12 +192,12 @@ fn whose_a_live_file_is_decides() {
 
 #[test]
 fn a_file_that_had_no_time_to_say_who_it_is_believes_the_log() {
-    let mut live = Live::new(process_id(1), 4);
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
     append_tag(&mut tags, tag::HOST, b"there");
     let whole = file();
-    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { records: marks(0..3), ..SyntheticSlot::default() });
     let empty = tempfile::tempdir().unwrap();
     fs::write(empty.path().join("a.tmt"), &whole.bytes[..tracer_format::PREAMBLE_BYTES]).unwrap();
     live.save(empty.path(), "a.live");
@@ -235,13 +230,13 @@ fn names_that_the_file_has_are_newer() {
 
 #[test]
 fn a_live_file_can_stand_for_a_file_that_could_not_be_written() {
-    let mut live = Live::new(process_id(1), 4);
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
     live.entry(BlockKind::Process, u32::MAX, &tags);
     live.schema(&schema());
     live.thread(0, 2, "main");
-    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { records: marks(0..3), ..SyntheticSlot::default() });
     live.put(2048 + 8 * 255, &4u64.to_le_bytes());
     let folder = tempfile::tempdir().unwrap();
     live.save(folder.path(), "a.live");
@@ -262,9 +257,9 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
     // Marks 0..3 and 3..6 are blocks 0 and 1 of the file. The slot contained both, and marks none,
     // one or both of them as written.
     for (blocks, flushed) in [(0u64, (0, 0, 0)), (1, (30, 3, 1020)), (2, (60, 6, 1050))] {
-        let mut live = Live::new(process_id(1), 2);
-        live.slot(1, &Slot { sequence: 0, records: marks(0..8), flushed, ..Slot::default() });
-        live.put(Live::slot_at(1) + 30, &u16::try_from(blocks).unwrap().to_le_bytes());
+        let mut live = SyntheticLiveFile::new(process_id(1), 2);
+        live.slot(1, &SyntheticSlot { sequence: 0, records: marks(0..8), flushed, ..SyntheticSlot::default() });
+        live.put(SyntheticLiveFile::slot_at(1) + 30, &u16::try_from(blocks).unwrap().to_le_bytes());
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..8), "{blocks} blocks");
         assert_eq!(others(&losses), Vec::<String>::new());
@@ -274,7 +269,7 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
 /// Each case changes the records or the head of a slot, and gives the expected report.
 #[test]
 fn what_cannot_be_true_is_told() {
-    let at = Live::slot_at(2);
+    let at = SyntheticLiveFile::slot_at(2);
     let record = |n: usize| at + HEAD_BYTES + n * 10;
     let unlike: [(&str, usize, &[u8], u32, &str); 8] = [
         ("an unknown id", record(1), &[0xEE], 7, "break off after 10 of 30 bytes: record id 238"),
@@ -297,7 +292,7 @@ fn what_cannot_be_true_is_told() {
 
 #[test]
 fn processes_that_ended_before_they_recorded_lost_nothing() {
-    let (header, zeros) = (Live::new(process_id(2), 4), vec![0; HEADER_BYTES + 4 * SLOT_BYTES]);
+    let (header, zeros) = (SyntheticLiveFile::new(process_id(2), 4), vec![0; HEADER_BYTES + 4 * SLOT_BYTES]);
     for early in [&[][..], &zeros, &header.bytes] {
         let folder = folder(&file(), &live());
         let path = folder.path().join("b.live");
@@ -341,7 +336,7 @@ fn names_that_were_being_written_are_no_damage() {
 #[test]
 fn two_slots_with_one_name_are_told() {
     let mut live = live();
-    live.slot(3, &Slot { sequence: 2, records: marks(20..22), ..Slot::default() });
+    live.slot(3, &SyntheticSlot { sequence: 2, records: marks(20..22), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..9));
     assert!(others(&losses)[0].contains("block 2 of stream 0, which another slot has"), "{losses:?}");
@@ -359,7 +354,7 @@ fn a_block_that_was_being_written_is_no_damage() {
         let (lines, losses) = open(pair.path());
         assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()), "cut at {cut}");
         // Without the slot, damage is reported.
-        Live::new(process_id(1), 4).save(pair.path(), "a.live");
+        SyntheticLiveFile::new(process_id(1), 4).save(pair.path(), "a.live");
         let (lines, losses) = open(pair.path());
         assert_eq!(lines, expected(0..6));
         assert!(others(&losses)[0].contains("cut short"), "cut at {cut}: {losses:?}");
@@ -369,10 +364,10 @@ fn a_block_that_was_being_written_is_no_damage() {
 #[test]
 fn what_was_overwritten_meanwhile_is_as_the_file_says() {
     let mut live = live();
-    live.slot(3, &Slot { sequence: 1, records: marks(20..26), ..Slot::default() });
+    live.slot(3, &SyntheticSlot { sequence: 1, records: marks(20..26), ..SyntheticSlot::default() });
     assert_eq!(others(&open(folder(&file(), &live).path()).1).len(), 1, "a block that is otherwise in the file");
     // A slot that overwrites was copied and then released. The block of the file has its records.
-    live.put(Live::slot_at(3) + 60, &2u32.to_le_bytes());
+    live.put(SyntheticLiveFile::slot_at(3) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()));
 }
@@ -404,16 +399,19 @@ fn headers_that_cannot_be_true_are_told() {
 }
 
 /// A live file with names, two streams and a partly flushed slot.
-fn rich() -> Live {
+fn rich() -> SyntheticLiveFile {
     let mut live = live();
     live.thread(1, 3, "late");
     live.string(7, "seven");
-    let mut named = Records::default();
+    let mut named = SyntheticRecords::default();
     named.record(1, 5_000_000_000, &7u32.to_le_bytes());
     named.payload.extend(ID_LOST.to_le_bytes());
     named.payload.extend([0; 40]);
-    live.slot(0, &Slot { stream: 1, records: named, dropped: 3, ..Slot::default() });
-    live.slot(1, &Slot { sequence: 1, records: marks(3..6), flushed: (30, 3, 1050), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { stream: 1, records: named, dropped: 3, ..SyntheticSlot::default() });
+    live.slot(
+        1,
+        &SyntheticSlot { sequence: 1, records: marks(3..6), flushed: (30, 3, 1050), ..SyntheticSlot::default() },
+    );
     live
 }
 
@@ -423,7 +421,7 @@ fn every_cut_is_survived_and_told() {
     let whole = open(pair.path());
     assert_eq!((whole.0.len(), others(&whole.1).len()), (10, 1), "{whole:?}");
     let bytes = rich().bytes;
-    let used = Live::slot_at(2) + HEAD_BYTES + 30;
+    let used = SyntheticLiveFile::slot_at(2) + HEAD_BYTES + 30;
     for cut in (0..bytes.len()).filter(|cut| *cut < 128 || cut % 61 == 0 || cut.abs_diff(used) < 40) {
         fs::write(pair.path().join("a.live"), &bytes[..cut]).unwrap();
         let (lines, losses) = open(pair.path());
@@ -445,7 +443,7 @@ proptest! {
             // Most of the file is empty, so the cases select used bytes.
             let places: Vec<usize> = (0..80)
                 .chain(HEADER_BYTES..HEADER_BYTES + 64)
-                .chain((0..4).flat_map(|slot| Live::slot_at(slot)..Live::slot_at(slot) + HEAD_BYTES + 60))
+                .chain((0..4).flat_map(|slot| SyntheticLiveFile::slot_at(slot)..SyntheticLiveFile::slot_at(slot) + HEAD_BYTES + 60))
                 .collect();
             let at = if head { places[at.index(places.len())] } else { at.index(live.bytes.len()) };
             live.bytes[at] ^= flip;
@@ -465,21 +463,23 @@ fn what_was_overwritten_is_counted_and_no_block_is_missing() {
     // Blocks 2 to 8 were overwritten. Block 8 is in slot 1. 20 records are counted as dropped, and
     // the 5 records of slot 1 are not counted yet.
     live.put(72, &20u64.to_le_bytes());
-    let given_up = Slot { sequence: 8, records: marks(20..25), flushed: (0, 0, 20), ..Slot::default() };
+    let given_up =
+        SyntheticSlot { sequence: 8, records: marks(20..25), flushed: (0, 0, 20), ..SyntheticSlot::default() };
     live.slot(1, &given_up);
-    live.put(Live::slot_at(1) + 60, &3u32.to_le_bytes());
-    live.slot(2, &Slot { sequence: 9, records: marks(30..33), ..Slot::default() });
-    live.put(Live::slot_at(2) + 60, &2u32.to_le_bytes());
+    live.put(SyntheticLiveFile::slot_at(1) + 60, &3u32.to_le_bytes());
+    live.slot(2, &SyntheticSlot { sequence: 9, records: marks(30..33), ..SyntheticSlot::default() });
+    live.put(SyntheticLiveFile::slot_at(2) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, [expected(0..6), expected(30..33)].concat());
     assert_eq!(others(&losses).len(), 1, "{losses:?}");
-    let dropped = |live: &Live| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
+    let dropped =
+        |live: &SyntheticLiveFile| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
     assert_eq!(dropped(&live), 25);
     // Now they are counted.
     live.put(72, &25u64.to_le_bytes());
     assert_eq!(dropped(&live), 25);
     // In a slot that does not overwrite, the gap is seven missing blocks.
-    live.put(Live::slot_at(2) + 60, &1u32.to_le_bytes());
+    live.put(SyntheticLiveFile::slot_at(2) + 60, &1u32.to_le_bytes());
     let (_, losses) = open(folder(&file(), &live).path());
     assert!(others(&losses).iter().any(|loss| loss.contains("7 blocks of stream 0 are missing")), "{losses:?}");
 }
@@ -487,14 +487,14 @@ fn what_was_overwritten_is_counted_and_no_block_is_missing() {
 #[test]
 fn slots_may_be_divided() {
     // Two slots of 8,192 bytes. The first is divided, so its second half has a head.
-    let mut live = Live::new(process_id(1), 4);
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
     live.put(32, &8192u32.to_le_bytes());
     live.put(36, &2u32.to_le_bytes());
-    live.put(Live::slot_at(0) + 60, &4u32.to_le_bytes());
-    live.slot(1, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
-    live.slot(2, &Slot { sequence: 3, records: marks(9..12), ..Slot::default() });
+    live.put(SyntheticLiveFile::slot_at(0) + 60, &4u32.to_le_bytes());
+    live.slot(1, &SyntheticSlot { sequence: 2, records: marks(6..9), ..SyntheticSlot::default() });
+    live.slot(2, &SyntheticSlot { sequence: 3, records: marks(9..12), ..SyntheticSlot::default() });
     // A slot that is not divided contains no further heads, even if its bytes look like one.
-    live.slot(3, &Slot { sequence: 4, records: marks(12..15), ..Slot::default() });
+    live.slot(3, &SyntheticSlot { sequence: 4, records: marks(12..15), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..12));
     assert!(others(&losses).is_empty(), "{losses:?}");

@@ -3,18 +3,15 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and tells the peak")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
-use synthetic::{About, File, Records};
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, PayloadCodec};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace load;
@@ -56,14 +53,14 @@ const LIMIT_KILOBYTES: u64 = 200_000;
 
 fn write_run(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     for stream in 0..STREAMS {
         file.thread(stream, u64::from(stream), "worker");
     }
     let per_stream = RECORDS / u64::from(STREAMS);
     for block in 0..per_stream / 2500 {
         for stream in 0..STREAMS {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             let thread = stream.to_le_bytes();
             for at in (block * 2500..(block + 1) * 2500).step_by(4) {
                 let ticks = 1_000_000 + at * 100 + u64::from(stream);
@@ -86,10 +83,10 @@ fn write_run(folder: &std::path::Path) {
 /// missing.
 fn write_run_without_ends(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 1, "worker");
     for block in 0..RECORDS / 2500 {
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         for at in block * 2500..(block + 1) * 2500 {
             records.record(2, 1_000_000 + at, &[&0u32.to_le_bytes()[..], &at.to_le_bytes()].concat());
         }
@@ -102,10 +99,10 @@ fn write_run_without_ends(folder: &std::path::Path) {
 /// One container after another, each with a record of its beginning and of its end.
 fn write_run_of_tasks(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 1, "worker");
     for block in 0..RECORDS / 2500 {
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         for at in block * 2500..(block + 1) * 2500 {
             records.record(if at % 2 == 0 { 4 } else { 5 }, 1_000_000 + at, &(at / 2).to_le_bytes());
         }
@@ -119,12 +116,12 @@ fn write_run_of_tasks(folder: &std::path::Path) {
 /// Some have no end.
 fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     for stream in 0..2 {
         file.thread(stream, stream.into(), "worker");
     }
     for (block, first) in (0..requests).step_by(1000).enumerate() {
-        let (mut asks, mut answers) = (Records::default(), Records::default());
+        let (mut asks, mut answers) = (SyntheticRecords::default(), SyntheticRecords::default());
         for at in first..first + 1000 {
             let key = at.to_le_bytes();
             asks.record(6, 1_000_000 + at * 10, &[&0u32.to_le_bytes()[..], &key].concat());
@@ -145,10 +142,10 @@ const THREADS: u32 = 40_000;
 /// Threads with two records each, one after another.
 fn write_run_of_threads(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     for stream in 0..THREADS {
         file.thread(stream, u64::from(stream) + 1, "");
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         let ticks = 1_000_000 + u64::from(stream) * 100;
         records.record(0, ticks, &[&stream.to_le_bytes()[..], &2u16.to_le_bytes(), b"ok"].concat());
         records.record(1, ticks + 50, &[stream.to_le_bytes().as_slice(), &(ticks + 20).to_le_bytes()].concat());
@@ -164,12 +161,12 @@ const LARGE: u32 = 32;
 /// Each stream has one block of 4 MiB, which is stored in about ten kilobytes.
 fn write_run_of_large_blocks(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.codec = PayloadCodec::Lz4;
     let text = [&60_000_u16.to_le_bytes()[..], &[b'a'; 60_000]].concat();
     for stream in 0..LARGE {
         file.thread(stream, stream.into(), "worker");
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         for at in 0..70 {
             records.record(8, 1_000_000 + at * 100 + u64::from(stream), &text);
         }
@@ -187,13 +184,13 @@ fn write_run_of_large_blocks(folder: &std::path::Path) {
 /// block.
 fn write_run_of_all_kinds(folder: &std::path::Path) {
     let schema = tumit::compile_text("load.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     for stream in 0..6_u32 {
         file.thread(stream, stream.into(), "worker");
         file.codec = [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns][stream as usize % 3];
         let thread = stream.to_le_bytes();
         for block in 0..3_u64 {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for at in block * 600..(block + 1) * 600 {
                 let ticks = 1_000_000 + at * 100 + u64::from(stream);
                 if stream < 3 {

@@ -3,14 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::ops::Range;
 use std::path::Path;
 
 use proptest::prelude::*;
-use synthetic::{About, File, Records, peer};
 use tracer_format::block::decode_block;
 use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
@@ -21,6 +17,7 @@ use tumit_converter::tools::dump::RecordSelection;
 use tumit_converter::tools::info;
 use tumit_converter::tools::repair::write;
 use tumit_paje::time::GlobalNanos;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -51,7 +48,7 @@ fn piece() -> impl Strategy<Value = Piece> {
 
 /// A file of these pieces, without and with its end.
 fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
-    let mut file = File::new(&About::new(1), &schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     let mut next = [0u64; 4];
     let mut name = file.string("first");
     for (piece, at) in pieces.iter().zip(1u64..) {
@@ -74,7 +71,7 @@ fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
                 if *sequence == 0 {
                     file.thread(stream, 10 + u64::from(stream), &format!("thread {stream}"));
                 }
-                let mut records = Records::default();
+                let mut records = SyntheticRecords::default();
                 for n in 0..count {
                     let (kind, value) = if n % 3 == 0 { (1, name) } else { (0, n) };
                     records.record(kind, ticks + u64::from(n), &value.to_le_bytes());

@@ -3,19 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
-use synthetic::{About, File, Records};
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, PayloadCodec, cause};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionCounts;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace packings;
@@ -58,7 +55,7 @@ rule bare -> set count = "bare" on thread[0];
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
 type Made = (u16, u32, u32);
 
-fn record(records: &mut Records, (kind, _, number): Made, ticks: u64, strings: &[u32]) {
+fn record(records: &mut SyntheticRecords, (kind, _, number): Made, ticks: u64, strings: &[u32]) {
     let thread = (number % 3).to_le_bytes();
     let string = strings[number as usize / 3 % strings.len()].to_le_bytes();
     let key = [(number / 3 % 5) as u8];
@@ -75,7 +72,7 @@ fn record(records: &mut Records, (kind, _, number): Made, ticks: u64, strings: &
     records.record(kind, ticks, &body);
 }
 
-fn lost(records: &mut Records, ticks: u64) {
+fn lost(records: &mut SyntheticRecords, ticks: u64) {
     let lost = DroppedRecords { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
     let first = if records.count == 0 {
         (records.first, records.last) = (ticks, ticks);
@@ -92,14 +89,14 @@ fn lost(records: &mut Records, ticks: u64) {
 
 fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<Made>>]) {
     let schema = tumit::compile_text("packings.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     let strings: Vec<u32> = ["main", "work", "wait", "start"].into_iter().map(|text| file.string(text)).collect();
     file.codec = codec;
     for (stream, blocks) in (0u32..).zip(streams) {
         file.thread(stream, stream.into(), "worker");
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for made in block {
                 // The clock is sometimes set back between blocks.
                 ticks = if made.1 == 99 && records.count == 0 { ticks - 50 } else { ticks + u64::from(made.1) };

@@ -2,15 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use proptest::prelude::*;
-use synthetic::{About, File, Records};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace dates;
@@ -50,16 +47,16 @@ proptest! {
         let streams: Steps = streams;
         let spec = tumit::compile_text("dates.tumit", SPEC).0.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let mut file = File::new(&About::new(1), &spec.schema());
+        let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &spec.schema());
         // The first record of all determines the start of the run.
-        let mut first = Records::default();
+        let mut first = SyntheticRecords::default();
         first.record(1, 1_000, &[]);
         file.records(99, 0, &first);
         let mut expected = vec![(0i64, 2u32)];
         for (stream, blocks) in streams.iter().enumerate() {
             let mut now = 1_000u64;
             for (sequence, block) in blocks.iter().enumerate() {
-                let mut records = Records::default();
+                let mut records = SyntheticRecords::default();
                 for (step, other) in block {
                     now += step;
                     let date = i64::try_from(now).unwrap() - 1_000;

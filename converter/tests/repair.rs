@@ -3,23 +3,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/live.rs"]
-mod live;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 
-use live::{Live, Slot};
 use proptest::prelude::*;
-use synthetic::{About, File, Records, process_id};
 use tracer_format::block::append_block;
 use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
 use tumit_converter::tools::repair::{FileRepair, write};
+use tumit_test_support::synthetic_live_file::{HEADER_BYTES, SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
 
@@ -29,22 +24,22 @@ fn schema() -> Schema {
     schema
 }
 
-fn marks(numbers: std::ops::Range<u32>) -> Records {
-    let mut records = Records::default();
+fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
     for n in numbers {
         records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
     }
     records
 }
 
-fn named(id: u32, ticks: u64) -> Records {
-    let mut records = Records::default();
+fn named(id: u32, ticks: u64) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
     records.record(1, ticks, &id.to_le_bytes());
     records
 }
 
-fn file() -> File {
-    let mut file = File::new(&About::new(1), &schema());
+fn file() -> SyntheticFile {
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     file.thread(0, 2, "main");
     assert_eq!(file.string("one"), 1);
     file.records(0, 0, &marks(0..3));
@@ -55,15 +50,15 @@ fn file() -> File {
 
 /// A live file with names 1 (which the file also has) and 2, the rest of block 1 of stream 0, its
 /// block 2, and a block of stream 1.
-fn live() -> Live {
-    let mut live = Live::new(process_id(1), 4);
+fn live() -> SyntheticLiveFile {
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
     live.string(1, "one");
     live.log_is_in_file();
     live.string(2, "two");
     live.thread(1, 3, "late");
-    live.slot(0, &Slot { sequence: 2, records: marks(8..12), dropped: 4, ..Slot::default() });
-    live.slot(1, &Slot { stream: 1, sequence: 1, records: named(2, 1101), ..Slot::default() });
-    live.slot(3, &Slot { sequence: 1, records: marks(3..8), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { sequence: 2, records: marks(8..12), dropped: 4, ..SyntheticSlot::default() });
+    live.slot(1, &SyntheticSlot { stream: 1, sequence: 1, records: named(2, 1101), ..SyntheticSlot::default() });
+    live.slot(3, &SyntheticSlot { sequence: 1, records: marks(3..8), ..SyntheticSlot::default() });
     live
 }
 
@@ -124,10 +119,10 @@ fn live_blocks_go_into_the_file() {
 fn a_number_that_was_left_out_behind_a_live_block_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     file().save(folder.path(), "a.tmt");
-    let mut live = Live::new(process_id(1), 4);
+    let mut live = SyntheticLiveFile::new(process_id(1), 4);
     live.thread(1, 3, "late");
-    live.slot(0, &Slot { sequence: 2, records: marks(6..9), ..Slot::default() });
-    live.slot(1, &Slot { sequence: 4, records: marks(9..12), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { sequence: 2, records: marks(6..9), ..SyntheticSlot::default() });
+    live.slot(1, &SyntheticSlot { sequence: 4, records: marks(9..12), ..SyntheticSlot::default() });
     live.save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
     let process = &after.processes[0];
@@ -174,7 +169,7 @@ fn names_of_a_damaged_file_come_from_the_log() {
 /// has other texts for some of them. The names in the file are used, before and after the repair.
 #[test]
 fn the_file_is_right_where_the_log_says_its_names_otherwise() {
-    let with_log = |change: &dyn Fn(&mut Live)| {
+    let with_log = |change: &dyn Fn(&mut SyntheticLiveFile)| {
         let folder = tempfile::tempdir().unwrap();
         file().save(folder.path(), "a.tmt");
         let mut live = live();
@@ -189,7 +184,7 @@ fn the_file_is_right_where_the_log_says_its_names_otherwise() {
     assert_eq!(with_log(&|live| live.bytes[in_file] = 0), unchanged);
     let text = (0..live().bytes.len()).find(|at| live().bytes[*at..].starts_with(b"one")).unwrap();
     assert_eq!(with_log(&|live| live.bytes[text] ^= 1), unchanged);
-    let both = |live: &mut Live| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
+    let both = |live: &mut SyntheticLiveFile| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
     assert_eq!(with_log(&both), unchanged);
 }
 
@@ -203,7 +198,7 @@ fn a_damaged_log_makes_no_other_process() {
     file.save(folder.path(), "a.tmt");
     let mut live = live();
     // The stream of the log's first entry, a name. It is not a valid process number in this file.
-    live.bytes[live::HEADER_BYTES + 4] ^= 1;
+    live.bytes[HEADER_BYTES + 4] ^= 1;
     live.save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
     assert!(listed(&after).len() > 5, "{:?}", listed(&after));
@@ -212,13 +207,13 @@ fn a_damaged_log_makes_no_other_process() {
 #[test]
 fn a_live_file_alone_becomes_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let mut live = Live::new(process_id(1), 2);
+    let mut live = SyntheticLiveFile::new(process_id(1), 2);
     let mut tags = Vec::new();
     tracer_format::tags::append_tag(&mut tags, tracer_format::tags::tag::PROCESS_ID, &process_id(1));
     live.entry(BlockKind::Process, u32::MAX, &tags);
     live.schema(&schema());
     live.thread(0, 2, "main");
-    live.slot(0, &Slot { records: marks(0..3), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { records: marks(0..3), ..SyntheticSlot::default() });
     live.save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
     assert_eq!(after.losses(), []);
@@ -274,7 +269,7 @@ proptest! {
     #[test]
     fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
         let (mut file, mut live) = (file(), live());
-        let used = Live::slot_at(3) + 130;
+        let used = SyntheticLiveFile::slot_at(3) + 130;
         for (which, at, flip) in flips {
             if which {
                 let at = at.index(file.bytes.len());

@@ -3,33 +3,26 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/drawn.rs"]
-mod drawn;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-#[path = "support/truth.rs"]
-mod truth;
-
-use drawn::{beyond, judged, scene};
-use truth::Bursts;
 use tumit_converter::clock::CorrectionMethod;
+use tumit_test_support::clock_truth::BurstSchedule;
+use tumit_test_support::clock_truth::{errors_beyond_bound, judge_clocks, random_scene};
 
 #[test]
 fn what_is_said_of_dates_is_true() {
     let (mut bounded, mut clocks) = (0, 0);
     for seed in 1000..1048 {
-        let scene = scene(seed);
-        let graph = judged(&scene, CorrectionMethod::Graph);
-        assert_eq!(beyond(&graph), [], "farther off than is certain: {scene:?}");
+        let scene = random_scene(seed);
+        let graph = judge_clocks(&scene, CorrectionMethod::Graph);
+        assert_eq!(errors_beyond_bound(&graph), [], "farther off than is certain: {scene:?}");
         let domains = &graph.report.clocks.domains[1..];
         clocks += domains.len();
         bounded += domains.iter().filter(|domain| domain.certified_nanos.is_some()).count();
-        if scene.bursts == Bursts::Both || matches!(scene.bursts, Bursts::Many(_)) {
+        if scene.bursts == BurstSchedule::Both || matches!(scene.bursts, BurstSchedule::Many(_)) {
             // Slow messages must not make the result of samples worse.
-            let bursts = judged(&scene, CorrectionMethod::Bursts);
+            let bursts = judge_clocks(&scene, CorrectionMethod::Bursts);
             // A few bursts do not show that clocks wander more than quartz.
             if scene.wander < 1e-8 {
-                assert_eq!(beyond(&bursts), [], "farther off than is certain by samples alone: {scene:?}");
+                assert_eq!(errors_beyond_bound(&bursts), [], "farther off than is certain by samples alone: {scene:?}");
                 let domains = &bursts.report.clocks.domains[1..];
                 assert!(domains.iter().all(|domain| domain.residual_p95_nanos > 0.0), "{domains:?}");
                 let certain = domains.iter().map(|domain| domain.certified_nanos.unwrap_or(f64::INFINITY));

@@ -3,12 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 
-use synthetic::{About, File, Records, peer};
 use tracer_format::entries::SyncSample;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, cause};
@@ -17,6 +13,7 @@ use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
 const SPEC: &str = r#"
 trace talk;
@@ -61,7 +58,8 @@ fn write_run(folder: &Path, losses: bool) {
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
     let skews = [Skew { hz: 1_000_000_000, offset: 5_000_000_000 }, Skew { hz: 2_500_010_000, offset: 77_000_000_000 }];
     for (rank, skew) in (0u32..).zip(skews) {
-        let mut file = File::new(&About { hz: skew.hz, ..About::rank(rank.into()) }, &schema);
+        let mut file =
+            SyntheticFile::new(&SyntheticProcess { hz: skew.hz, ..SyntheticProcess::rank(rank.into()) }, &schema);
         // Samples at both ends. The order of values is then the same before and after messages
         // correct the clocks.
         let [here, there] = skews;
@@ -81,7 +79,7 @@ fn write_run(folder: &Path, losses: bool) {
         file.thread(0, 10 + u64::from(rank), "main");
         file.thread(1, 20 + u64::from(rank), "helper");
         for (stream, block) in (0..6u64).flat_map(|block| [(0u32, block), (1, block)]) {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             let start = block * 3_000_000 + 1000;
             if losses && block == 3 && stream == 0 {
                 let at = skew.ticks(start - 500);

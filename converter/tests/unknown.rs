@@ -3,10 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
-use synthetic::{About, File, Records};
 use tracer_format::record::DroppedRecords;
 use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
 use tumit_converter::convert::{ConvertOptions, convert};
@@ -14,6 +10,7 @@ use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace doing;
@@ -99,7 +96,7 @@ enum Step {
     Idle(u32),
 }
 
-fn add(records: &mut Records, at: u64, step: Step) {
+fn add(records: &mut SyntheticRecords, at: u64, step: Step) {
     let text = |thread: u32, what: &str| {
         let length = u16::try_from(what.len()).unwrap().to_le_bytes();
         [&thread.to_le_bytes()[..], &length, what.as_bytes()].concat()
@@ -113,8 +110,8 @@ fn add(records: &mut Records, at: u64, step: Step) {
     }
 }
 
-fn block(from: u64, steps: &[Step]) -> Records {
-    let mut records = Records::default();
+fn block(from: u64, steps: &[Step]) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
     for (at, step) in (from..).step_by(10).zip(steps) {
         add(&mut records, at, *step);
     }
@@ -136,7 +133,7 @@ enum Loss {
 
 fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 2, "main");
     file.thread(1, 3, "other");
     file.records(0, 0, &block(0, before));
@@ -157,7 +154,7 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
             file.records(0, 1, &senseless);
         }
     }
-    let mut last = Records::default();
+    let mut last = SyntheticRecords::default();
     if loss == Loss::Dropped {
         let told = DroppedRecords { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
         (last.first, last.last) = (120, 120);
@@ -295,7 +292,7 @@ fn what_lost_records_may_have_opened_is_unknown_when_it_ends() {
 fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
     for whole in [false, true] {
-        let mut file = File::new(&About::new(1), &schema);
+        let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
         file.thread(0, 2, "main");
         file.thread(1, 3, "other");
         file.records(0, 0, &block(0, &[Step::Enter(1, "run"), Step::Become(2, "wait"), Step::Idle(3)]));
@@ -333,7 +330,7 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
 #[test]
 fn a_stack_belongs_to_the_stream_that_changed_it_last() {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 2, "main");
     file.thread(1, 3, "other");
     file.records(0, 0, &block(0, &[Step::Enter(1, "a")]));
@@ -360,7 +357,7 @@ fn a_stack_belongs_to_the_stream_that_changed_it_last() {
 #[test]
 fn a_run_without_losses_knows_no_such_value() {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 2, "main");
     file.records(0, 0, &block(0, &[Step::Enter(1, "a")]));
     file.process_block(BlockKind::Anchors, 0, &[]);

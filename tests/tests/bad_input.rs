@@ -71,8 +71,8 @@ fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
     fs::write(&file, &bytes[..bytes.len() * 2 / 3]).unwrap();
     let out = fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &[".tmt"]);
     assert!(out.stdout.is_empty());
-    tests::pj_dump::accept(&dir.path().join("run.paje"));
-    let rows = tests::pj_dump::PjDumpRows::read(&dir.path().join("run.paje"));
+    tumit_test_support::pj_dump::accept(&dir.path().join("run.paje"));
+    let rows = tumit_test_support::pj_dump::PjDumpRows::read(&dir.path().join("run.paje"));
     assert!(rows.count("State") > 100, "what was good is there");
 }
 

@@ -3,19 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../converter/tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
-use synthetic::{About, File, Records};
 use tests::programs::{output, succeed, tumit};
 use tracer_format::entries::ClockAnchor;
 use tracer_format::tags::{append_tag, tag};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace pair;
@@ -43,10 +40,13 @@ fn write_run(folder: &Path) {
     let (spec, diagnostics) = tumit::compile_text("pair.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
     for rank in 0..2u32 {
-        let mut file = File::new(&About { domain: "one".to_owned(), ..About::rank(rank.into()) }, &schema);
+        let mut file = SyntheticFile::new(
+            &SyntheticProcess { domain: "one".to_owned(), ..SyntheticProcess::rank(rank.into()) },
+            &schema,
+        );
         file.thread(0, 10 + u64::from(rank), "main");
         for block in 0..STEPS / 100 {
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for step in block * 100..(block + 1) * 100 {
                 let early = if rank == 1 { u64::from(step * 7919 % 40_000) } else { 0 };
                 let at = 1_000_000 + u64::from(step) * 50_000 - early;
@@ -134,8 +134,8 @@ const NOON: u64 = 1_764_076_711_500_000_000;
 fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     let (spec, diagnostics) = tumit::compile_text("pair.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
-    let about = About { domain: "one".to_owned(), ..About::new(pid) };
-    let mut file = File::with_tags(&about, &schema, |tags| {
+    let about = SyntheticProcess { domain: "one".to_owned(), ..SyntheticProcess::new(pid) };
+    let mut file = SyntheticFile::with_tags(&about, &schema, |tags| {
         if !launch.is_empty() {
             append_tag(tags, tag::LAUNCH, launch.as_bytes());
         }
@@ -145,7 +145,7 @@ fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     let anchor =
         ClockAnchor { ticks: start, monotonic_nanos: start, real_nanos: NOON + seconds * 1_000_000_000, bracket: 0 };
     file.anchor(anchor);
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     for n in 0..3u32 {
         let body = [0u32.to_le_bytes(), n.to_le_bytes()].concat();
         records.record(0, start + u64::from(n) * 1_000_000, &body);

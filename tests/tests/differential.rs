@@ -10,8 +10,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
-use tests::paje_text::{Mistake, StepNumbers, generate};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
+use tumit_test_support::paje_text::{Mistake, StepNumbers, generate};
 use tumit_viewer::OpenOptions;
 use tumit_viewer::tables::{TableAccount, TableFormat, write};
 

@@ -1,6 +1,5 @@
 //! Tables of entities, and `tumit check` of Pajé files, as a user sees them.
 
-#[path = "trace_input/mod.rs"]
 mod trace_input;
 
 use std::fs;

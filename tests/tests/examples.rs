@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
+use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 /// Converts a run and returns the rows that `pj_dump` reads.
 fn convert(run: &Path, options: &[&str]) -> PjDumpRows {

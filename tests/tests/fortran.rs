@@ -5,11 +5,11 @@ use std::path::Path;
 
 use tests::lang::c::{folder, header, record};
 use tests::lang::fortran::{F2018, FortranCompilers, GFORTRAN, MPIFORT, module};
-use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, mpirun, succeed, tumit, workspace};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
+use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.f90");

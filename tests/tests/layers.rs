@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
 
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "tumit",
     "tumit/build",
     "tumit/cli",
@@ -30,6 +30,7 @@ const PACKAGES: [&str; 12] = [
     "viewer",
     "viewer/server",
     "tests",
+    "tests/support",
 ];
 
 fn workspace() -> PathBuf {

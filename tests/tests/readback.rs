@@ -3,9 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking; children speak")]
 
-#[path = "../../converter/tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -14,11 +11,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use synthetic::{About, File, Records};
 use tests::programs::{losses, output, succeed, tumit};
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{ID_LOST, PayloadCodec, cause};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 tracer_rt::events!("tests/readback.tumit");
 
@@ -351,7 +348,8 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
     schema.sources.clear();
     let path = folder.join("big.tmt");
     for rank in 0..2 {
-        let mut file = File::new(&About { domain: "one".to_owned(), ..About::rank(rank) }, &schema);
+        let mut file =
+            SyntheticFile::new(&SyntheticProcess { domain: "one".to_owned(), ..SyntheticProcess::rank(rank) }, &schema);
         file.codec = PayloadCodec::Lz4;
         let what = [&u16::try_from(text).unwrap().to_le_bytes()[..], &vec![b'x'; text]].concat();
         for stream in 0..2u32 {
@@ -359,7 +357,7 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
         }
         for (sequence, round) in (0..rounds).step_by(BLOCK as usize).enumerate() {
             for stream in 0..2u32 {
-                let mut records = Records::default();
+                let mut records = SyntheticRecords::default();
                 if round == BLOCK {
                     let lost = DroppedRecords {
                         count: 9,
@@ -431,10 +429,10 @@ fn dumps_show_lists_and_odd_values() {
     }";
     let mut schema = tumit::compile_text("odd.tumit", SPEC).0.unwrap().schema();
     schema.sources.clear();
-    let mut file = File::new(&About::new(1), &schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 7, "main");
     let comma = file.string("a, b");
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     // No name; an empty one; then one with a comma and the two that it resembles.
     let [a, b] = [file.string("a"), file.string("b")];
     for names in [&[][..], &[0], &[comma], &[a, b]] {
@@ -479,12 +477,14 @@ fn dumps_show_lists_and_odd_values() {
 fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
     let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
     schema.sources.clear();
-    let mut file = File::with_tags(&About::new(1), &schema, |tags| append_integer(tags, tag::BUFFERS, buffers));
+    let mut file = SyntheticFile::with_tags(&SyntheticProcess::new(1), &schema, |tags| {
+        append_integer(tags, tag::BUFFERS, buffers)
+    });
     file.thread(0, 7, "main");
     for name in names {
         file.string(name);
     }
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     records.record(0, 10, &[1]);
     file.records(0, 0, &records);
     let folder = tempfile::tempdir().unwrap();
@@ -525,7 +525,7 @@ fn cut_names_are_no_complete_data() {
     let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
     schema.sources.clear();
     for (length, expected) in [(4096, "No other data was lost or damaged."), (100, "Nothing was lost or damaged.")] {
-        let mut file = File::new(&About::new(1), &schema);
+        let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
         file.thread(0, 7, "main");
         file.string(&"x".repeat(length));
         file.end();

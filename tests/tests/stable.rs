@@ -7,9 +7,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tests::paje_text::{StepNumbers, generate};
 use tests::programs::workspace;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::paje_text::{StepNumbers, generate};
 use tumit_viewer::query::replay::replay;
 use tumit_viewer::{IndexChoice, OpenOptions};
 

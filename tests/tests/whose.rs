@@ -3,29 +3,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../converter/tests/support/live.rs"]
-mod live;
-#[path = "../../converter/tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use live::{Live, Slot};
 use serde_json::Value;
-use synthetic::{About, File, Records, process_id};
 use tests::programs::{output, tumit};
 use tracer_format::tags::{append_tag, tag};
 use tracer_format::{BlockKind, Schema};
+use tumit_test_support::synthetic_live_file::{SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 fn schema() -> Schema {
     let spec = tumit::compile_text("small.tumit", "trace small; level L { event mark { n: u32 } }").0.unwrap();
     Schema { sources: Vec::new(), ..spec.schema() }
 }
 
-fn marks(numbers: std::ops::Range<u32>) -> Records {
-    let mut records = Records::default();
+fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
     for n in numbers {
         records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
     }
@@ -49,8 +44,8 @@ fn info(path: &Path) -> Value {
 /// records as its position.
 fn ranks(folder: &Path) {
     for (number, (rank, pid)) in (1u32..).zip([(0, 100), (0, 201), (1, 102)]) {
-        let about = About { rank: Some(rank), ranks: Some(2), hz: 1000, ..About::new(pid) };
-        let mut file = File::new(&about, &schema());
+        let about = SyntheticProcess { rank: Some(rank), ranks: Some(2), hz: 1000, ..SyntheticProcess::new(pid) };
+        let mut file = SyntheticFile::new(&about, &schema());
         file.thread(0, pid, if number == 1 { "main" } else { "" });
         file.records(0, 0, &marks(0..number));
         file.end();
@@ -89,8 +84,10 @@ fn processes_are_in_order_of_rank_and_columns_are_aligned() {
     let path = folder.path().join("run.tmt");
     // The names of the files have another order than the ranks.
     for (number, rank) in (1u32..).zip([Some(10), Some(2), None, Some(0)]) {
-        let mut file =
-            File::new(&About { rank, ranks: Some(11), hz: 1000, ..About::new(100 + u64::from(number)) }, &schema());
+        let mut file = SyntheticFile::new(
+            &SyntheticProcess { rank, ranks: Some(11), hz: 1000, ..SyntheticProcess::new(100 + u64::from(number)) },
+            &schema(),
+        );
         for (stream, tid) in (0u32..).zip([100 + u64::from(number), 500]) {
             file.thread(stream, tid, "");
             file.records(stream, 0, &marks(0..1));
@@ -142,7 +139,7 @@ fn who_is_not_there_is_a_mistake() {
 fn thread_ids_that_are_given_again_are_of_several_threads() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tmt");
-    let mut file = File::new(&About::new(1), &schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     // Three threads with one id; one of them has all kinds of streams.
     for stream in 0..3 {
         file.thread(stream, 7, "short");
@@ -180,8 +177,9 @@ fn processes_with_one_process_id_have_names_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tmt");
     for (number, host) in (1u8..).zip(["a", "b", "b"]) {
-        let about = About { host, ..About::new(1) };
-        let mut file = File::with_tags(&about, &schema(), |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
+        let about = SyntheticProcess { host, ..SyntheticProcess::new(1) };
+        let mut file =
+            SyntheticFile::with_tags(&about, &schema(), |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
         file.thread(0, 1, "main");
         file.thread(1, 5, "");
         file.records(0, 0, &marks(0..u32::from(number)));
@@ -212,7 +210,7 @@ fn threads_with_equal_names_are_distinct() {
     {
         let (spec, diagnostics) = tumit::compile_text("small.tumit", &rules.replace("LABEL", label));
         let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-        let mut file = File::new(&About::new(1), &spec.schema());
+        let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &spec.schema());
         file.thread(0, 1, "");
         (1..4).for_each(|stream| file.thread(stream, 70 + u64::from(stream), "pool"));
         (0..4).for_each(|stream| file.records(stream, 0, &marks(0..stream + 1)));
@@ -252,10 +250,11 @@ fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.tmt");
         for (number, (host, pid, tid)) in (1u8..).zip([("a", 1, 1), ("a", 2, 8), (host, pid, 8)]) {
-            let about = About { host, ..About::new(pid) };
-            let mut file = File::with_tags(&about, &schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
+            let about = SyntheticProcess { host, ..SyntheticProcess::new(pid) };
+            let mut file =
+                SyntheticFile::with_tags(&about, &schema, |tags| append_tag(tags, tag::PROCESS_ID, &[number; 16]));
             file.thread(0, tid, "main");
-            let mut records = Records::default();
+            let mut records = SyntheticRecords::default();
             for date in [1000, 1010] {
                 records.record(u16::from(number == 1), date, &8u32.to_le_bytes());
             }
@@ -271,20 +270,20 @@ fn ambiguous_references_are_reported_with_the_place_of_their_rule() {
 }
 
 /// The live file of the process with id 1, with marks 6 to 8 of its thread.
-fn live_of(id: u64, sequence: u64) -> Live {
-    let mut live = Live::new(process_id(id), 4);
+fn live_of(id: u64, sequence: u64) -> SyntheticLiveFile {
+    let mut live = SyntheticLiveFile::new(process_id(id), 4);
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process_id(id));
     live.entry(BlockKind::Process, u32::MAX, &tags);
     live.schema(&schema());
     live.thread(0, 2, "main");
-    live.slot(0, &Slot { sequence, records: marks(6..9), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { sequence, records: marks(6..9), ..SyntheticSlot::default() });
     live
 }
 
 /// A run of a killed process with marks 0 to 5, and its live file in another folder.
 fn killed(folder: &Path, has_end: bool) {
-    let mut file = File::new(&About::new(1), &schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     file.thread(0, 2, "main");
     file.records(0, 0, &marks(0..6));
     if has_end {
@@ -355,7 +354,8 @@ fn a_run_and_its_live_file_are_joined() {
     assert!(told.contains("1 processes, 9 records"), "{told} {error}");
     // A run of another launch: readers show both.
     let (other, both) = (folder.path().join("other.tmt"), folder.path().join("both.tmt"));
-    let mut file = File::with_tags(&About::new(2), &schema(), |tags| append_tag(tags, tag::LAUNCH, b"other"));
+    let mut file =
+        SyntheticFile::with_tags(&SyntheticProcess::new(2), &schema(), |tags| append_tag(tags, tag::LAUNCH, b"other"));
     file.thread(0, 2, "main");
     file.records(0, 0, &marks(0..1));
     file.end();
@@ -379,7 +379,7 @@ fn the_live_file_of_a_process_that_ended_is_left_out() {
 #[test]
 fn sizes_are_of_what_the_files_hold() {
     let folder = tempfile::tempdir().unwrap();
-    let mut file = File::new(&About::new(1), &schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     file.save(folder.path(), "a.tmt");
     live_of(1, 0).save(folder.path(), "a.live");
     let first = |path: &Path| run(&["info"], path).1.lines().next().unwrap().to_owned();

@@ -4,12 +4,10 @@
 #![cfg(debug_assertions)]
 #![expect(clippy::unwrap_used, reason = "programs of tests, outside test functions")]
 
-#[expect(dead_code, reason = "other tests use more of the reader")]
-#[path = "ways_out/read.rs"]
-mod read;
-
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use tumit_test_support::raw_run::read_processes;
 
 tracer_rt::events!("tests/ways_out.tumit");
 
@@ -62,7 +60,7 @@ fn run(fault: &str) -> bool {
     command.env("TUMIT_TRACE", &run).env("TUMIT_PROGRAM", "1").env("TUMIT_MADE", &made).env("TUMIT_FAULT", fault);
     command.env("TUMIT_POLICY", "all=block").env_remove("TUMIT_LEVELS").env_remove("TUMIT_BUFFERS");
     assert!(command.output().unwrap().status.success());
-    let left = read::read(&run, &run).pop().unwrap();
+    let left = read_processes(&run, &run).pop().unwrap();
     let made: u64 = std::fs::read_to_string(made).unwrap().parse().unwrap();
     assert!(left.ended && left.end_dropped == 0);
     std::panic::catch_unwind(|| assert!(left.ticks()[0].iter().copied().eq(0..made))).is_ok()

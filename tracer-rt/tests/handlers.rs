@@ -5,16 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "programs of tests, outside test functions")]
 
-#[expect(dead_code, reason = "other tests use more of the reader")]
-#[path = "ways_out/read.rs"]
-mod read;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use read::Left;
+use tumit_test_support::raw_run::{RawProcess, read_processes};
 
 tracer_rt::events!("tests/ways_out.tumit");
 
@@ -155,11 +151,11 @@ impl Run {
         }
     }
 
-    fn left(mut self) -> Vec<Left> {
+    fn left(mut self) -> Vec<RawProcess> {
         let status = self.ended_within(Duration::from_secs(60)).expect("it hangs");
         assert!(status.success());
         let run = self.folder.path().join("run.tmt");
-        read::read(&run, &run)
+        read_processes(&run, &run)
     }
 }
 

@@ -3,17 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "programs and readers of tests, outside test functions")]
 
-#[path = "traced/cases.rs"]
-mod cases;
-#[expect(dead_code, reason = "another test reads more of a file")]
-#[path = "recording/read.rs"]
-mod read;
+mod traced {
+    pub(crate) mod cases;
+}
 
 use std::process::Command;
 
-use read::{File, Number as _, Record, read_run};
+use tumit_test_support::decoded_run::{DecodedFile, DecodedRecord, read_run};
 
-fn run(case: &str) -> File {
+fn run(case: &str) -> DecodedFile {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -28,16 +26,16 @@ fn run(case: &str) -> File {
 #[ignore = "the other tests run it, in a process of its own"]
 fn child() {
     if let Ok(case) = std::env::var("TUMIT_CASE") {
-        cases::run(&case);
+        traced::cases::run(&case);
     }
 }
 
 /// The records of a case as texts.
-fn texts(file: &File) -> Vec<String> {
-    file.records().map(Record::text).collect()
+fn texts(file: &DecodedFile) -> Vec<String> {
+    file.records().map(DecodedRecord::text).collect()
 }
 
-fn assert_records(case: &str, expected: &[&str]) -> File {
+fn assert_records(case: &str, expected: &[&str]) -> DecodedFile {
     let file = run(case);
     assert_eq!(texts(&file), expected, "{case}");
     file
@@ -114,7 +112,7 @@ fn polls_on_several_threads_share_their_task() {
     assert_eq!(file.streams.len(), 4, "a thread for each poll");
     let mut ticks: Vec<u64> = Vec::new();
     for stream in file.streams.values() {
-        let texts: Vec<String> = stream.records.iter().map(Record::text).collect();
+        let texts: Vec<String> = stream.records.iter().map(DecodedRecord::text).collect();
         assert_eq!(texts[0], "fetch.begin task=1 url=far");
         assert_eq!(texts[2..], ["fetch.end task=1"]);
         ticks.push(stream.records[1].get("n").number());
@@ -209,7 +207,7 @@ fn a_level_may_be_switched_between_polls() {
 #[test]
 fn arguments_are_kept_as_they_would_be_recorded() {
     let file = run("kept");
-    let begins: Vec<&Record> = file.records().filter(|record| record.name == "rich.begin").collect();
+    let begins: Vec<&DecodedRecord> = file.records().filter(|record| record.name == "rich.begin").collect();
     assert_eq!(begins.len(), 3, "two polls, and the plain guard");
     let text = begins[0].text();
     assert!(text.contains("name=a name") && text.contains("shades=[red, dark_blue]"), "{text}");

@@ -10,14 +10,11 @@ mod untold {
     pub(crate) mod process;
     pub(crate) mod threads;
 }
-#[expect(dead_code, reason = "other tests use more of the reader")]
-#[path = "ways_out/read.rs"]
-mod read;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use read::Left;
+use tumit_test_support::raw_run::{RawProcess, read_processes};
 
 tracer_rt::events!("tests/ways_out.tumit");
 
@@ -61,7 +58,7 @@ impl Place {
     }
 
     /// The files of each process.
-    pub(crate) fn left(&self) -> Vec<Left> {
-        read::read(&self.run(), &self.run())
+    pub(crate) fn left(&self) -> Vec<RawProcess> {
+        read_processes(&self.run(), &self.run())
     }
 }

@@ -7,14 +7,13 @@ mod ways_out {
     mod overwriting;
     pub(crate) mod place;
     pub(crate) mod programs;
-    pub(crate) mod read;
 }
 
 use std::process::Output;
 use std::time::Duration;
 
+use tumit_test_support::raw_run::{RawRecord, read_processes};
 use ways_out::place::{MANY, Place, fails, kill_at_random, random};
-use ways_out::read::{Record, read};
 
 #[test]
 #[ignore = "the other tests run it, in a process of its own"]
@@ -119,7 +118,7 @@ fn names_are_there_before_their_records() {
     let place = Place::new().with("TUMIT_MEMORY", "256K");
     place.output("names");
     let left = place.left().pop().unwrap();
-    let expected: Vec<_> = (0..2_000).map(|n| Record::Text(format!("name {n} {}", "x".repeat(100)))).collect();
+    let expected: Vec<_> = (0..2_000).map(|n| RawRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
     assert_eq!(left.records(), expected);
     assert_eq!(place.witnessed()[0], 2_000);
     assert!(!left.ended);
@@ -133,7 +132,7 @@ fn forked_processes_have_live_files_of_their_own() {
     assert_eq!(all.len(), 3);
     let mut parent = all.iter().find(|left| left.parent.is_none()).unwrap();
     for generation in 0..3 {
-        let numbers: Vec<_> = (0..10_000).map(|n| Record::Tick { n, m: generation }).collect();
+        let numbers: Vec<_> = (0..10_000).map(|n| RawRecord::Tick { n, m: generation }).collect();
         assert_eq!(parent.records(), numbers, "generation {generation}");
         assert!(!parent.ended && parent.buffers == 1);
         if generation < 2 {
@@ -161,7 +160,7 @@ fn buffers_lie_where_they_are_asked_for() {
     let elsewhere = tempfile::tempdir().unwrap();
     let place = Place::new().with("TUMIT_LIVE", elsewhere.path().to_str().unwrap());
     place.output("SIGKILL");
-    let left = read(&place.run(), elsewhere.path()).pop().unwrap();
+    let left = read_processes(&place.run(), elsewhere.path()).pop().unwrap();
     assert!(left.ticks()[0].len() as u64 == 10_000 && left.live_blocks > 0);
     assert_eq!(std::fs::read_dir(place.run()).unwrap().count(), 1);
     // The folder does not exist: recording continues, and the file reports it.
@@ -336,7 +335,7 @@ fn check_policies_once(fault: &str) -> u64 {
     assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
     let left = place.all_is_there();
     assert!(left.ended);
-    let details = left.records().iter().filter(|record| matches!(record, Record::Detail(_))).count() as u64;
+    let details = left.records().iter().filter(|record| matches!(record, RawRecord::Detail(_))).count() as u64;
     assert_eq!(details + left.end_dropped, 600_000);
     left.end_dropped
 }
@@ -396,7 +395,7 @@ fn recording_is_paused() {
     let left = place.all_is_there();
     let records = left.records();
     assert_eq!(records.len(), 21);
-    assert_eq!(records[10], Record::Detail(2));
+    assert_eq!(records[10], RawRecord::Detail(2));
 }
 
 #[test]
@@ -434,5 +433,5 @@ fn levels_are_switched_from_outside() {
     child.kill().unwrap();
     child.wait().unwrap();
     let records = place.left().pop().unwrap().records();
-    assert!(records.len() > 10 && records[10..].iter().all(|record| *record == Record::Detail(1)), "{records:?}");
+    assert!(records.len() > 10 && records[10..].iter().all(|record| *record == RawRecord::Detail(1)), "{records:?}");
 }

@@ -2,11 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "support/tables.rs"]
-mod tables;
-
 use proptest::prelude::*;
-use tables::{Tables, interval};
+use tumit_test_support::table_trace::{TableTrace, interval};
 use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId};
@@ -16,8 +13,8 @@ use tumit_viewer::style::theme::font::width;
 const DAY: i64 = 86_400_000_000_000;
 
 /// Two threads, one with a long name, with states over 400 days before and after 0.
-fn source() -> Tables {
-    let mut source = Tables::new("a trace of a very long run");
+fn source() -> TableTrace {
+    let mut source = TableTrace::new("a trace of a very long run");
     let thread = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Thread", None);
     let state = source.ty(PajeTypeKind::State, thread, "State", None);
     let value = source.value(state, "busy", 0x0033_6699);
@@ -29,7 +26,7 @@ fn source() -> Tables {
     source
 }
 
-fn image(source: &Tables, wide: u16, (from, to): (i64, i64)) -> Scene {
+fn image(source: &TableTrace, wide: u16, (from, to): (i64, i64)) -> Scene {
     let outline = ContainerOutline::new(source).unwrap();
     let of = DocumentOptions {
         interval: interval(from, to),

@@ -2,13 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "support/tables.rs"]
-mod tables;
-
 use std::fmt::Write as _;
 
-use tables::program::program;
-use tables::{Tables, interval};
+use tumit_test_support::table_trace::{TableTrace, example_program, interval};
 use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions, RowLayout, RowStrip, StripKind};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TimelineSource, TypeId};
@@ -25,8 +21,8 @@ fn picture(source: &dyn TimelineSource, options: &LayoutOptions, width: f32, par
 /// Writes images for inspection to the build folder, and asserts that they are not empty.
 #[test]
 fn pngs_hold_a_picture() {
-    let source = program(3, 5, 9);
-    let dense = program(3, 4, 700);
+    let source = example_program(3, 5, 9);
+    let dense = example_program(3, 4, 700);
     let end = source.end;
     let fold = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
     let dark = LayoutOptions { theme: ThemeKind::Dark, ..LayoutOptions::default() };
@@ -84,7 +80,7 @@ fn lines(scene: &Scene) -> String {
 
 #[test]
 fn a_small_program_is_drawn_as_it_was() {
-    let source = program(2, 2, 2);
+    let source = example_program(2, 2, 2);
     insta::assert_snapshot!(lines(&picture(&source, &LayoutOptions::default(), 900.0, (0, source.end))));
 }
 
@@ -92,7 +88,7 @@ fn a_small_program_is_drawn_as_it_was() {
 fn shares_of_narrow_states_are_exact() {
     // 1,000 states of 3 ns with gaps of 7 ns, on 100 pixels of 100 ns: each column is filled to 30
     // %.
-    let mut source = Tables::new("narrow");
+    let mut source = TableTrace::new("narrow");
     let thread = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Thread", None);
     let state = source.ty(PajeTypeKind::State, thread, "State", None);
     let value = source.value(state, "busy", 0x0033_6699);
@@ -126,7 +122,7 @@ fn shares_of_narrow_states_are_exact() {
 #[test]
 fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
     // In each thread, one value has half of the time, and many others share the rest.
-    let mut source = Tables::new("many");
+    let mut source = TableTrace::new("many");
     let process = source.ty(PajeTypeKind::Container, TypeId::ROOT, "Process", None);
     let thread = source.ty(PajeTypeKind::Container, process, "Thread", None);
     let state = source.ty(PajeTypeKind::State, thread, "State", None);
@@ -181,7 +177,7 @@ fn a_quick_picture_of_a_large_group_says_that_it_is_none_of_all() {
 
 #[test]
 fn svg_is_well_formed_whatever_the_names() {
-    let mut source = program(1, 2, 2);
+    let mut source = example_program(1, 2, 2);
     source.name = "a <b> & \"c\" \u{1}".into();
     source.containers[1].name = "<script>alert(1)</script>".into();
     let svg =
@@ -196,9 +192,9 @@ fn svg_is_well_formed_whatever_the_names() {
 
 #[test]
 fn nothing_and_extremes_can_be_drawn() {
-    let empty = Tables::new("empty");
+    let empty = TableTrace::new("empty");
     picture(&empty, &LayoutOptions::default(), 900.0, (0, 0));
-    let source = program(1, 2, 2);
+    let source = example_program(1, 2, 2);
     for part in [(0, 1), (-5_000_000, -4_000_000), (i64::MIN / 4, i64::MAX / 4), (source.end, source.end)] {
         let scene = picture(&source, &LayoutOptions::default(), 900.0, part);
         assert!(!encode(&scene, ImageFormat::Png, 1.0).unwrap().is_empty(), "{part:?}");
@@ -287,7 +283,7 @@ fn links_between_very_many_rows_are_all_drawn() {
 /// The mixture under the pointer equals the sums over the states.
 #[test]
 fn a_mixture_under_the_pointer_is_exact() {
-    let source = program(2, 3, 200);
+    let source = example_program(2, 3, 200);
     let (options, whole) = (LayoutOptions::default(), interval(0, source.end));
     let outline = ContainerOutline::new(&source).unwrap();
     let layout = RowLayout::new(&outline, &options);
@@ -400,7 +396,7 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
 
 #[test]
 fn the_legend_of_a_picture_is_grey_where_the_picture_is() {
-    let source = program(2, 2, 2);
+    let source = example_program(2, 2, 2);
     let value = source.model().values[0].clone();
     let shown = |dimmed: &[tumit_viewer::query::ValueId]| {
         let options = LayoutOptions { dimmed: dimmed.iter().copied().collect(), ..LayoutOptions::default() };

@@ -2,14 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "what surrounds the test, outside test functions")]
 
-#[expect(dead_code, reason = "another test reads more of a file")]
-#[path = "../../../tracer-rt/tests/recording/read.rs"]
-mod read;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use read::{Number as _, read_run};
+use tumit_test_support::decoded_run::read_run;
 
 #[test]
 fn requests_are_recorded_in_parts() {

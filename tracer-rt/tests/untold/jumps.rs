@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracer_rt::private::Fields;
 
-use crate::read::Left;
 use crate::{Place, com};
+use tumit_test_support::raw_run::RawProcess;
 
 unsafe extern "C-unwind" {
     fn raise(signal: libc::c_int) -> libc::c_int;
@@ -62,7 +62,7 @@ pub(crate) fn jump() {
 }
 
 /// Number of blocks of the thread's stream for handlers.
-fn of_handlers(left: &Left) -> usize {
+fn of_handlers(left: &RawProcess) -> usize {
     left.blocks.keys().filter(|(stream, _)| *stream == 1).count()
 }
 

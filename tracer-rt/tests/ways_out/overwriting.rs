@@ -2,11 +2,11 @@
 //! place.
 
 use super::place::{MANY, Place, fails, kill_at_random};
-use super::read::{Left, Record};
+use tumit_test_support::raw_run::{RawProcess, RawRecord};
 
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
-fn newest_is_there(place: &Place) -> Left {
+fn newest_is_there(place: &Place) -> RawProcess {
     let left = place.left().pop().unwrap();
     let threads = left.ticks();
     let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
@@ -28,7 +28,7 @@ fn newest_is_there(place: &Place) -> Left {
     assert!(lost > 0, "four times as much as there is room for");
     assert!((calls..=calls + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {calls}");
     if left.ended {
-        assert_eq!(left.told(), lost, "each loss has its place");
+        assert_eq!(left.reported_losses(), lost, "each loss has its place");
     }
     left
 }
@@ -71,25 +71,25 @@ fn what_is_kept_is_written_when_it_is_asked_for() {
         let end = if buffers == "mapped" { 200_100 } else { 200_000 };
         assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
         assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
-        let details = left.records().iter().filter(|record| **record == Record::Detail(1)).count();
+        let details = left.records().iter().filter(|record| **record == RawRecord::Detail(1)).count();
         // The dump does not include the other stream. Its record is in the live file, or, with
         // private buffers, only in the file if the writer thread has written it.
         assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
-        assert_eq!(left.told(), ticks[0], "{program}");
+        assert_eq!(left.reported_losses(), ticks[0], "{program}");
     }
 }
 
 /// Checks that the records and the reports of losses of a stream follow each other and add up to
 /// all records of its thread.
-fn each_loss_has_its_place(left: &Left, made: u64) {
+fn each_loss_has_its_place(left: &RawProcess, made: u64) {
     let mut next = 0;
     for record in left.records_and_losses() {
         match record {
-            Record::Tick { n, .. } => {
+            RawRecord::Tick { n, .. } => {
                 assert_eq!(n, next, "what is missing is told of before it, and nothing else");
                 next += 1;
             }
-            Record::Lost(count, _) => next += count,
+            RawRecord::Lost(count, _) => next += count,
             other => panic!("{other:?}"),
         }
     }
@@ -101,7 +101,7 @@ fn check_dump_meanwhile(buffers: &str, fault: &str) {
     let output = place.output("dump meanwhile");
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();
-    assert!(left.ended && left.losses() >= 2, "before what was asked for, and behind it");
+    assert!(left.ended && left.loss_reports() >= 2, "before what was asked for, and behind it");
     each_loss_has_its_place(&left, 400_000);
 }
 
@@ -131,7 +131,7 @@ fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
     let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
     assert_eq!((left.ended, recorded + lost), (!kill, THREADS));
     assert!((200..=260).contains(&recorded), "{recorded} kept");
-    assert_eq!(left.told(), lost, "each loss has its place");
+    assert_eq!(left.reported_losses(), lost, "each loss has its place");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let streams = printed.lines().find_map(|line| line.split_once("streams ")).unwrap().1;
     assert_eq!(streams, recorded.to_string(), "those of which something is left");

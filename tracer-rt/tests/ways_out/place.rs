@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use super::read::{Left, read};
+use tumit_test_support::raw_run::{RawProcess, read_processes};
 
 /// A program's run folder and witness. The folder remains if the test fails.
 pub(crate) struct Place {
@@ -70,13 +70,13 @@ impl Place {
         bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
     }
 
-    pub(crate) fn left(&self) -> Vec<Left> {
-        read(&self.run(), &self.run())
+    pub(crate) fn left(&self) -> Vec<RawProcess> {
+        read_processes(&self.run(), &self.run())
     }
 
     /// Checks that the only process has the records of each of its threads without a gap, up to the
     /// last call that returned.
-    pub(crate) fn all_is_there(&self) -> Left {
+    pub(crate) fn all_is_there(&self) -> RawProcess {
         let left = self.left().pop().unwrap();
         let threads = left.ticks();
         for (thread, calls) in self.witnessed().into_iter().enumerate() {

@@ -122,7 +122,7 @@ pub(crate) fn run(program: &str) {
         "full" => {
             let witness = Witness::open();
             for n in 0..100_000 {
-                net::noise(n, super::read::noise(n));
+                net::noise(n, tumit_test_support::raw_run::noise(n));
                 witness.returned(0, n + 1);
             }
             let counts = {

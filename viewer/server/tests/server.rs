@@ -2,18 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "../../tests/support/tables.rs"]
-mod tables;
-
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tumit_server::{ConnectionLimits, ServedTrace, Server, ServerError};
+use tumit_test_support::table_trace::{DiceRoller, example_program};
 use tumit_viewer::filter::FilterLayer;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
 use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability};
@@ -22,7 +19,7 @@ use tumit_viewer::store::TraceStore;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {
-    serve_this(program(2, 3, 4)).await
+    serve_this(example_program(2, 3, 4)).await
 }
 
 async fn serve_this(source: impl TimelineSource + 'static) -> (u16, String) {
@@ -69,7 +66,7 @@ async fn the_page_and_its_files_come_with_guards() {
 
 #[tokio::test]
 async fn a_one_time_address_leads_to_the_page_once() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let port = server.address().port();
     let (url, once) = (server.url(), server.one_time_url().unwrap());
     let path = |url: &str| url.split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -93,7 +90,7 @@ async fn a_one_time_address_leads_to_the_page_once() {
 
 #[tokio::test]
 async fn connections_that_send_nothing_are_closed() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let limits = ConnectionLimits { header_time: Duration::from_millis(200), connections: 4 };
     let (port, server) = (server.address().port(), server.with_limits(limits));
     let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -118,7 +115,7 @@ async fn connections_that_send_nothing_are_closed() {
 
 #[tokio::test]
 async fn a_further_connection_takes_the_place_of_a_silent_one() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let limits = ConnectionLimits { header_time: Duration::from_secs(600), connections: 4 };
     let (port, server) = (server.address().port(), server.with_limits(limits));
     let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -222,7 +219,7 @@ async fn picture(port: u16, ask: &str) -> (usize, u64) {
 /// Work counter: the whole of a run of 72 rows and 13,600 states, on 1,600 columns, is small on its way to the page.
 #[tokio::test]
 async fn a_picture_of_many_rows_is_sent_small() {
-    let source = program(8, 7, 100);
+    let source = example_program(8, 7, 100);
     let outline = ContainerOutline::new(&source).unwrap();
     let rows = RowLayout::new(&outline, &LayoutOptions::default()).rows.len();
     let (end, states) = (source.end, source.states.len());
@@ -239,7 +236,7 @@ async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
     let (threads, end) = (64, 3_200_000);
     let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..threads).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n")));
-    let mut dice = Dice(3);
+    let mut dice = DiceRoller(3);
     // A call each half pixel, as all threads take turns.
     for date in (0..end).step_by(16) {
         let (thread, call) = (dice.roll(0, threads), dice.roll(0, 200));
@@ -313,7 +310,7 @@ async fn what_nobody_waits_for_is_not_computed_to_its_end() {
 async fn a_port_in_use_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let error = Server::bind(Arc::new(program(1, 1, 1)), port).await.unwrap_err();
+    let error = Server::bind(Arc::new(example_program(1, 1, 1)), port).await.unwrap_err();
     assert!(matches!(error, ServerError::PortInUse { .. }));
     assert!(error.to_string().contains(&format!("port {port} is in use")), "{error}");
 }
@@ -322,7 +319,7 @@ async fn a_port_in_use_is_told() {
 async fn a_socket_is_taken_over_from_the_dead_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.sock");
-    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(program(1, 1, 1)))], &path).await;
+    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(example_program(1, 1, 1)))], &path).await;
     let first = serve().await.unwrap();
     let error = serve().await.unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
@@ -341,9 +338,9 @@ async fn a_socket_is_taken_over_from_the_dead_alone() {
 
 #[tokio::test]
 async fn it_ends_when_told_or_when_nobody_asks() {
-    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(1, 1, 1)), 0).await.unwrap();
     server.run(None, async {}).await.unwrap();
-    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(1, 1, 1)), 0).await.unwrap();
     server.run(Some(Duration::from_millis(30)), std::future::pending()).await.unwrap();
 }
 
@@ -612,7 +609,7 @@ async fn pages_of_what_was_found_are_one_list() {
     let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("0 T 0 Thread\n2 S T State\n3 E T Mark \"1 0 0\"\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n");
     (0..3).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T t{thread}\n")));
-    let (mut expected, mut dice) = (0, Dice(7));
+    let (mut expected, mut dice) = (0, DiceRoller(7));
     for date in 1..900 {
         // States of both values; events and links begin with each of them.
         let (thread, state) = (dice.roll(0, 3), ["w", "i"][dice.roll(0, 2) as usize]);

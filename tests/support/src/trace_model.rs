@@ -11,68 +11,102 @@ use tumit_viewer::query::{
     ContainerId, EntityId, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource, TypeId,
 };
 
-pub(crate) const END: i64 = 1000;
+/// End of the random traces.
+pub const END: i64 = 1000;
 
+/// A container.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) name: String,
-    pub(crate) parent: String,
-    pub(crate) ty: &'static str,
-    pub(crate) life: (i64, i64),
+pub struct ModelContainer {
+    /// Unique name.
+    pub name: String,
+    /// Name of the parent.
+    pub parent: String,
+    /// Name of the type.
+    pub ty: &'static str,
+    /// Start and end.
+    pub life: (i64, i64),
 }
 
+/// A state.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct State {
-    pub(crate) at: String,
-    pub(crate) ty: String,
-    pub(crate) depth: u32,
-    pub(crate) life: (i64, i64),
-    pub(crate) value: String,
+pub struct ModelState {
+    /// Name of the container.
+    pub at: String,
+    /// Name of the type.
+    pub ty: String,
+    /// Number of states around it.
+    pub depth: u32,
+    /// Start and end.
+    pub life: (i64, i64),
+    /// Name of the value.
+    pub value: String,
 }
 
+/// A point event.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Event {
-    pub(crate) at: String,
-    pub(crate) date: i64,
-    pub(crate) value: String,
+pub struct ModelEvent {
+    /// Name of the container.
+    pub at: String,
+    /// Timestamp.
+    pub date: i64,
+    /// Name of the value.
+    pub value: String,
 }
 
+/// A link.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Link {
-    pub(crate) ends: (String, String),
-    pub(crate) life: (i64, i64),
-    pub(crate) bytes: i64,
+pub struct ModelLink {
+    /// Names of the containers at its start and end.
+    pub ends: (String, String),
+    /// Timestamps of the start and the end. The end may be first.
+    pub life: (i64, i64),
+    /// The value of its field.
+    pub bytes: i64,
 }
 
+/// A value of a variable.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sample {
-    pub(crate) at: String,
-    pub(crate) ty: String,
-    pub(crate) life: (i64, i64),
-    pub(crate) value: f64,
+pub struct ModelSample {
+    /// Name of the container.
+    pub at: String,
+    /// Name of the type.
+    pub ty: String,
+    /// Start and end.
+    pub life: (i64, i64),
+    /// The value.
+    pub value: f64,
 }
 
 /// A trace. The root is called `world` and comes first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct World {
-    pub(crate) places: Vec<Place>,
-    pub(crate) states: Vec<State>,
-    pub(crate) events: Vec<Event>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) samples: Vec<Sample>,
-    pub(crate) extent: (i64, i64),
+pub struct ModelTrace {
+    /// All containers. Parents come before their children.
+    pub places: Vec<ModelContainer>,
+    /// All states.
+    pub states: Vec<ModelState>,
+    /// All point events.
+    pub events: Vec<ModelEvent>,
+    /// All links.
+    pub links: Vec<ModelLink>,
+    /// All values of variables.
+    pub samples: Vec<ModelSample>,
+    /// Start and end of the trace.
+    pub extent: (i64, i64),
     /// Whether lists of one container may contain entities of one timestamp in any order.
-    pub(crate) merged: bool,
+    pub merged: bool,
 }
 
 /// Overlap as [`TimelineSource`] defines it. An entity without duration is found at its own
 /// timestamp.
-pub(crate) fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
+#[must_use]
+pub fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
     let (from, to) = (life.0.min(life.1), life.0.max(life.1));
     from < window.1 && (to > window.0 || from == to && from == window.0)
 }
 
-pub(crate) fn interval((from, to): (i64, i64)) -> TimeRange {
+/// The time range of a pair.
+#[must_use]
+pub fn interval((from, to): (i64, i64)) -> TimeRange {
     TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
@@ -80,9 +114,10 @@ fn dates(life: TimeRange) -> (i64, i64) {
     (life.from.0, life.to.0)
 }
 
-impl World {
+impl ModelTrace {
     /// Names of a container and all containers below it.
-    pub(crate) fn below(&self, name: &str) -> BTreeSet<String> {
+    #[must_use]
+    pub fn below(&self, name: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::from([name.to_owned()]);
         // Parents come before their children.
         for place in &self.places {
@@ -94,7 +129,7 @@ impl World {
     }
 
     /// Keeps these containers, with the entities in and between them.
-    pub(crate) fn only(&mut self, names: &BTreeSet<String>) {
+    pub fn only(&mut self, names: &BTreeSet<String>) {
         self.places.retain(|place| names.contains(&place.name));
         self.states.retain(|state| names.contains(&state.at));
         self.events.retain(|event| names.contains(&event.at));
@@ -104,72 +139,82 @@ impl World {
 }
 
 /// Queries of a source by names.
-struct Asked<'a> {
+struct NamedQueries<'a> {
     source: &'a dyn TimelineSource,
     ids: BTreeMap<String, ContainerId>,
     types: BTreeMap<String, (TypeId, PajeTypeKind)>,
 }
 
 /// Checks all queries over a window.
-pub(crate) fn check(
+///
+/// # Errors
+/// The first answer that differs from the lists.
+pub fn check(
     source: &Arc<dyn TimelineSource>,
-    world: &World,
+    trace: &ModelTrace,
     window: (i64, i64),
     columns: u32,
 ) -> Result<(), TestCaseError> {
     let (list, model) = (source.containers(), source.model());
-    let asked = Asked {
+    let queries = NamedQueries {
         source: source.as_ref(),
         ids: list.iter().map(|info| (info.name.clone(), info.id)).collect(),
         types: model.types.iter().map(|ty| (ty.name.clone(), (ty.id, ty.kind))).collect(),
     };
     let names: BTreeMap<ContainerId, &String> = list.iter().map(|info| (info.id, &info.name)).collect();
     let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), dates(i.life))).collect();
-    let expected: BTreeSet<_> = world.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
+    let expected: BTreeSet<_> = trace.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
     prop_assert_eq!(found, expected);
     for (at, info) in list.iter().enumerate().skip(1) {
         let above = list[..at].iter().rposition(|above| above.depth < info.depth);
         prop_assert_eq!(above.map(|above| list[above].id), Some(info.parent), "depth first");
     }
-    prop_assert_eq!(dates(source.extent()), world.extent);
+    prop_assert_eq!(dates(source.extent()), trace.extent);
     let summary = source.summary();
     prop_assert_eq!(
         (summary.containers, summary.states, summary.events, summary.links, summary.samples),
         (
-            world.places.len() as u64 - 1,
-            world.states.len() as u64,
-            world.events.len() as u64,
-            world.links.len() as u64,
-            world.samples.len() as u64
+            trace.places.len() as u64 - 1,
+            trace.states.len() as u64,
+            trace.events.len() as u64,
+            trace.links.len() as u64,
+            trace.samples.len() as u64
         )
     );
-    for place in &world.places {
-        for (ty, (_, kind)) in &asked.types {
+    for place in &trace.places {
+        for (ty, (_, kind)) in &queries.types {
             match kind {
-                PajeTypeKind::State => asked.states(world, &place.name, ty, window, columns)?,
-                PajeTypeKind::Variable => asked.samples(world, &place.name, ty, window, columns)?,
-                PajeTypeKind::Event => asked.events(world, &place.name, ty, window, columns)?,
+                PajeTypeKind::State => queries.states(trace, &place.name, ty, window, columns)?,
+                PajeTypeKind::Variable => queries.samples(trace, &place.name, ty, window, columns)?,
+                PajeTypeKind::Event => queries.events(trace, &place.name, ty, window, columns)?,
                 _ => {}
             }
         }
     }
-    asked.links(world, window)?;
-    asked.link_counts(world, window)
+    queries.links(trace, window)?;
+    queries.link_counts(trace, window)
 }
 
-impl Asked<'_> {
+impl NamedQueries<'_> {
     fn value(&self, value: tumit_viewer::query::ValueId) -> String {
         self.source.model().values[value.index()].name.clone()
     }
 
-    fn states(&self, world: &World, at: &str, ty: &str, window: (i64, i64), columns: u32) -> Result<(), TestCaseError> {
+    fn states(
+        &self,
+        trace: &ModelTrace,
+        at: &str,
+        ty: &str,
+        window: (i64, i64),
+        columns: u32,
+    ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
         let depths = self.source.depths(container, id);
-        let mine: Vec<&State> = world.states.iter().filter(|state| state.at == at && state.ty == ty).collect();
+        let mine: Vec<&ModelState> = trace.states.iter().filter(|state| state.at == at && state.ty == ty).collect();
         prop_assert!(mine.iter().all(|state| state.depth < depths), "{at} {ty} {depths}");
         for depth in 0..depths {
             let lane = StateLaneId { container, ty: id, depth };
-            let mine: Vec<&State> = mine.iter().copied().filter(|state| state.depth == depth).collect();
+            let mine: Vec<&ModelState> = mine.iter().copied().filter(|state| state.depth == depth).collect();
             let cells = self.source.cells(&[lane], interval(window), columns).expect("the lane is there").cells;
             prop_assert_eq!(cells.len(), columns as usize);
             for (column, cell) in (0..i64::from(columns)).zip(&cells) {
@@ -178,7 +223,7 @@ impl Asked<'_> {
                 let mut expected: BTreeMap<String, i64> = BTreeMap::new();
                 for state in &mine {
                     let time = state.life.1.min(to) - state.life.0.max(from);
-                    if time > 0 && state.life.1.min(world.extent.1) > state.life.0.max(world.extent.0) {
+                    if time > 0 && state.life.1.min(trace.extent.1) > state.life.0.max(trace.extent.0) {
                         *expected.entry(state.value.clone()).or_default() += time;
                     }
                 }
@@ -194,7 +239,7 @@ impl Asked<'_> {
                 listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, self.value(s.value))).collect();
             prop_assert!(found.is_sorted_by_key(|state| state.0));
             prop_assert_eq!(listed.total, expected.len() as u64);
-            if world.merged {
+            if trace.merged {
                 expected.sort();
                 found.sort();
             }
@@ -211,12 +256,19 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn events(&self, world: &World, at: &str, ty: &str, window: (i64, i64), columns: u32) -> Result<(), TestCaseError> {
+    fn events(
+        &self,
+        trace: &ModelTrace,
+        at: &str,
+        ty: &str,
+        window: (i64, i64),
+        columns: u32,
+    ) -> Result<(), TestCaseError> {
         let listed = self
             .source
             .events(self.ids[at], self.types[ty].0, interval(window), usize::MAX)
             .expect("the container is there");
-        let mine = world.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.date));
+        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.date));
         let mut expected: Vec<_> = mine.map(|e| (e.date, e.value.clone())).collect();
         let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
         prop_assert!(found.is_sorted_by_key(|mark| mark.0));
@@ -233,7 +285,7 @@ impl Asked<'_> {
             for (column, count) in (0_u32..).zip(&counts) {
                 let (from, to) = dates(interval(window).column(column, columns));
                 let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-                for event in world.events.iter().filter(|e| e.at == at && (from..to).contains(&e.date)) {
+                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.date)) {
                     *expected.entry(event.value.clone()).or_default() += 1;
                 }
                 prop_assert_eq!(count.total, expected.values().sum::<u64>());
@@ -248,7 +300,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn link_counts(&self, world: &World, window: (i64, i64)) -> Result<(), TestCaseError> {
+    fn link_counts(&self, trace: &ModelTrace, window: (i64, i64)) -> Result<(), TestCaseError> {
         let (ty, _) = self.types["Message"];
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
         for exponent in [0, 5, 63] {
@@ -262,7 +314,7 @@ impl Asked<'_> {
             });
             prop_assert_eq!(counted, Ok(()));
             let mut expected: BTreeMap<_, u64> = BTreeMap::new();
-            for link in world.links.iter().filter(|link| meets(link.life, window)) {
+            for link in trace.links.iter().filter(|link| meets(link.life, window)) {
                 let (start, end) = link.ends.clone();
                 let key = (start, end, link.life.0 >> exponent, link.life.1 >> exponent);
                 *expected.entry((key, link.life.1 < link.life.0)).or_default() += 1;
@@ -275,7 +327,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn links(&self, world: &World, window: (i64, i64)) -> Result<(), TestCaseError> {
+    fn links(&self, trace: &ModelTrace, window: (i64, i64)) -> Result<(), TestCaseError> {
         let (ty, _) = self.types["Message"];
         let listed = self.source.links(ty, interval(window), usize::MAX).expect("the type is there");
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
@@ -285,7 +337,7 @@ impl Asked<'_> {
             .map(|l| (l.start_time.0, l.end_time.0, ids[&l.start].clone(), ids[&l.end].clone()))
             .collect();
         prop_assert!(found.is_sorted_by_key(|link| link.0.min(link.1)));
-        let inside = world.links.iter().filter(|link| meets(link.life, window));
+        let inside = trace.links.iter().filter(|link| meets(link.life, window));
         let mut expected: Vec<_> = inside.map(|l| (l.life.0, l.life.1, l.ends.0.clone(), l.ends.1.clone())).collect();
         found.sort();
         expected.sort();
@@ -299,14 +351,14 @@ impl Asked<'_> {
 
     fn samples(
         &self,
-        world: &World,
+        trace: &ModelTrace,
         at: &str,
         ty: &str,
         window: (i64, i64),
         columns: u32,
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
-        let mine: Vec<&Sample> = world.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
+        let mine: Vec<&ModelSample> = trace.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
         let listed = self.source.samples(container, id, interval(window), usize::MAX).expect("it is there");
         let found: Vec<_> = listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, s.value)).collect();
         let expected: Vec<_> =
@@ -349,7 +401,10 @@ impl Asked<'_> {
 }
 
 /// All entities that a source lists.
-pub(crate) fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
+///
+/// # Panics
+/// If a query fails.
+pub fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
     let ever = interval((i64::MIN, i64::MAX));
     let (model, list) = (source.model(), source.containers());
     let mut all: BTreeSet<EntityId> = list.iter().map(|info| EntityId::Container(info.id)).collect();

@@ -1,31 +1,41 @@
 //! Reads a run according to FORMAT.md only.
-//! Nothing here is shared with the recorder or with other readers.
+//! Nothing here is shared with the recorder or with other readers. It knows only the record types of
+//! `tracer-rt/tests/process_exits.tumit`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// The files of one process.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub struct RawProcess {
+    /// The process id of the format.
     pub id: Vec<u8>,
+    /// The id of the process that forked this one.
     pub parent: Option<Vec<u8>>,
+    /// The kind of buffers, as in the process block.
     pub buffers: u64,
+    /// The file contains the end of the process.
     pub ended: bool,
+    /// Number of dropped records, in the end block.
     pub end_dropped: u64,
     /// Sum of the counters of the live file, if there is one.
     pub live_dropped: Option<u64>,
     /// Blocks of records by stream and sequence number.
-    pub blocks: BTreeMap<(u32, u64), Block>,
+    pub blocks: BTreeMap<(u32, u64), RawBlock>,
     /// Number of these blocks that come from the live file.
     pub live_blocks: u64,
+    /// Interned strings by id.
     pub strings: HashMap<u32, String>,
+    /// Names of threads by stream.
     pub names: HashMap<u32, String>,
+    /// Result of the last request through the live file.
     pub result: u32,
     has_schema: bool,
 }
 
+/// A block of records.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub struct RawBlock {
     raw: usize,
     first: u64,
     last: u64,
@@ -37,12 +47,17 @@ pub(crate) struct Block {
 
 /// A record, decoded with the spec of the test.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Record {
+pub enum RawRecord {
+    /// The events `tick` and `noise`.
     Tick {
+        /// A number that counts on.
         n: u64,
+        /// The thread.
         m: u64,
     },
+    /// The event `text`.
     Text(String),
+    /// The event `detail`.
     Detail(u32),
     /// A report of missing records: their number and the cause.
     Lost(u64, u32),
@@ -50,7 +65,7 @@ pub(crate) enum Record {
 
 /// Unpacks codec 2. The records of the test's spec have no arrays and no texts.
 fn columns(stored: &[u8]) -> Vec<u8> {
-    let mut input = Columns(stored);
+    let mut input = RawColumns(stored);
     let types: Vec<(u64, Vec<usize>)> = (0..input.number(2))
         .map(|_| (input.number(2), (0..input.number(2)).map(|_| 1 << input.number(1)).collect()))
         .collect();
@@ -74,9 +89,9 @@ fn columns(stored: &[u8]) -> Vec<u8> {
     out
 }
 
-struct Columns<'a>(&'a [u8]);
+struct RawColumns<'a>(&'a [u8]);
 
-impl Columns<'_> {
+impl RawColumns<'_> {
     fn number(&mut self, bytes: usize) -> u64 {
         let (number, rest) = self.0.split_at(bytes);
         self.0 = rest;
@@ -138,7 +153,8 @@ impl Columns<'_> {
 }
 
 /// A pseudo-random number for `n`, which cannot be compressed.
-pub(crate) fn noise(n: u64) -> u64 {
+#[must_use]
+pub fn noise(n: u64) -> u64 {
     let mixed = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ mixed >> 32
 }
@@ -154,12 +170,16 @@ fn u64_at(b: &[u8], at: usize) -> u64 {
 }
 
 /// Reads all processes of a run. Live files may be in another folder.
-pub(crate) fn read(folder: &Path, live: &Path) -> Vec<Left> {
+///
+/// # Panics
+/// If a file violates the format.
+#[must_use]
+pub fn read_processes(folder: &Path, live: &Path) -> Vec<RawProcess> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "tmt"));
     paths.sort();
     let one = |path: &PathBuf| {
-        let mut left = Left::default();
+        let mut left = RawProcess::default();
         left.read_file(&std::fs::read(path).unwrap());
         let live = live.join(path.file_name().unwrap()).with_extension("live");
         assert!(!left.ended || !live.exists(), "a clean end removes the live file");
@@ -171,7 +191,7 @@ pub(crate) fn read(folder: &Path, live: &Path) -> Vec<Left> {
     paths.iter().map(one).collect()
 }
 
-impl Left {
+impl RawProcess {
     fn read_file(&mut self, bytes: &[u8]) {
         assert_eq!(&bytes[..10], b"\xB1TUMIT\r\n\x01\0");
         let (mut at, mut next) = (16, HashMap::new());
@@ -189,10 +209,10 @@ impl Left {
             at += (64 + stored).next_multiple_of(8);
             if head[12] == 6 {
                 let (first, last, overwritten) = (u64_at(head, 48), u64_at(head, 56), head[14] & 1 != 0);
-                let block = Block { raw, first, last, payload, live: false, overwritten };
+                let block = RawBlock { raw, first, last, payload, live: false, overwritten };
                 let (stream, sequence) = (u32_at(head, 16), u64_at(head, 24));
                 let next = next.insert(stream, sequence + 1).unwrap_or(0);
-                assert!(sequence >= next, "block {sequence} of stream {stream} behind its successor {next}");
+                assert!(sequence >= next, "block {sequence} of stream {stream} after its successor {next}");
                 self.blocks.insert((stream, sequence), block);
             } else {
                 self.name(u32::from(head[12]), u32_at(head, 16), &payload);
@@ -275,7 +295,7 @@ impl Left {
         }
     }
 
-    fn live_block(&self, slot: &[u8]) -> Option<((u32, u64), Block)> {
+    fn live_block(&self, slot: &[u8]) -> Option<((u32, u64), RawBlock)> {
         let overwritten = match u32_at(slot, 60) {
             1 => false,
             2 => true,
@@ -293,19 +313,21 @@ impl Left {
         let payload = &slot[64..64 + u32_at(slot, 0) as usize];
         assert!(from <= payload.len());
         let payload_left = payload[from..].to_vec();
-        let block = Block { raw: 0, first, last: u64::MAX, payload: payload_left, live: true, overwritten };
+        let block = RawBlock { raw: 0, first, last: u64::MAX, payload: payload_left, live: true, overwritten };
         (from < payload.len()).then_some(((stream, sequence), block))
     }
 
     /// All records, stream by stream, in order.
-    pub(crate) fn records(&self) -> Vec<Record> {
+    #[must_use]
+    pub fn records(&self) -> Vec<RawRecord> {
         let mut all = self.records_and_losses();
-        all.retain(|record| !matches!(record, Record::Lost(..)));
+        all.retain(|record| !matches!(record, RawRecord::Lost(..)));
         all
     }
 
     /// All records, with the reports of missing records between them.
-    pub(crate) fn records_and_losses(&self) -> Vec<Record> {
+    #[must_use]
+    pub fn records_and_losses(&self) -> Vec<RawRecord> {
         let mut all = Vec::new();
         let (mut before, mut expected, mut date, mut live) = (u32::MAX, 0, 0, false);
         for ((stream, sequence), block) in &self.blocks {
@@ -320,32 +342,35 @@ impl Left {
                 "block {expected} of stream {stream} is missing before {sequence}"
             );
             (expected, live) = (sequence + 1, block.live);
-            assert!(block.first >= date, "dates do not go back, {} after {date}", block.first);
+            assert!(block.first >= date, "timestamps do not go back, {} after {date}", block.first);
             date = self.walk(block, &mut all);
         }
         all
     }
 
     /// Bytes of records in the largest block.
-    pub(crate) fn largest_block(&self) -> usize {
+    #[must_use]
+    pub fn largest_block(&self) -> usize {
         self.blocks.values().map(|block| block.payload.len()).max().unwrap_or(0)
     }
 
     /// The number of missing records that the blocks report.
-    pub(crate) fn told(&self) -> u64 {
+    #[must_use]
+    pub fn reported_losses(&self) -> u64 {
         let mut all = Vec::new();
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().map(|record| if let Record::Lost(count, _) = record { *count } else { 0 }).sum()
+        all.iter().map(|record| if let RawRecord::Lost(count, _) = record { *count } else { 0 }).sum()
     }
 
     /// The number of these reports.
-    pub(crate) fn losses(&self) -> usize {
-        self.records_and_losses().iter().filter(|record| matches!(record, Record::Lost(..))).count()
+    #[must_use]
+    pub fn loss_reports(&self) -> usize {
+        self.records_and_losses().iter().filter(|record| matches!(record, RawRecord::Lost(..))).count()
     }
 
-    fn walk(&self, block: &Block, all: &mut Vec<Record>) -> u64 {
+    fn walk(&self, block: &RawBlock, all: &mut Vec<RawRecord>) -> u64 {
         let (mut rest, mut date) = (&block.payload[..], block.first);
         while !rest.is_empty() {
             date += u64::from(u32_at(rest, 2));
@@ -355,49 +380,51 @@ impl Left {
                     14
                 }
                 0xFFFE => {
-                    all.push(Record::Lost(u64_at(rest, 6), u32_at(rest, 38)));
+                    all.push(RawRecord::Lost(u64_at(rest, 6), u32_at(rest, 38)));
                     42
                 }
                 1 => {
-                    all.push(Record::Tick { n: u64_at(rest, 6), m: u64_at(rest, 14) });
+                    all.push(RawRecord::Tick { n: u64_at(rest, 6), m: u64_at(rest, 14) });
                     22
                 }
                 2 => {
-                    all.push(Record::Text(self.strings[&u32_at(rest, 6)].clone()));
+                    all.push(RawRecord::Text(self.strings[&u32_at(rest, 6)].clone()));
                     10
                 }
                 3 => {
-                    all.push(Record::Detail(u32_at(rest, 6)));
+                    all.push(RawRecord::Detail(u32_at(rest, 6)));
                     10
                 }
                 4 => {
                     let n = u64_at(rest, 6);
                     assert_eq!(u64_at(rest, 14), noise(n), "a torn record");
-                    all.push(Record::Tick { n, m: 0 });
+                    all.push(RawRecord::Tick { n, m: 0 });
                     22
                 }
                 other => panic!("a torn record: id {other}"),
             };
             rest = &rest[bytes..];
         }
-        assert!(date <= block.last, "{date} after the block's last date {}", block.last);
+        assert!(date <= block.last, "{date} after the block's last timestamp {}", block.last);
         date
     }
 
     /// The number of records. Blocks may be missing.
-    pub(crate) fn blocks_of_records(&self) -> u64 {
+    #[must_use]
+    pub fn blocks_of_records(&self) -> u64 {
         let mut all = Vec::new();
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().filter(|record| !matches!(record, Record::Lost(..))).count() as u64
+        all.iter().filter(|record| !matches!(record, RawRecord::Lost(..))).count() as u64
     }
 
     /// The numbers that each thread recorded.
-    pub(crate) fn ticks(&self) -> Vec<Vec<u64>> {
+    #[must_use]
+    pub fn ticks(&self) -> Vec<Vec<u64>> {
         let mut threads = vec![Vec::new(); 64];
         for record in self.records() {
-            if let Record::Tick { n, m } = record {
+            if let RawRecord::Tick { n, m } = record {
                 threads[m as usize].push(n);
             }
         }

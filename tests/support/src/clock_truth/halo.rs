@@ -1,10 +1,11 @@
 //! Messages of a bulk-synchronous program: all processes form a ring, compute, then exchange with
 //! both neighbours.
 
-use super::{Random, START, Scene};
+use super::random::SplitMix;
+use super::scene::{ClockScene, START};
 
 /// A message: sender, receiver, and the true timestamps at which it is sent and received.
-pub(super) struct Message {
+pub(super) struct HaloMessage {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) sent: f64,
@@ -17,11 +18,11 @@ pub(super) struct Message {
 /// node. In each iteration, one of the two directions between neighbours therefore takes about as
 /// long as the loads differ. Only the other direction shows the delay of the network.
 pub(super) fn messages(
-    scene: &Scene,
+    scene: &ClockScene,
     imbalance: f64,
-    random: &mut Random,
+    random: &mut SplitMix,
     mut latency: impl FnMut(usize, usize) -> f64,
-) -> Vec<Message> {
+) -> Vec<HaloMessage> {
     let processes = scene.nodes * scene.per_node;
     let iterations = (scene.links / (2 * processes)).max(1);
     // The slowest of three processes takes longer by this factor on average.
@@ -37,7 +38,7 @@ pub(super) fn messages(
                 let sent = ready[from] + 200.0;
                 // The receiver polls only after its computation.
                 let received = (sent + latency(from, to)).max(ready[to] + 400.0);
-                all.push(Message { from, to, sent, received });
+                all.push(HaloMessage { from, to, sent, received });
                 free[to] = free[to].max(received);
             }
         }

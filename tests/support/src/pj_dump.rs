@@ -1,9 +1,11 @@
-//! `pj_dump`, the reference program that checks our Pajé files, and its rows.
+//! The reference implementation of Pajé: `pj_dump` of PajeNG. A test fails if it is missing.
 
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
-use crate::programs::{output, succeed};
+/// The kinds of rows.
+const KINDS: [&str; 5] = ["Container", "State", "Variable", "Event", "Link"];
 
 /// The rows of a Pajé file that `pj_dump` prints.
 #[derive(Debug)]
@@ -14,15 +16,54 @@ pub struct PjDumpRows(Vec<Vec<String>>);
 /// # Panics
 /// If it does not.
 pub fn accept(path: &Path) {
-    let output = output(Command::new("pj_dump").arg("-q").arg(path));
-    let said = [output.stdout, output.stderr].concat();
+    let output = output(&["-q"], path);
+    let printed = [output.stdout, output.stderr].concat();
     assert!(
-        output.status.success() && said.is_empty(),
+        output.status.success() && printed.is_empty(),
         "pj_dump -q {} ended with {}: {}",
         path.display(),
         output.status,
-        String::from_utf8_lossy(&said)
+        String::from_utf8_lossy(&printed)
     );
+}
+
+/// The sorted rows of a Pajé text, with user fields.
+///
+/// # Panics
+/// If `pj_dump` does not accept the text, or prints a line that is not a row.
+#[must_use]
+pub fn rows(text: &[u8]) -> Vec<String> {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(text).expect("room for the text");
+    accept(file.path());
+    let text = succeed(&["-u", "-l", "9", "-e", "1e300"], file.path());
+    let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+    for row in &rows {
+        let kind = row.split(", ").next().unwrap_or_default();
+        assert!(KINDS.contains(&kind), "not a row of pj_dump: {row}");
+    }
+    rows.sort();
+    rows
+}
+
+fn output(arguments: &[&str], path: &Path) -> Output {
+    let output = Command::new("pj_dump").args(arguments).arg(path).output();
+    output.expect("pj_dump runs (Debian package pajeng)")
+}
+
+/// The standard output of a call that succeeds.
+fn succeed(arguments: &[&str], path: &Path) -> String {
+    let output = output(arguments, path);
+    assert!(
+        output.status.success(),
+        "pj_dump {} {} ended with {}: {}{}",
+        arguments.join(" "),
+        path.display(),
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("pj_dump prints UTF-8")
 }
 
 impl PjDumpRows {
@@ -32,11 +73,10 @@ impl PjDumpRows {
     /// If `pj_dump` rejects the file or prints a line that is not a row.
     #[must_use]
     pub fn read(path: &Path) -> Self {
-        let text = succeed(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(path));
+        let text = succeed(&["-l", "9", "-e", "1e300"], path);
         let rows: Vec<Vec<String>> = text.lines().map(|line| line.split(", ").map(str::to_owned).collect()).collect();
         for row in &rows {
-            let known = ["Container", "State", "Variable", "Event", "Link"].contains(&row[0].as_str());
-            assert!(known, "not a row of pj_dump: {}", row.join(", "));
+            assert!(KINDS.contains(&row[0].as_str()), "not a row of pj_dump: {}", row.join(", "));
         }
         Self(rows)
     }

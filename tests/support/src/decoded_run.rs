@@ -5,81 +5,117 @@ use std::fmt;
 use std::path::Path;
 
 use tracer_format::entries::{ClockAnchor, anchors, sites, strings};
-use tracer_format::record::{DroppedRecords, RecordIterator, Value as Raw, array_elements, values};
+use tracer_format::record::{DroppedRecords, RecordIterator, Value, array_elements, values};
 use tracer_format::schema::{RecordType, Schema};
 use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{BlockKind, ID_LOST, PREAMBLE_BYTES, PROCESS_STREAM, block::decode_block, check_preamble};
 
-pub(crate) struct Run {
-    pub files: Vec<File>,
+/// The files of a run.
+#[derive(Debug)]
+pub struct DecodedRun {
+    /// The files in order of their names.
+    pub files: Vec<DecodedFile>,
 }
 
-#[derive(Default)]
-pub(crate) struct File {
+/// The file of a process.
+#[derive(Debug, Default)]
+pub struct DecodedFile {
+    /// Name of the file.
     pub name: String,
+    /// Fields of the process block.
     pub tags: HashMap<u16, Vec<u8>>,
+    /// Schemas, each with the id of its first record type.
     pub schemas: Vec<(u32, Schema)>,
-    pub streams: BTreeMap<u32, Stream>,
+    /// Streams by number.
+    pub streams: BTreeMap<u32, DecodedStream>,
+    /// Readings of the clock together with those of the system.
     pub anchors: Vec<ClockAnchor>,
+    /// The file contains the end of its process.
     pub ended: bool,
+    /// Number of written records, in the end block.
     pub end_written: Option<u64>,
+    /// Number of dropped records, in the end block.
     pub end_dropped: Option<u64>,
+    /// Number of repeated timestamps, in the end block.
     pub repeated_dates: Option<u64>,
+    /// Timestamp of the process's end.
     pub process_end: Option<u64>,
+    /// Number of truncated records, in the end block.
     pub truncated: Option<u64>,
     strings: HashMap<u32, String>,
     sites: HashMap<u32, (u32, String)>,
 }
 
-#[derive(Default)]
-pub(crate) struct Stream {
+/// The records of a thread, or of the signal handlers in a thread.
+#[derive(Debug, Default)]
+pub struct DecodedStream {
+    /// Name of the thread.
     pub name: Option<String>,
     /// The stream contains records of signal handlers.
     pub signal: bool,
+    /// Number of the thread.
     pub tid: u64,
+    /// Timestamp of the thread's end.
     pub end: Option<u64>,
-    pub records: Vec<Record>,
+    /// The records in order.
+    pub records: Vec<DecodedRecord>,
+    /// Reports of dropped records.
     pub losses: Vec<DroppedRecords>,
     /// Marks of truncated records: the position of the record in the stream, and the number of
     /// missing bytes.
     pub marks: Vec<(usize, u64)>,
+    /// Number of dropped records, in the last block.
     pub dropped: u64,
+    /// Number of blocks.
     pub blocks: u64,
+    /// Number of blocks in columns.
     pub packed_blocks: u64,
+    /// Number of blocks that the sequence numbers show as missing.
     pub missing_blocks: u64,
     next_sequence: u64,
 }
 
+/// A record with its names.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub struct DecodedRecord {
+    /// Name of the spec.
     pub trace: String,
+    /// Name of the record type.
     pub name: String,
+    /// Timestamp in ticks.
     pub ticks: u64,
+    /// Line and file of the call.
     pub site: Option<(u32, String)>,
-    pub fields: Vec<(String, Value)>,
+    /// Names and values of the fields.
+    pub fields: Vec<(String, DecodedValue)>,
 }
 
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum DecodedValue {
+    /// An unsigned number, timestamp or pointer.
     Number(u64),
+    /// A text or the name of an enum value.
     Text(String),
+    /// Bytes.
     Bytes(Vec<u8>),
     /// The printed form of the value.
     Other(String),
 }
 
-pub(crate) trait Number {
-    fn number(&self) -> u64;
-}
-
-impl Number for Value {
-    fn number(&self) -> u64 {
+impl DecodedValue {
+    /// The number.
+    ///
+    /// # Panics
+    /// If the value is no number.
+    #[must_use]
+    pub fn number(&self) -> u64 {
         let Self::Number(number) = self else { panic!("{self:?} is no number") };
         *number
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for DecodedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
@@ -89,27 +125,41 @@ impl fmt::Display for Value {
     }
 }
 
-impl Record {
-    pub(crate) fn get(&self, name: &str) -> &Value {
+impl DecodedRecord {
+    /// The value of a field.
+    ///
+    /// # Panics
+    /// If there is no such field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> &DecodedValue {
         &self.fields.iter().find(|(field, _)| field == name).unwrap_or_else(|| panic!("no {name} in {self:?}")).1
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// The record type, and the names and values of the fields.
+    #[must_use]
+    pub fn text(&self) -> String {
         self.fields.iter().fold(self.name.clone(), |text, (name, value)| format!("{text} {name}={value}"))
     }
 }
 
-impl File {
+impl DecodedFile {
     /// The records of all streams, stream by stream.
-    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+    pub fn records(&self) -> impl Iterator<Item = &DecodedRecord> {
         self.streams.values().flat_map(|stream| &stream.records)
     }
 
-    pub(crate) fn integer(&self, tag: u16) -> Option<u64> {
+    /// A number in the process block.
+    #[must_use]
+    pub fn integer(&self, tag: u16) -> Option<u64> {
         integer(self.tags.get(&tag)?)
     }
 
-    pub(crate) fn text(&self, tag: u16) -> Option<String> {
+    /// A text in the process block.
+    ///
+    /// # Panics
+    /// If the bytes are not UTF-8.
+    #[must_use]
+    pub fn text(&self, tag: u16) -> Option<String> {
         Some(String::from_utf8(self.tags.get(&tag)?.clone()).unwrap())
     }
 
@@ -120,42 +170,47 @@ impl File {
         })
     }
 
-    fn value(&self, schema: &Schema, raw: Raw<'_>) -> Value {
+    fn value(&self, schema: &Schema, raw: Value<'_>) -> DecodedValue {
         match raw {
-            Raw::Unsigned(number) | Raw::Date(number) | Raw::Pointer(number) => Value::Number(number),
-            Raw::Signed(number) => Value::Other(number.to_string()),
-            Raw::Text(bytes) => Value::Text(String::from_utf8(bytes.to_vec()).unwrap()),
-            Raw::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
-            Raw::Interned(0) => Value::Text(String::new()),
-            Raw::Interned(id) => Value::Text(self.strings[&id].clone()),
-            Raw::Enum { index, value } => {
-                Value::Text(schema.enums[index as usize].name_of(value).expect("a known value").to_owned())
+            Value::Unsigned(number) | Value::Date(number) | Value::Pointer(number) => DecodedValue::Number(number),
+            Value::Signed(number) => DecodedValue::Other(number.to_string()),
+            Value::Text(bytes) => DecodedValue::Text(String::from_utf8(bytes.to_vec()).unwrap()),
+            Value::Bytes(bytes) => DecodedValue::Bytes(bytes.to_vec()),
+            Value::Interned(0) => DecodedValue::Text(String::new()),
+            Value::Interned(id) => DecodedValue::Text(self.strings[&id].clone()),
+            Value::Enum { index, value } => {
+                DecodedValue::Text(schema.enums[index as usize].name_of(value).expect("a known value").to_owned())
             }
-            Raw::Array(scalar, bytes) => {
+            Value::Array(scalar, bytes) => {
                 let all: Vec<String> = array_elements(scalar, bytes)
                     .map(|element| match self.value(schema, element) {
-                        Value::Text(text) if matches!(element, Raw::Interned(_)) => format!("{text:?}"),
+                        DecodedValue::Text(text) if matches!(element, Value::Interned(_)) => format!("{text:?}"),
                         value => value.to_string(),
                     })
                     .collect();
-                Value::Other(format!("[{}]", all.join(", ")))
+                DecodedValue::Other(format!("[{}]", all.join(", ")))
             }
-            other => Value::Other(format!("{other:?}")),
+            other => DecodedValue::Other(format!("{other:?}")),
         }
     }
 }
 
-pub(crate) fn read_run(folder: &Path) -> Run {
+/// Reads all files of a run.
+///
+/// # Panics
+/// If a file violates the format.
+#[must_use]
+pub fn read_run(folder: &Path) -> DecodedRun {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    Run { files: paths.iter().map(|path| read_file(path)).collect() }
+    DecodedRun { files: paths.iter().map(|path| read_file(path)).collect() }
 }
 
-fn read_file(path: &Path) -> File {
+fn read_file(path: &Path) -> DecodedFile {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(check_preamble(&bytes), Ok(1));
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut file = File { name, ..File::default() };
+    let mut file = DecodedFile { name, ..DecodedFile::default() };
     let (mut at, mut sequence, mut ended) = (PREAMBLE_BYTES, 0, false);
     while at < bytes.len() {
         assert!(!ended, "nothing follows the end");
@@ -183,7 +238,7 @@ fn read_file(path: &Path) -> File {
     file
 }
 
-fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8]) {
+fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payload: &[u8]) {
     match kind {
         BlockKind::Process => file.tags = TagIterator(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect(),
         BlockKind::Schema => {
@@ -231,7 +286,7 @@ fn read_definitions(file: &mut File, kind: BlockKind, stream: u32, payload: &[u8
     }
 }
 
-fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &[u8]) {
+fn read_records(file: &mut DecodedFile, header: &tracer_format::BlockHeader, payload: &[u8]) {
     let mut stream = file.streams.remove(&header.stream).expect("a stream is described before its records");
     assert!(header.sequence >= stream.next_sequence);
     stream.missing_blocks += header.sequence - stream.next_sequence;
@@ -246,7 +301,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
     let mut count = 0;
     for (at, raw) in raws.iter().enumerate() {
         if at == 0 {
-            assert_eq!(raw.ticks, header.first_ticks, "the first record has the block's first date");
+            assert_eq!(raw.ticks, header.first_ticks, "the first record has the block's first timestamp");
         }
         assert!(raw.ticks <= header.last_ticks);
         if raw.id == ID_LOST {
@@ -254,7 +309,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
             if lost.is_truncation() {
                 stream.marks.push((stream.records.len(), lost.bytes));
             } else {
-                assert_eq!(at, 0, "losses are told first");
+                assert_eq!(at, 0, "losses are reported first");
                 stream.losses.push(lost);
             }
             continue;
@@ -265,7 +320,7 @@ fn read_records(file: &mut File, header: &tracer_format::BlockHeader, payload: &
         let fields = names.zip(values(&kind.fields, raw.body).map(|value| file.value(schema, value))).collect();
         let site = (raw.site != 0).then(|| file.sites[&raw.site].clone());
         assert!(!kind.located || site.is_some());
-        stream.records.push(Record {
+        stream.records.push(DecodedRecord {
             trace: schema.name.clone(),
             name: kind.name.clone(),
             ticks: raw.ticks,

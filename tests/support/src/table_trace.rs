@@ -1,37 +1,52 @@
 //! A trace in plain tables that answers queries by scanning everything: a replacement for the
 //! store, and its oracle.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tumit_viewer::query::*;
 
-#[path = "program.rs"]
-pub(crate) mod program;
+mod example_program;
 
-#[derive(Default)]
-pub(crate) struct Tables {
-    pub(crate) name: String,
-    pub(crate) model: TypeModel,
-    pub(crate) containers: Vec<ContainerInfo>,
-    pub(crate) states: Vec<(ContainerId, TypeId, StateEntity)>,
-    pub(crate) events: Vec<(ContainerId, TypeId, EventEntity)>,
-    pub(crate) links: Vec<LinkEntity>,
-    pub(crate) samples: Vec<(ContainerId, TypeId, VariableSample)>,
-    pub(crate) end: i64,
+pub use example_program::{DiceRoller, example_program};
+
+/// The tables of a trace.
+#[derive(Debug, Default)]
+pub struct TableTrace {
+    /// Name of the trace.
+    pub name: String,
+    /// Types and values.
+    pub model: TypeModel,
+    /// Containers, depth first.
+    pub containers: Vec<ContainerInfo>,
+    /// States of all containers.
+    pub states: Vec<(ContainerId, TypeId, StateEntity)>,
+    /// Point events of all containers.
+    pub events: Vec<(ContainerId, TypeId, EventEntity)>,
+    /// Links.
+    pub links: Vec<LinkEntity>,
+    /// Values of variables of all containers.
+    pub samples: Vec<(ContainerId, TypeId, VariableSample)>,
+    /// End of the trace in nanoseconds.
+    pub end: i64,
 }
 
-pub(crate) fn at(nanos: i64) -> GlobalNanos {
+/// A timestamp.
+#[must_use]
+pub fn at(nanos: i64) -> GlobalNanos {
     GlobalNanos(nanos)
 }
 
-pub(crate) fn interval(from: i64, to: i64) -> TimeRange {
+/// A time range.
+#[must_use]
+pub fn interval(from: i64, to: i64) -> TimeRange {
     TimeRange { from: at(from), to: at(to) }
 }
 
-impl Tables {
-    pub(crate) fn new(name: &str) -> Self {
+impl TableTrace {
+    /// A trace with only a root container.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
         let root = TypeInfo {
             id: TypeId::ROOT,
             kind: PajeTypeKind::Container,
@@ -53,7 +68,8 @@ impl Tables {
         tables
     }
 
-    pub(crate) fn ty(&mut self, kind: PajeTypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
+    /// Adds a type.
+    pub fn ty(&mut self, kind: PajeTypeKind, parent: TypeId, name: &str, color: Option<u32>) -> TypeId {
         let id = TypeId(self.model.types.len() as u32);
         self.model.types.push(TypeInfo {
             id,
@@ -66,7 +82,8 @@ impl Tables {
         id
     }
 
-    pub(crate) fn value(&mut self, ty: TypeId, name: &str, color: u32) -> ValueId {
+    /// Adds a value of a type.
+    pub fn value(&mut self, ty: TypeId, name: &str, color: u32) -> ValueId {
         let id = ValueId(self.model.values.len() as u32);
         self.model.values.push(ValueInfo {
             id,
@@ -79,25 +96,28 @@ impl Tables {
     }
 
     /// Adds a container. Must be called in depth-first order.
-    pub(crate) fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
+    pub fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
         let id = ContainerId(self.containers.len() as u32);
         let depth = self.containers[parent.index()].depth + 1;
         self.containers.push(ContainerInfo { id, ty, parent, depth, name: name.into(), life: interval(0, 0) });
         id
     }
 
-    pub(crate) fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
+    /// Adds a state.
+    pub fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
         let id = EntityId::State(self.states.len() as u32);
         self.end = self.end.max(to);
         self.states.push((container, ty, StateEntity { id, value, life: interval(from, to), depth }));
     }
 
-    pub(crate) fn event(&mut self, container: ContainerId, ty: TypeId, value: ValueId, time: i64) {
+    /// Adds a point event.
+    pub fn event(&mut self, container: ContainerId, ty: TypeId, value: ValueId, time: i64) {
         let id = EntityId::Event(self.events.len() as u32);
         self.events.push((container, ty, EventEntity { id, value, time: at(time) }));
     }
 
-    pub(crate) fn link(&mut self, ty: TypeId, value: ValueId, from: (ContainerId, i64), to: (ContainerId, i64)) {
+    /// Adds a link.
+    pub fn link(&mut self, ty: TypeId, value: ValueId, from: (ContainerId, i64), to: (ContainerId, i64)) {
         let id = EntityId::Link(self.links.len() as u32);
         self.links.push(LinkEntity {
             id,
@@ -110,7 +130,8 @@ impl Tables {
         });
     }
 
-    pub(crate) fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
+    /// Adds the values of a variable. Each lasts until the next, and the last until the end.
+    pub fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
         for (place, &(from, value)) in values.iter().enumerate() {
             let to = values.get(place + 1).map_or(self.end, |next| next.0);
             let id = EntityId::Sample(self.samples.len() as u32);
@@ -140,7 +161,7 @@ fn listed<T>(items: impl Iterator<Item = T>, limit: usize) -> Result<EntityList<
     Ok(EntityList { total, items })
 }
 
-impl TimelineSource for Tables {
+impl TimelineSource for TableTrace {
     fn summary(&self) -> TraceSummary {
         TraceSummary {
             name: self.name.clone(),

@@ -3,22 +3,25 @@
 
 use tumit_viewer::query::*;
 
-use super::Tables;
+use super::TableTrace;
 
 /// A small linear congruential generator. It gives irregular, reproducible numbers.
-pub(crate) struct Dice(pub(crate) u64);
+#[derive(Debug)]
+pub struct DiceRoller(pub u64);
 
-impl Dice {
-    pub(crate) fn roll(&mut self, low: i64, high: i64) -> i64 {
+impl DiceRoller {
+    /// A number in low..high.
+    pub fn roll(&mut self, low: i64, high: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         low + ((self.0 >> 33) as i64) % (high - low).max(1)
     }
 }
 
 /// `nodes` nodes with `threads` threads each, for `steps` steps of about a millisecond.
-pub(crate) fn program(nodes: u32, threads: u32, steps: u32) -> Tables {
-    let mut dice = Dice(7);
-    let mut tables = Tables::new("particles.tmt");
+#[must_use]
+pub fn example_program(nodes: u32, threads: u32, steps: u32) -> TableTrace {
+    let mut dice = DiceRoller(7);
+    let mut tables = TableTrace::new("particles.tmt");
     let node_ty = tables.ty(PajeTypeKind::Container, TypeId::ROOT, "Node", None);
     let thread_ty = tables.ty(PajeTypeKind::Container, node_ty, "Thread", None);
     let lock_ty = tables.ty(PajeTypeKind::Container, node_ty, "Mutex", None);

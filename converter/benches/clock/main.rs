@@ -11,22 +11,16 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
 
-#[path = "../tests/support/drawn.rs"]
-mod drawn;
-#[path = "clock/speed.rs"]
 mod speed;
-#[path = "../tests/support/synthetic.rs"]
-mod synthetic;
-#[path = "clock/targets.rs"]
 mod targets;
-#[path = "../tests/support/truth.rs"]
-mod truth;
 
 use std::time::Instant;
 
-use drawn::{beyond, judged};
-use truth::{Bursts, Scene, Verdict, clocks_alone, judge_run, options, write};
 use tumit_converter::clock::CorrectionMethod;
+use tumit_test_support::clock_truth::{
+    BurstSchedule, ClockScene, TimestampErrors, clocks_alone, errors_beyond_bound, judge_clocks, judge_run, options,
+    random_scene, write,
+};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -50,19 +44,25 @@ fn main() {
     println!("errors in microseconds; a node has 4 processes");
     println!("nodes  seconds  bursts  method           median       max   reversed    links  seconds to convert");
     for &(seconds, links) in lengths {
-        for bursts in [Bursts::Both, Bursts::First, Bursts::None] {
-            let scene = Scene { seconds, links, bursts, ..Scene::default() };
+        for bursts in [BurstSchedule::Both, BurstSchedule::First, BurstSchedule::None] {
+            let scene = ClockScene { seconds, links, bursts, ..ClockScene::default() };
             table(&scene);
         }
     }
     if !smoke {
         for nodes in [2, 16, 64] {
-            table(&Scene { nodes, seconds: 300.0, links: 25_000 * nodes, bursts: Bursts::None, ..Scene::default() });
+            table(&ClockScene {
+                nodes,
+                seconds: 300.0,
+                links: 25_000 * nodes,
+                bursts: BurstSchedule::None,
+                ..ClockScene::default()
+            });
         }
     }
 }
 
-fn table(scene: &Scene) {
+fn table(scene: &ClockScene) {
     let folder = tempfile::tempdir().unwrap();
     write(scene, folder.path());
     let methods = [
@@ -93,13 +93,14 @@ fn table(scene: &Scene) {
 fn drawn_runs(runs: u64) {
     println!("errors in nanoseconds: median and largest, then what is certain");
     for seed in 1..=runs {
-        let scene = drawn::scene(seed);
-        let (graph, bursts) = (judged(&scene, CorrectionMethod::Graph), judged(&scene, CorrectionMethod::Bursts));
-        let line = |verdict: &Verdict| format!("{} {} ({:.0})", verdict.median, verdict.max, certain(verdict));
+        let scene = random_scene(seed);
+        let (graph, bursts) =
+            (judge_clocks(&scene, CorrectionMethod::Graph), judge_clocks(&scene, CorrectionMethod::Bursts));
+        let line = |verdict: &TimestampErrors| format!("{} {} ({:.0})", verdict.median, verdict.max, certain(verdict));
         let odd = [
-            (!beyond(&graph).is_empty(), "beyond what is certain"),
-            (!beyond(&bursts).is_empty(), "samples beyond what is certain"),
-            (graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != Bursts::None, "worse by messages"),
+            (!errors_beyond_bound(&graph).is_empty(), "beyond what is certain"),
+            (!errors_beyond_bound(&bursts).is_empty(), "samples beyond what is certain"),
+            (graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != BurstSchedule::None, "worse by messages"),
             (graph.reversed > 0, "reversed links"),
         ];
         let odd: Vec<&str> = odd.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
@@ -108,6 +109,6 @@ fn drawn_runs(runs: u64) {
     }
 }
 
-fn certain(verdict: &Verdict) -> f64 {
+fn certain(verdict: &TimestampErrors) -> f64 {
     verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! Random worlds, and the store of each.
+//! Random traces, and the store of each.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use tumit_viewer::store::TraceStore;
 
 use tumit_paje::{DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, VariableOp};
 
-use super::world::{END, Event, Link, Place, Sample, State, World};
+use crate::trace_model::{END, ModelContainer, ModelEvent, ModelLink, ModelSample, ModelState, ModelTrace};
 
-pub(crate) const VALUES: [&str; 3] = ["work", "wait", "idle"];
+/// The names of all values.
+pub const VALUES: [&str; 3] = ["work", "wait", "idle"];
 
 const NODE: TypeId = TypeId(1);
 const THREAD: TypeId = TypeId(2);
@@ -22,14 +23,14 @@ const MARK: TypeId = TypeId(6);
 /// A random thread: its life; gap, duration and value of its states, and whether one is nested
 /// inside; steps of its variable; timestamps of its events.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub struct ThreadPlan {
     life: (i64, i64),
     states: Vec<(i64, i64, usize, bool)>,
     load: Vec<(i64, i32)>,
     events: Vec<i64>,
 }
 
-fn plan() -> impl Strategy<Value = Plan> {
+fn plan() -> impl Strategy<Value = ThreadPlan> {
     let state = (
         prop_oneof![3 => Just(0_i64), 1 => 0_i64..60],
         prop_oneof![1 => Just(0_i64), 9 => 1_i64..120],
@@ -42,7 +43,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         prop::collection::vec((0_i64..150, -20..20_i32), 0..8),
         prop::collection::vec(0_i64..END, 0..6),
     )
-        .prop_map(|((from, length), states, load, events)| Plan {
+        .prop_map(|((from, length), states, load, events)| ThreadPlan {
             life: (from, (from + length).min(END - 1)),
             states,
             load,
@@ -51,31 +52,32 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// Threads of two nodes, and messages: from, to, start and duration.
-pub(crate) type Plans = (Vec<(usize, Plan)>, Vec<(usize, usize, i64, i64, i64)>);
+pub type TracePlans = (Vec<(usize, ThreadPlan)>, Vec<(usize, usize, i64, i64, i64)>);
 
-pub(crate) fn plans() -> impl Strategy<Value = Plans> {
+/// Random plans.
+pub fn plans() -> impl Strategy<Value = TracePlans> {
     let link = (0..6_usize, 0..6_usize, 0..END, -40_i64..300, 0..5_i64);
     (prop::collection::vec((0..2_usize, plan()), 1..6), prop::collection::vec(link, 0..20))
 }
 
-impl Plan {
-    fn of(&self, at: &str, world: &mut World) {
+impl ThreadPlan {
+    fn of(&self, at: &str, trace: &mut ModelTrace) {
         let (first, last) = self.life;
         let mut now = first;
         for &(gap, length, value, nested) in &self.states {
             let life = ((now + gap).min(last), (now + gap + length).min(last));
             now = life.1;
-            let state = |depth, life, value: usize| State {
+            let state = |depth, life, value: usize| ModelState {
                 at: at.to_owned(),
                 ty: "Activity".to_owned(),
                 depth,
                 life,
                 value: VALUES[value % 3].to_owned(),
             };
-            world.states.push(state(0, life, value));
+            trace.states.push(state(0, life, value));
             if nested {
                 let third = (life.1 - life.0) / 3;
-                world.states.push(state(1, (life.0 + third, life.1 - third), value + 1));
+                trace.states.push(state(1, (life.0 + third, life.1 - third), value + 1));
             }
         }
         let mut now = first;
@@ -87,26 +89,31 @@ impl Plan {
         }
         for (place, &(from, value)) in dates.iter().enumerate() {
             let to = dates.get(place + 1).map_or(last, |next| next.0);
-            world.samples.push(Sample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
+            trace.samples.push(ModelSample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
         }
         for &date in self.events.iter().filter(|&&date| date >= first && date < last) {
-            world.events.push(Event { at: at.to_owned(), date, value: VALUES[date as usize % 3].to_owned() });
+            trace.events.push(ModelEvent { at: at.to_owned(), date, value: VALUES[date as usize % 3].to_owned() });
         }
     }
 }
 
-/// The world of some plans. Rows are in the order of the store: by name.
-pub(crate) fn world((threads, links): &Plans) -> World {
-    let mut world = World { extent: (0, END), ..World::default() };
-    let place =
-        |name: &str, parent: &str, ty, life| Place { name: name.to_owned(), parent: parent.to_owned(), ty, life };
-    world.places.push(place("world", "world", "world", (0, END)));
+/// The trace of some plans. Rows are in the order of the store: by name.
+#[must_use]
+pub fn planned_trace((threads, links): &TracePlans) -> ModelTrace {
+    let mut trace = ModelTrace { extent: (0, END), ..ModelTrace::default() };
+    let place = |name: &str, parent: &str, ty, life| ModelContainer {
+        name: name.to_owned(),
+        parent: parent.to_owned(),
+        ty,
+        life,
+    };
+    trace.places.push(place("world", "world", "world", (0, END)));
     for node in 0..2 {
-        world.places.push(place(&format!("node {node}"), "world", "Node", (0, END)));
+        trace.places.push(place(&format!("node {node}"), "world", "Node", (0, END)));
         for (at, (_, plan)) in threads.iter().enumerate().filter(|(_, (of, _))| *of == node) {
             let name = format!("thread {at}");
-            world.places.push(place(&name, &format!("node {node}"), "Thread", plan.life));
-            plan.of(&name, &mut world);
+            trace.places.push(place(&name, &format!("node {node}"), "Thread", plan.life));
+            plan.of(&name, &mut trace);
         }
     }
     let lives: Vec<(i64, i64)> = threads.iter().map(|(_, plan)| plan.life).collect();
@@ -118,17 +125,21 @@ pub(crate) fn world((threads, links): &Plans) -> World {
             let start = first + start % (last - first);
             let end = (start + length).clamp(first, last);
             let ends = (format!("thread {from}"), format!("thread {to}"));
-            world.links.push(Link { ends, life: (start, end), bytes });
+            trace.links.push(ModelLink { ends, life: (start, end), bytes });
         }
     }
-    world
+    trace
 }
 
-/// The store of a world, built from its operations in order of time.
-pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
+/// The store of a trace, built from its operations in order of time.
+///
+/// # Panics
+/// If names in the trace are unknown.
+#[must_use]
+pub fn store(trace: &ModelTrace) -> Arc<dyn TimelineSource> {
     let at = GlobalNanos;
     let id = |name: &str| {
-        let place = world.places.iter().position(|place| place.name == name).expect("it is there");
+        let place = trace.places.iter().position(|place| place.name == name).expect("it is there");
         ContainerId(place as u32)
     };
     let value = |ty: TypeId, name: &str| {
@@ -141,15 +152,15 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
     };
     // Extra fields are borrowed.
     let bytes: Vec<[ExtraField<'_>; 1]> =
-        world.links.iter().map(|link| [ExtraField { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
+        trace.links.iter().map(|link| [ExtraField { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
     let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
     let (container_ty, none) = (|ty: &str| if ty == "Node" { NODE } else { THREAD }, None);
-    for place in world.places.iter().skip(1) {
+    for place in trace.places.iter().skip(1) {
         let (container, ty, parent) = (id(&place.name), container_ty(place.ty), id(&place.parent));
         let time = at(place.life.0);
         timed.push((time.0, PajeEvent::CreateContainer { time, container, ty, parent, name: &place.name, extra: &[] }));
     }
-    for (at_row, link) in world.links.iter().enumerate() {
+    for (at_row, link) in trace.links.iter().enumerate() {
         let (container, ty, value, key) = (ContainerId::ROOT, MESSAGE, value(MESSAGE, "work"), KeyId(at_row as u64));
         let (start, end, extra) = (id(&link.ends.0), id(&link.ends.1), &bytes[at_row][..]);
         let (begins, ends) = (at(link.life.0), at(link.life.1));
@@ -157,15 +168,15 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
         let second = PajeEvent::EndLink { time: ends, container, ty, value, end, key, extra: &[], source: none };
         timed.extend([(begins.0, first), (ends.0, second)]);
     }
-    for place in world.places.iter().skip(1) {
+    for place in trace.places.iter().skip(1) {
         let container = id(&place.name);
-        let mut states = world.states.iter().filter(|state| state.at == place.name).peekable();
+        let mut states = trace.states.iter().filter(|state| state.at == place.name).peekable();
         while let Some(state) = states.next() {
-            let push = |state: &State| {
+            let push = |state: &ModelState| {
                 let (time, value) = (at(state.life.0), value(ACTIVITY, &state.value));
                 (time.0, PajeEvent::PushState { time, container, ty: ACTIVITY, value, extra: &[], source: none })
             };
-            let pop = |state: &State| {
+            let pop = |state: &ModelState| {
                 let time = at(state.life.1);
                 (time.0, PajeEvent::PopState { time, container, ty: ACTIVITY })
             };
@@ -175,16 +186,16 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
             }
             timed.push(pop(state));
         }
-        for sample in world.samples.iter().filter(|sample| sample.at == place.name) {
+        for sample in trace.samples.iter().filter(|sample| sample.at == place.name) {
             let (time, op, value) = (at(sample.life.0), VariableOp::Set, sample.value);
             timed.push((time.0, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
         }
-        for event in world.events.iter().filter(|event| event.at == place.name) {
+        for event in trace.events.iter().filter(|event| event.at == place.name) {
             let (time, value) = (at(event.date), value(MARK, &event.value));
             timed.push((time.0, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: none }));
         }
     }
-    for place in world.places.iter().skip(1).rev() {
+    for place in trace.places.iter().skip(1).rev() {
         let (time, container) = (at(place.life.1), id(&place.name));
         timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
     }
@@ -201,7 +212,7 @@ pub(crate) fn store(world: &World) -> Arc<dyn TimelineSource> {
     Arc::new(TraceStore::from_events("world", all))
 }
 
-/// The types of all worlds.
+/// The types of all traces.
 fn types() -> [PajeEvent<'static>; 6] {
     let types = [
         (NODE, PajeTypeKind::Container, TypeId::ROOT, "Node"),
