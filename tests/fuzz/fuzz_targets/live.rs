@@ -3,10 +3,10 @@
 //! and a repaired run needs no repair.
 #![no_main]
 
-use tumit_converter::tools::repair::{Repair, write};
-use tumit_converter::run::Run;
 use libfuzzer_sys::fuzz_target;
 use tracer_format::live::LIVE_MAGIC;
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::repair::{FileRepair, write};
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -19,13 +19,13 @@ fuzz_target!(|data: &[u8]| {
     }
     let Some(run) = fuzz::read_all(folder.path()) else { return };
     let process = &run.processes[0];
-    let Some(repair) = Repair::of(process) else { return };
+    let Some(repair) = FileRepair::of(process) else { return };
     let mut bytes = Vec::new();
     if write(process, &mut bytes).is_err() {
         return;
     }
     std::fs::write(&repair.file, bytes).expect("a writable folder");
     std::fs::remove_file(folder.path().join("a.live")).expect("it is there");
-    let again = Run::open(folder.path()).expect("a repaired run");
-    assert_eq!(Repair::of(&again.processes[0]), None);
+    let again = OpenRun::open(folder.path()).expect("a repaired run");
+    assert_eq!(FileRepair::of(&again.processes[0]), None);
 });

@@ -3,18 +3,18 @@
 //! once.
 #![no_main]
 
-use tumit_paje::read::{FaultKind, read};
-use tumit_paje::write::Writer;
 use libfuzzer_sys::fuzz_target;
+use tumit_paje::read::{FaultKind, read};
+use tumit_paje::write::PajeWriter;
 
 fuzz_target!(|data: &[u8]| {
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = PajeWriter::new(Vec::new());
     if read(data, &mut writer).is_err() {
         return;
     }
     let mut texts = vec![writer.into_inner()];
     for _ in 0..2 {
-        let mut again = Writer::new(Vec::new());
+        let mut again = PajeWriter::new(Vec::new());
         let report = read(&texts[texts.len() - 1][..], &mut again).expect("what was written is read");
         // A value that is used before it is defined is written twice, as it was read. Readers keep
         // the first.

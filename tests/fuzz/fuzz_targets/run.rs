@@ -2,9 +2,9 @@
 //! converted and repaired without a panic, and a repaired file needs no repair.
 #![no_main]
 
-use tumit_converter::tools::repair::{Repair, write};
-use tumit_converter::run::Run;
 use libfuzzer_sys::fuzz_target;
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::repair::{FileRepair, write};
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -14,10 +14,10 @@ fuzz_target!(|data: &[u8]| {
     std::fs::write(&path, bytes).expect("a writable folder");
     let Some(run) = fuzz::read_all(&path) else { return };
     let mut repaired = Vec::new();
-    if Repair::of(&run.processes[0]).is_none() || write(&run.processes[0], &mut repaired).is_err() {
+    if FileRepair::of(&run.processes[0]).is_none() || write(&run.processes[0], &mut repaired).is_err() {
         return;
     }
     std::fs::write(&path, repaired).expect("a writable folder");
-    let again = Run::open(&path).expect("a repaired run");
-    assert_eq!(Repair::of(&again.processes[0]), None);
+    let again = OpenRun::open(&path).expect("a repaired run");
+    assert_eq!(FileRepair::of(&again.processes[0]), None);
 });

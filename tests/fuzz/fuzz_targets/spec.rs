@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tumit::codegen::{Backend, Options, c::C, rust::Rust};
+use tumit::codegen::{Backend, CodegenOptions, c::CBackend, rust::RustBackend};
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
@@ -22,8 +22,8 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     // Two names of a spec may be equal in a language. That is an error, not a panic.
-    let _ = C.generate(&spec, &Options::default());
-    let _ = Rust.generate(&spec, &Options::default());
+    let _ = CBackend.generate(&spec, &CodegenOptions::default());
+    let _ = RustBackend.generate(&spec, &CodegenOptions::default());
     let schema = spec.schema();
     assert_eq!(tracer_format::Schema::decode(&schema.encode()).as_ref(), Ok(&schema));
     let again = tumit::compile_sources(&spec.sources).0;

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tumit_converter::tools::info;
-use tumit_converter::tools::dump::{FieldValue, Selection, list_selected};
-use tumit_paje::write::Writer;
-use tumit_converter::convert::{ConvertError, Options, convert};
-use tumit_converter::run::Run;
 use tracer_format::block::find_block;
 use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
 use tracer_format::{BlockHeader, HEADER_BYTES};
+use tumit_converter::convert::{ConvertError, ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::dump::{DumpValue, RecordSelection, list_selected};
+use tumit_converter::tools::info;
+use tumit_paje::write::PajeWriter;
 
 /// Size in bytes of a slot in the live files of [`live_file`]: the minimum.
 const SLOT_BYTES: usize = 4096;
@@ -112,16 +112,16 @@ fn put(bytes: &mut [u8], at: usize, data: &[u8]) {
 }
 
 /// Reads all of a run with all functions of the reader. Returns `None` if the run cannot be opened.
-pub fn read_all(path: &Path) -> Option<Run> {
-    let run = Run::open(path).ok()?;
-    let options = Options::default();
+pub fn read_all(path: &Path) -> Option<OpenRun> {
+    let run = OpenRun::open(path).ok()?;
+    let options = ConvertOptions::default();
     let mut listed = 0u64;
     let mut shown = io::sink();
-    let _ = list_selected::<ConvertError>(&run, &options, &Selection::default(), |record| {
+    let _ = list_selected::<ConvertError>(&run, &options, &RecordSelection::default(), |record| {
         listed += 1;
         for (name, value) in record.fields {
             let _ = match value {
-                FieldValue::Text(text) => write!(shown, "{name}={text}"),
+                DumpValue::Text(text) => write!(shown, "{name}={text}"),
                 value => write!(shown, "{name}={value}"),
             };
         }
@@ -133,6 +133,6 @@ pub fn read_all(path: &Path) -> Option<Run> {
         let _ = write!(shown, "{loss}");
     }
     let _ = info::count(&run, &options);
-    let _ = convert(&run, &options, &mut Writer::new(io::sink()));
+    let _ = convert(&run, &options, &mut PajeWriter::new(io::sink()));
     Some(run)
 }

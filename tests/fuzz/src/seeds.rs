@@ -1,23 +1,18 @@
 //! Initial inputs for fuzzing: `seeds CORPUS` writes small schemas, runs, live files and Pajé texts
 //! into `CORPUS/TARGET/`.
 
-#[path = "../../../converter/tests/support/live.rs"]
-mod live;
-#[path = "../../../converter/tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 
-use tumit_paje::write::Writer;
-use tumit_converter::convert::{Options, convert};
-use tumit_converter::run::Run;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 // The program is built with coverage like the targets, and needs the library that counts it.
 use libfuzzer_sys as _;
-use live::{Live, Slot};
-use synthetic::{About, File, Records, process_id};
 use tracer_format::record::DroppedRecords;
-use tracer_format::{Codec, ID_LOST, Schema, cause};
+use tracer_format::{ID_LOST, PayloadCodec, Schema, cause};
+use tumit_test_support::synthetic_live_file::{SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 /// A spec with all features.
 const SPEC: &str = r#"
@@ -66,16 +61,16 @@ fn main() {
         }
     }
     let runs = [
-        ("raw", &whole, Codec::Raw),
-        ("bare", &bare, Codec::Raw),
-        ("packed", &whole, Codec::Lz4),
-        ("columns", &bare, Codec::Columns),
+        ("raw", &whole, PayloadCodec::Raw),
+        ("bare", &bare, PayloadCodec::Raw),
+        ("packed", &whole, PayloadCodec::Lz4),
+        ("columns", &bare, PayloadCodec::Columns),
     ];
     for (name, schema, codec) in runs {
         put("run", name, &run(schema, codec, true));
     }
     for (name, in_file) in [("beside", true), ("alone", false)] {
-        let file = if in_file { run(&bare, Codec::Raw, false) } else { Vec::new() };
+        let file = if in_file { run(&bare, PayloadCodec::Raw, false) } else { Vec::new() };
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
         bytes.extend(fuzz::few_bytes(&live(&bare, in_file).bytes));
@@ -84,18 +79,18 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, schema) in [("rules", &whole), ("default", &bare)] {
         let path = folder.path().join(format!("{name}.tmt"));
-        fs::write(&path, run(schema, Codec::Raw, true)).expect("a writable folder");
-        let opened = Run::open(&path).expect("a good run");
-        let mut writer = Writer::new(Vec::new());
-        convert(&opened, &Options::default(), &mut writer).expect("it can be converted");
+        fs::write(&path, run(schema, PayloadCodec::Raw, true)).expect("a writable folder");
+        let opened = OpenRun::open(&path).expect("a good run");
+        let mut writer = PajeWriter::new(Vec::new());
+        convert(&opened, &ConvertOptions::default(), &mut writer).expect("it can be converted");
         put("paje", name, &writer.into_inner());
     }
 }
 
 /// Records of every type, from a timestamp on.
-fn records(from: u64) -> Records {
+fn records(from: u64) -> SyntheticRecords {
     let text = |text: &[u8]| [&u16::try_from(text.len()).expect("short").to_le_bytes()[..], text].concat();
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     let numbers = [&[7][..], &(-2i16).to_le_bytes(), &0.5f32.to_le_bytes(), &1e300f64.to_le_bytes(), &[1]].concat();
     let words =
         [&1u32.to_le_bytes()[..], &1u32.to_le_bytes(), &text(b"what"), &text(&[0, 255]), &4096u64.to_le_bytes()]
@@ -113,8 +108,8 @@ fn records(from: u64) -> Records {
     records
 }
 
-fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
-    let mut file = File::new(&About::rank(0), schema);
+fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
+    let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), schema);
     file.codec = codec;
     file.thread(0, 2, "main");
     file.thread(1, 3, "");
@@ -123,16 +118,17 @@ fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
     tracer_format::entries::append_site(&mut site, 1, 12, b"main.c");
     file.process_block(tracer_format::BlockKind::Sites, 1, &site);
     file.records(0, 0, &records(1000));
-    let mut after = Records::default();
-    let lost = Lost { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
+    let mut after = SyntheticRecords::default();
+    let lost =
+        DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
     after.record(ID_LOST - 1, 1 << 36, &lost.encode());
     after.count = 0;
     after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
     file.records(0, 1, &after);
     file.records(1, 0, &records(1 << 20));
-    if codec == Codec::Columns {
+    if codec == PayloadCodec::Columns {
         // Enough records that columns are smaller than records.
-        let mut many = Records::default();
+        let mut many = SyntheticRecords::default();
         for n in 0..40u64 {
             let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
             many.record(3, (1 << 40) + 10 * n, &begin);
@@ -147,8 +143,8 @@ fn run(schema: &Schema, codec: Codec, ended: bool) -> Vec<u8> {
 }
 
 /// The live file of that run: three slots. The process file contains a part of one of them.
-fn live(schema: &Schema, in_file: bool) -> Live {
-    let mut live = Live::new(process_id(100), 3);
+fn live(schema: &Schema, in_file: bool) -> SyntheticLiveFile {
+    let mut live = SyntheticLiveFile::new(process_id(100), 3);
     let id = process_id(100);
     let mut tags = Vec::new();
     tracer_format::tags::append_tag(&mut tags, tracer_format::tags::tag::PROCESS_ID, &id);
@@ -158,9 +154,9 @@ fn live(schema: &Schema, in_file: bool) -> Live {
     live.string(1, "a name");
     let records = records(1 << 40);
     let flushed = (u32::try_from(6 + 16).expect("small"), 1, 1 << 40);
-    live.slot(0, &Slot { stream: 2, records: records.clone(), ..Slot::default() });
-    live.slot(1, &Slot { stream: 0, sequence: 2, records: records.clone(), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { stream: 2, records: records.clone(), ..SyntheticSlot::default() });
+    live.slot(1, &SyntheticSlot { stream: 0, sequence: 2, records: records.clone(), ..SyntheticSlot::default() });
     let flushed = if in_file { flushed } else { (0, 0, 0) };
-    live.slot(2, &Slot { stream: 1, sequence: u64::from(in_file), records, flushed, dropped: 4 });
+    live.slot(2, &SyntheticSlot { stream: 1, sequence: u64::from(in_file), records, flushed, dropped: 4 });
     live
 }
