@@ -29,7 +29,7 @@ fn bytes_read() -> u64 {
 }
 
 #[test]
-fn one_pass_finds_what_a_conversion_finds() {
+fn a_clock_check_gives_the_clocks_of_a_conversion() {
     let scenes = [
         ClockScene { nodes: 3, links: 4000, ..ClockScene::default() },
         ClockScene { nodes: 3, links: 4000, bursts: BurstSchedule::None, ..ClockScene::default() },

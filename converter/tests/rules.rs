@@ -78,7 +78,7 @@ fn taktuk(file: &mut SyntheticFile, records: &mut SyntheticRecords) {
 }
 
 #[test]
-fn the_tour() {
+fn the_taktuk_example_gives_the_expected_rows() {
     let (_folder, run) = run_of(TAKTUK, taktuk);
     let (rows, report) = paje_of(&run);
     assert!(report.is_clean(), "{:?}", report.lines());
@@ -101,7 +101,7 @@ fn the_tour() {
 }
 
 #[test]
-fn a_text_output_is_in_order_of_date() {
+fn a_text_output_is_in_time_order() {
     let (_folder, run) = run_of(BY_HAND, taktuk);
     let mut options = ConvertOptions::default();
     options.output = Some("by-hand".to_owned());

@@ -293,7 +293,7 @@ end program drive
 }
 
 #[test]
-fn a_clock_of_ones_own() {
+fn a_program_may_supply_the_clock() {
     let driver = "
 module clock
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -443,7 +443,7 @@ end program drive
 }
 
 #[test]
-fn heat_along_a_rod_is_seen_as_it_was() {
+fn heat_along_a_rod_has_the_expected_trace() {
     let folder = folder();
     let folder = folder.path();
     let example = workspace().join("examples/heat-fortran");

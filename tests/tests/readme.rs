@@ -32,7 +32,7 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
 }
 
 #[test]
-fn the_readme_example_is_seen() {
+fn the_readme_example_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("hello.tmt");
     // The process has one run folder: only this test records here.

@@ -258,7 +258,7 @@ fn records_are_truncated_whatever_the_policy() {
 }
 
 #[test]
-fn where_only_parts_of_slots_are_free_records_are_truncated_to_them() {
+fn records_are_truncated_to_the_free_part_of_a_slot() {
     let (run, _) = run_with("truncated in parts", &[("TUMIT_MEMORY", "256k")]);
     let file = &run.files[0];
     let short = file.streams.values().find(|stream| stream.records.len() == 2).unwrap();
@@ -343,7 +343,7 @@ fn spans_end_where_their_guards_do() {
 }
 
 #[test]
-fn rare_dates_are_right() {
+fn rare_timestamps_are_right() {
     let (run, _) = run_with("user clock", &[]);
     let file = &run.files[0];
     assert_eq!((file.integer(tag::CLOCK_KIND), file.integer(tag::CLOCK_HZ)), (Some(5), Some(1_000_000)));
@@ -465,7 +465,7 @@ fn a_full_disk_leaves_whole_blocks() {
 }
 
 #[test]
-fn start_tells_why_it_cannot() {
+fn start_reports_why_it_fails() {
     let (_, output) = run_with("start", &[]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("late: recording has begun already"), "{printed}");

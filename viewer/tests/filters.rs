@@ -151,14 +151,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_changed_by_an_empty_chain(plans in plans(), window in window()) {
+    fn an_empty_chain_changes_nothing(plans in plans(), window in window()) {
         let world = planned_trace(&plans);
         let source = FilterChain::default().apply(store(&world)).unwrap();
         check(&source, &world, window.0, window.1)?;
     }
 
     #[test]
-    fn values(plans in plans(), window in window()) {
+    fn value_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide value wait, idle of Activity", |world| {
             world.states.retain(|state| state.value == "work");
         })?;
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn looks_change_nothing_else(plans in plans(), window in window()) {
+    fn styles_change_nothing_else(plans in plans(), window in window()) {
         let world = planned_trace(&plans);
         let plain = store(&world).model();
         for text in ["shape diamond work, wait of Mark", "shape line of Mark", "size 0.3 idle of Activity", "size 2 of Load",
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn types(plans in plans(), window in window()) {
+    fn type_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide type Activity, Load", |world| {
             world.states.clear();
             world.samples.clear();
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn containers(plans in plans(), window in window()) {
+    fn container_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide container node 0", |world| {
             let mut names: BTreeSet<String> = world.places.iter().map(|place| place.name.clone()).collect();
             for name in world.below("node 0") {
@@ -224,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn durations_and_fields(plans in plans(), window in window()) {
+    fn filters_by_duration_and_field_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "only duration >= 30ns of Activity", |world| {
             world.states.retain(|state| state.life.1 - state.life.0 >= 30);
         })?;
@@ -239,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn conditions(plans in plans(), window in window(), ask in ask()) {
+    fn filters_by_condition_equal_changed_lists(plans in plans(), window in window(), ask in ask()) {
         let threads = plans.0.len();
         checked(&plans, window, &format!("only where {} of Message", ask.text(threads)), |world| {
             let all = world.clone();
@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn cut(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
+    fn time_ranges_equal_changed_lists(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
         let part = (from, (from + length).min(END));
         checked(&plans, window, &format!("cut {}ns..{}ns", part.0, part.1), |world| {
             let clip = |life: (i64, i64)| (life.0.max(part.0), life.1.min(part.1));
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn classes(plans in plans(), window in window()) {
+    fn classes_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "classify Activity by duration < 20ns, 100ns", |world| {
             for state in world.states.iter_mut().filter(|state| state.ty == "Activity") {
                 let class = match state.life.1 - state.life.0 {
@@ -324,7 +324,7 @@ proptest! {
     }
 
     #[test]
-    fn groups(plans in plans(), window in window()) {
+    fn groups_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "group node * into both", |world| {
             world.places.retain(|place| place.ty != "Node");
             for place in &mut world.places {
@@ -404,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn reductions(plans in plans(), window in window()) {
+    fn reductions_equal_changed_lists(plans in plans(), window in window()) {
         for (operation, text) in [
             ("count", "count work, wait of Activity per Node into Made"),
             ("state", "count work, wait of Activity per Node into state Made"),
@@ -515,7 +515,7 @@ proptest! {
     }
 
     #[test]
-    fn the_best(plans in plans(), window in window(), number in 0_usize..4) {
+    fn best_containers_equal_those_of_changed_lists(plans in plans(), window in window(), number in 0_usize..4) {
         // The number of messages that a thread sends or receives. Of equal threads, the first in
         // the order of the rows wins.
         let world = planned_trace(&plans);

@@ -179,7 +179,7 @@ fn centuries_of_many_containers_are_added_up() {
 }
 
 #[test]
-fn the_longest_trace_is_counted_to_its_end_and_what_is_further_away_is_told() {
+fn the_longest_trace_is_counted_to_its_end_and_later_timestamps_are_reported() {
     let far = "4611686018.427387903";
     let text = format!(
         "{}0 H 0 Host\n2 S H State\n3 E H Mark \"0 0 0\"\n5 on S on \"0 1 0\"\n5 m E m \"0 0 0\"\n6 -{far} h 0 H h\n\

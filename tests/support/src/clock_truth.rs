@@ -1,5 +1,5 @@
-//! Runs with known true timestamps, and the errors of their conversion. It shares no code with clock
-//! correction.
+//! Runs with known true timestamps, and the errors of their conversion. This module shares no code
+//! with clock correction.
 //!
 //! Processes on nodes send messages. The clock of each node has an offset, a drift and a wandering
 //! frequency. Each direction between two nodes has its own latency, and some messages are late.

@@ -1,6 +1,6 @@
 //! Reads a run according to FORMAT.md only.
-//! Nothing here is shared with the recorder or with other readers. It knows only the record types of
-//! `tracer-rt/tests/process_exits.tumit`.
+//! Nothing here is shared with the recorder or with other readers. The reader knows only the record
+//! types of `tracer-rt/tests/process_exits.tumit`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
