@@ -1,8 +1,6 @@
 //! Accuracy of corrected timestamps, on short runs with known true timestamps. `cargo bench --bench
 //! clock` prints the whole table.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tumit_converter::clock::{CorrectionMethod, TimestampSource};
 use tumit_converter::convert::ConvertError;
 use tumit_converter::run::OpenRun;
@@ -513,7 +511,7 @@ fn wrong_samples_are_reported_and_ignored() {
         SampleFault::Always(77),
         SampleFault::Always(1 << 63),
     ] {
-        let verdict = in_order("a sample_fault", &ClockScene { sample_fault: Some(sample_fault), ..honest.clone() });
+        let verdict = in_order("a wrong sample", &ClockScene { sample_fault: Some(sample_fault), ..honest.clone() });
         let faults = verdict.report.faults();
         let named =
             faults.iter().any(|fault| fault.contains("cannot be true") || fault.contains("contradict the messages"));

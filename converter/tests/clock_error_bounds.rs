@@ -1,11 +1,8 @@
 //! Clock correction on many random runs of all kinds. The reported accuracy of the timestamps has
 //! to be true.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tumit_converter::clock::CorrectionMethod;
-use tumit_test_support::clock_truth::BurstSchedule;
-use tumit_test_support::clock_truth::{errors_beyond_bound, judge_clocks, random_scene};
+use tumit_test_support::clock_truth::{BurstSchedule, errors_beyond_bound, judge_clocks, random_scene};
 
 #[test]
 fn errors_stay_within_the_reported_bounds() {

@@ -1,7 +1,5 @@
 //! Rules for the ends of threads and processes change containers that do not belong to one thread.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use tumit_converter::convert::{ConvertOptions, convert};

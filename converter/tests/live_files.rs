@@ -1,4 +1,4 @@
-//! SyntheticLiveFile files: the data that a killed process had in memory is used, impossible data is reported,
+//! Live files: the data that a killed process had in memory is used, impossible data is reported,
 //! and nothing panics.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

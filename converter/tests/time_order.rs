@@ -1,7 +1,5 @@
 //! Actions with any timestamps: all operations are written, in order.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;

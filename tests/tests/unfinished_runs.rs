@@ -478,7 +478,7 @@ fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
     let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
     schema.sources.clear();
     let mut file = SyntheticFile::with_tags(&SyntheticProcess::new(1), &schema, |tags| {
-        append_integer(tags, tag::BUFFERS, buffers)
+        append_integer(tags, tag::BUFFERS, buffers);
     });
     file.thread(0, 7, "main");
     for name in names {

@@ -1,7 +1,5 @@
 //! Each request is in the run, in related parts; each part begins and ends on one thread.
 
-#![expect(clippy::unwrap_used, reason = "what surrounds the test, outside test functions")]
-
 use std::collections::BTreeMap;
 use std::process::Command;
 
