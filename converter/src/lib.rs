@@ -6,4 +6,6 @@ pub(crate) mod naming;
 pub mod report;
 mod rules;
 pub mod run;
+#[cfg(test)]
+mod test_streams;
 pub mod tools;

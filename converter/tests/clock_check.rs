@@ -2,17 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-#[path = "support/truth.rs"]
-mod truth;
-
-use truth::{Bursts, Scene, clocks_alone, options, write};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::{ConvertOptions, check_clocks, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
+use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, clocks_alone, options, write};
 
 struct Nothing;
 
@@ -34,14 +29,27 @@ fn bytes_read() -> u64 {
 }
 
 #[test]
-fn one_pass_finds_what_a_conversion_finds() {
+fn a_clock_check_gives_the_clocks_of_a_conversion() {
     let scenes = [
-        Scene { nodes: 3, links: 4000, ..Scene::default() },
-        Scene { nodes: 3, links: 4000, bursts: Bursts::None, ..Scene::default() },
-        Scene { nodes: 3, links: 4000, bursts: Bursts::Many(4), told_later: 1e5, ..Scene::default() },
-        Scene { nodes: 3, links: 4000, one_way: true, open: true, bursts: Bursts::None, ..Scene::default() },
-        Scene { nodes: 1, links: 2000, disagree_nanos: 1e5, ..Scene::default() },
-        Scene { nodes: 1, links: 2000, ..Scene::default() },
+        ClockScene { nodes: 3, links: 4000, ..ClockScene::default() },
+        ClockScene { nodes: 3, links: 4000, bursts: BurstSchedule::None, ..ClockScene::default() },
+        ClockScene {
+            nodes: 3,
+            links: 4000,
+            bursts: BurstSchedule::Many(4),
+            record_delay: 1e5,
+            ..ClockScene::default()
+        },
+        ClockScene {
+            nodes: 3,
+            links: 4000,
+            one_way: true,
+            open: true,
+            bursts: BurstSchedule::None,
+            ..ClockScene::default()
+        },
+        ClockScene { nodes: 1, links: 2000, disagree_nanos: 1e5, ..ClockScene::default() },
+        ClockScene { nodes: 1, links: 2000, ..ClockScene::default() },
     ];
     for scene in scenes {
         let folder = tempfile::tempdir().unwrap();
@@ -74,7 +82,7 @@ fn one_pass_finds_what_a_conversion_finds() {
 #[test]
 fn the_records_are_read_once() {
     let folder = tempfile::tempdir().unwrap();
-    write(&Scene { nodes: 2, links: 200_000, ..Scene::default() }, folder.path());
+    write(&ClockScene { nodes: 2, links: 200_000, ..ClockScene::default() }, folder.path());
     let size: u64 = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
     let run = OpenRun::open(folder.path()).unwrap();
     // One thread does all the work, so its counter counts all reads.

@@ -1,18 +1,12 @@
 //! Rules for the ends of threads and processes change containers that do not belong to one thread.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "support/pj_dump.rs"]
-mod pj_dump;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 
-use synthetic::{About, File, Records};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::pj_dump;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 const SPEC: &str = r#"
 trace pool;
@@ -35,9 +29,9 @@ fn save(folder: &Path) {
     let (spec, diagnostics) = tumit::compile_text("pool.tumit", SPEC);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     assert_eq!(diagnostics.render(false).matches("warning").count(), 0, "{}", diagnostics.render(false));
-    let mut file = File::new(&About::new(1), &spec.schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &spec.schema());
     let take = |ticks: u64, slot: u8| {
-        let mut records = Records::default();
+        let mut records = SyntheticRecords::default();
         records.record(0, ticks, &[slot]);
         records
     };

@@ -3,27 +3,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/pj_dump.rs"]
-mod pj_dump;
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
-use synthetic::{About, File, Records};
 use tracer_format::PayloadCodec;
 use tumit_converter::convert::{ConvertOptions, convert, convert_to_text};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
+use tumit_test_support::pj_dump;
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 /// A run of one process and one thread with the spec `text`. `write` adds to its file and its
 /// records.
-fn run_of(text: &str, write: impl FnOnce(&mut File, &mut Records)) -> (tempfile::TempDir, OpenRun) {
+fn run_of(text: &str, write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecords)) -> (tempfile::TempDir, OpenRun) {
     let (spec, diagnostics) = tumit::compile_text("test.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let folder = tempfile::tempdir().unwrap();
-    let mut file = File::new(&About::new(42), &spec.schema());
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
     file.thread(0, 43, "main");
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     write(&mut file, &mut records);
     file.records(0, 0, &records);
     file.end();
@@ -67,7 +63,7 @@ fn node_thread(node: u16, thread: u16) -> Vec<u8> {
 }
 
 /// Node 1 packs and posts a message. Node 2 receives it, after waiting since an earlier time.
-fn taktuk(file: &mut File, records: &mut Records) {
+fn taktuk(file: &mut SyntheticFile, records: &mut SyntheticRecords) {
     let master = file.string("Master").to_le_bytes();
     let slave = file.string("Slave").to_le_bytes();
     let stamp = 7u64.to_le_bytes();
@@ -82,7 +78,7 @@ fn taktuk(file: &mut File, records: &mut Records) {
 }
 
 #[test]
-fn the_tour() {
+fn the_taktuk_example_gives_the_expected_rows() {
     let (_folder, run) = run_of(TAKTUK, taktuk);
     let (rows, report) = paje_of(&run);
     assert!(report.is_clean(), "{:?}", report.all_diagnostics());
@@ -105,7 +101,7 @@ fn the_tour() {
 }
 
 #[test]
-fn a_text_output_is_in_order_of_date() {
+fn a_text_output_is_in_time_order() {
     let (_folder, run) = run_of(BY_HAND, taktuk);
     let mut options = ConvertOptions::default();
     options.output = Some("by-hand".to_owned());
@@ -168,7 +164,7 @@ fn text(text: &str) -> Vec<u8> {
     [&u16::try_from(text.len()).unwrap().to_le_bytes(), text.as_bytes()].concat()
 }
 
-fn everything(write: impl FnOnce(&mut Records)) -> (Vec<String>, ConversionReport) {
+fn everything(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, ConversionReport) {
     let (_folder, run) = run_of(EVERYTHING, |_, records| {
         records.record(2, 0, &9u32.to_le_bytes());
         write(records);

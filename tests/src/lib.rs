@@ -6,7 +6,5 @@ pub mod browser;
 pub mod corpus;
 pub mod lang;
 pub mod page;
-pub mod paje_text;
-pub mod pj_dump;
 pub mod programs;
 pub mod run;

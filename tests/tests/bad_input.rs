@@ -62,7 +62,7 @@ fn a_wrong_spec_is_shown_with_place_and_hint() {
 }
 
 #[test]
-fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
+fn a_truncated_run_gives_its_intact_part_and_reports_the_loss() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run.tmt");
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run).current_dir(dir.path()));
@@ -71,15 +71,15 @@ fn a_truncated_run_gives_what_was_good_and_says_what_is_lost() {
     fs::write(&file, &bytes[..bytes.len() * 2 / 3]).unwrap();
     let out = fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &[".tmt"]);
     assert!(out.stdout.is_empty());
-    tests::pj_dump::accept(&dir.path().join("run.paje"));
-    let rows = tests::pj_dump::PjDumpRows::read(&dir.path().join("run.paje"));
+    tumit_test_support::pj_dump::accept(&dir.path().join("run.paje"));
+    let rows = tumit_test_support::pj_dump::PjDumpRows::read(&dir.path().join("run.paje"));
     assert!(rows.count("State") > 100, "what was good is there");
 }
 
 /// Removed whole blocks leave no damaged bytes; the sequence numbers and the end of the file reveal
 /// them.
 #[test]
-fn blocks_that_are_cut_out_are_missed_by_every_command() {
+fn every_command_reports_removed_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run.tmt");
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run).current_dir(dir.path()));
@@ -134,7 +134,7 @@ const DEFINITIONS: &str = "%EventDef PajeDefineContainerType 0\n% Alias string\n
     %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n";
 
 #[test]
-fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
+fn a_paje_file_with_a_bad_line_is_still_shown() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!(
         "{DEFINITIONS}\
@@ -148,7 +148,7 @@ fn a_paje_file_with_a_bad_line_is_shown_all_the_same() {
 }
 
 #[test]
-fn dates_that_are_hardly_seconds_are_told() {
+fn timestamps_that_are_no_seconds_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let lines = "0 t1 0 Node\n2 t2 t1 Activity\n6 0.0 c1 0 t1 n\n11 5 c1 t2 a\n11 20000.5 c1 t2 b\n11 30000 c1 t2 a\n";
     fs::write(dir.path().join("ms.paje"), format!("{DEFINITIONS}{lines}")).unwrap();
@@ -181,7 +181,7 @@ fn dates_that_are_hardly_seconds_are_told() {
 }
 
 #[test]
-fn something_else_than_a_trace_is_named() {
+fn files_that_are_no_traces_are_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
     fails(dir.path(), &["view", "picture.paje", "-o", "x.svg"], 2, &["picture.paje"]);
@@ -191,7 +191,7 @@ fn something_else_than_a_trace_is_named() {
 }
 
 #[test]
-fn a_port_in_use_is_said() {
+fn a_port_in_use_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -187,7 +187,7 @@ fn contents(object: &Path) -> String {
 }
 
 #[test]
-fn off_leaves_nothing_behind() {
+fn disabled_tracing_leaves_no_code() {
     let folder = folder();
     header(folder.path(), SPANS);
     for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {

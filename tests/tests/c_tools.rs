@@ -20,7 +20,7 @@ fn check_threads(run: &Path, forked: bool) {
 }
 
 #[test]
-fn sanitizers_have_nothing_to_say() {
+fn sanitizers_report_nothing() {
     let source = include_str!("../cases/types/threads.c");
     // The thread sanitizer does not support threads that a forked child starts.
     for (sanitizer, define) in [
@@ -39,7 +39,7 @@ fn sanitizers_have_nothing_to_say() {
 }
 
 #[test]
-fn valgrind_has_nothing_to_say() {
+fn valgrind_reports_nothing() {
     let folder = folder();
     let source = include_str!("../cases/types/threads.c");
     let program = build(folder.path(), GNU99, TYPES, source, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -186,7 +186,7 @@ fn ranks_agree_on_a_folder_by_themselves() {
 }
 
 #[test]
-fn what_the_compressor_makes_unpacks_to_what_it_got() {
+fn compressed_blocks_unpack_to_their_input() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -248,7 +248,7 @@ level APP {
 "#;
 
 #[test]
-fn columns_hold_what_other_blocks_hold() {
+fn columns_hold_the_records_of_other_codecs() {
     let source = r#"
 #include "t_trace.h"
 static uint64_t state = 88172645463325252u;

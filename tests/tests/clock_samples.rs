@@ -353,7 +353,7 @@ fn processes_in_c_compare_their_clocks() {
 }
 
 #[test]
-fn rust_and_c_speak_the_same() {
+fn rust_and_c_use_the_same_protocol() {
     let folder = tempfile::tempdir().unwrap();
     let c = in_c(folder.path(), C99, &[]);
     for (processes, act) in [
@@ -371,7 +371,7 @@ fn rust_and_c_speak_the_same() {
 }
 
 #[test]
-fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
+fn processes_without_exchanges_stay_in_step() {
     let folder = tempfile::tempdir().unwrap();
     let c = in_c(folder.path(), C99, &[]);
     let off_folder = tempfile::tempdir().unwrap();
@@ -398,7 +398,7 @@ fn one_clock_no_exchanges_or_nobody_who_records_leave_all_in_step() {
 
 /// A clock step in a short run is reported, and the corrected clock follows it.
 #[test]
-fn a_clock_that_is_set_in_a_run_of_less_than_a_second_is_told_and_followed() {
+fn a_clock_step_in_a_run_of_less_than_a_second_is_reported_and_corrected() {
     let folder = tempfile::tempdir().unwrap();
     for process in [Process::Rust, in_c(folder.path(), C99, &[])] {
         let job = run(&vec![process; 2], "set", &[]);
@@ -428,7 +428,7 @@ fn forked_children_compare_their_clocks() {
 
 /// A channel that transmits wrong data causes an error on that side, and no sample.
 #[test]
-fn tcp_and_what_is_out_of_step() {
+fn tcp_works_and_wrong_data_gives_an_error_and_no_sample() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.path().join("run.tmt"));

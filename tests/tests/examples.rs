@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
+use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 /// Converts a run and returns the rows that `pj_dump` reads.
 fn convert(run: &Path, options: &[&str]) -> PjDumpRows {
@@ -45,7 +45,7 @@ fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> Path
 }
 
 #[test]
-fn molecular_dynamics_is_seen_as_it_was() {
+fn molecular_dynamics_has_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let idle = |placement: &str| {
         let run = dir.path().join(format!("{placement}.tmt"));
@@ -85,7 +85,7 @@ fn idle_share(rows: &PjDumpRows) -> f64 {
 }
 
 #[test]
-fn heat_on_four_ranks_is_seen_as_it_was() {
+fn heat_on_four_ranks_has_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
     let run = dir.path().join("heat.tmt");
@@ -100,7 +100,7 @@ fn heat_on_four_ranks_is_seen_as_it_was() {
 }
 
 #[test]
-fn skewed_clocks_reverse_links_and_correction_puts_them_right() {
+fn clock_correction_repairs_links_that_skewed_clocks_reverse() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
     // Offset and drift do not guarantee order. Their precision depends on messages without delays;
@@ -168,7 +168,7 @@ fn reservations(rows: &PjDumpRows) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn a_sampled_machine_is_seen_as_it_was() {
+fn a_sampled_machine_has_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let sampler = build_c(dir.path(), "machine-sampler", "gcc", &[]);
     let sample = |name: &str, cluster: [&str; 2]| {
@@ -228,7 +228,7 @@ fn an_interrupted_sampler_ends_in_order() {
 }
 
 #[test]
-fn monitors_are_seen_as_they_were_owned() {
+fn monitors_have_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let bank = build_c(dir.path(), "monitors", "g++", &[]);
     let run = dir.path().join("bank.tmt");

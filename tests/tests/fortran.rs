@@ -5,11 +5,11 @@ use std::path::Path;
 
 use tests::lang::c::{folder, header, record};
 use tests::lang::fortran::{F2018, FortranCompilers, GFORTRAN, MPIFORT, module};
-use tests::pj_dump::{PjDumpRows, accept};
 use tests::programs::{count, mpirun, succeed, tumit, workspace};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
+use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.f90");
@@ -293,7 +293,7 @@ end program drive
 }
 
 #[test]
-fn a_clock_of_ones_own() {
+fn a_program_may_supply_the_clock() {
     let driver = "
 module clock
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -443,7 +443,7 @@ end program drive
 }
 
 #[test]
-fn heat_along_a_rod_is_seen_as_it_was() {
+fn heat_along_a_rod_has_the_expected_trace() {
     let folder = folder();
     let folder = folder.path();
     let example = workspace().join("examples/heat-fortran");

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use layers::order::{graph, violations};
 use layers::scripts;
 
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "tumit",
     "tumit/build",
     "tumit/cli",
@@ -32,6 +32,7 @@ const PACKAGES: [&str; 12] = [
     "viewer",
     "viewer/server",
     "tests",
+    "tests/support",
 ];
 
 fn workspace() -> PathBuf {

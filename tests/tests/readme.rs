@@ -32,7 +32,7 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
 }
 
 #[test]
-fn the_readme_example_is_seen() {
+fn the_readme_example_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("hello.tmt");
     // The process has one run folder: only this test records here.
@@ -45,8 +45,8 @@ fn the_readme_example_is_seen() {
     session.finish();
     let paje = dir.path().join("hello.paje");
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
-    tests::pj_dump::accept(&paje);
-    let rows = tests::pj_dump::PjDumpRows::read(&paje);
+    tumit_test_support::pj_dump::accept(&paje);
+    let rows = tumit_test_support::pj_dump::PjDumpRows::read(&paje);
     assert_eq!((rows.count("State"), rows.count("Variable")), (10, 10));
 }
 

@@ -6,19 +6,18 @@
 
 mod recording {
     pub(crate) mod cases;
-    pub(crate) mod read;
 }
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use recording::read::{self, File, Number as _, Record, Run, Value, read_run};
 use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::tag;
+use tumit_test_support::decoded_run::{DecodedFile, DecodedRecord, DecodedRun, DecodedStream, DecodedValue, read_run};
 
 /// Runs a case. Returns the contents of its folder and its output.
-fn run_with(case: &str, settings: &[(&str, &str)]) -> (Run, Output) {
+fn run_with(case: &str, settings: &[(&str, &str)]) -> (DecodedRun, Output) {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     let output = run_child(case, &run, settings);
@@ -26,7 +25,7 @@ fn run_with(case: &str, settings: &[(&str, &str)]) -> (Run, Output) {
     (read_run(&run), output)
 }
 
-fn run(case: &str) -> File {
+fn run(case: &str) -> DecodedFile {
     let (mut run, _) = run_with(case, &[]);
     assert_eq!(run.files.len(), 1);
     assert!(run.files[0].ended);
@@ -67,11 +66,11 @@ fn every_type_is_recorded_as_called() {
         "numbers a=1 b=2 c=3 d=4 e=-1 f=-2 g=-3 h=-4 x=Single(0.5) y=Double(0.25) yes=Bool(true)"
     );
     let others = &records[1];
-    assert_eq!(others.get("place"), &Value::Number(0x1234));
-    assert_eq!(others.get("text"), &Value::Text("a text".into()));
-    assert_eq!(others.get("name"), &Value::Text("a name".into()));
-    assert_eq!(others.get("raw"), &Value::Bytes(vec![0, 255]));
-    assert_eq!(others.get("shade"), &Value::Text("dark_blue".into()));
+    assert_eq!(others.get("place"), &DecodedValue::Number(0x1234));
+    assert_eq!(others.get("text"), &DecodedValue::Text("a text".into()));
+    assert_eq!(others.get("name"), &DecodedValue::Text("a name".into()));
+    assert_eq!(others.get("raw"), &DecodedValue::Bytes(vec![0, 255]));
+    assert_eq!(others.get("shade"), &DecodedValue::Text("dark_blue".into()));
     let (line, source) = others.site.clone().unwrap();
     assert!(source.ends_with("cases.rs") && line > 1, "{source}:{line}");
     // The value of the field `when` was read just before the record.
@@ -224,8 +223,8 @@ fn overlong_records_are_truncated_and_marked() {
     let most = most_in(1 << 16);
     let data = |at: usize| stream.records[at].get("data");
     assert_eq!(stream.records.len(), 5);
-    assert_eq!((data(1), data(2)), (&Value::Bytes(vec![1; most]), &Value::Bytes(vec![1; most])));
-    assert_eq!(data(3), &Value::Bytes(vec![7; 60_000]));
+    assert_eq!((data(1), data(2)), (&DecodedValue::Bytes(vec![1; most]), &DecodedValue::Bytes(vec![1; most])));
+    assert_eq!(data(3), &DecodedValue::Bytes(vec![7; 60_000]));
     assert_eq!(stream.marks, [(1, 65_500 - most as u64), (2, 100_000 - most as u64)]);
     assert_eq!((stream.dropped, stream.losses.len(), file.truncated), (0, 0, Some(2)));
 }
@@ -245,7 +244,10 @@ fn records_are_truncated_whatever_the_policy() {
         let stream = file.streams.values().next().unwrap();
         let (blobs, ticks): (Vec<_>, Vec<_>) =
             stream.records.iter().enumerate().partition(|(_, record)| record.name == "blob");
-        assert!(blobs.iter().all(|(_, blob)| blob.get("data") == &Value::Bytes(vec![3; most_in(1 << 16)])), "{policy}");
+        assert!(
+            blobs.iter().all(|(_, blob)| blob.get("data") == &DecodedValue::Bytes(vec![3; most_in(1 << 16)])),
+            "{policy}"
+        );
         let marks: Vec<_> = blobs.iter().map(|(at, _)| (*at, 70_000 - most_in(1 << 16) as u64)).collect();
         assert_eq!(stream.marks, marks, "{policy}");
         assert!(!blobs.is_empty() && ticks.len() + blobs.len() + stream.dropped as usize == 100, "{policy}");
@@ -256,11 +258,11 @@ fn records_are_truncated_whatever_the_policy() {
 }
 
 #[test]
-fn where_only_parts_of_slots_are_free_records_are_truncated_to_them() {
+fn records_are_truncated_to_the_free_part_of_a_slot() {
     let (run, _) = run_with("truncated in parts", &[("TUMIT_MEMORY", "256k")]);
     let file = &run.files[0];
     let short = file.streams.values().find(|stream| stream.records.len() == 2).unwrap();
-    assert_eq!(short.records[1].get("data"), &Value::Bytes(vec![2; most_in(1 << 12)]));
+    assert_eq!(short.records[1].get("data"), &DecodedValue::Bytes(vec![2; most_in(1 << 12)]));
     assert_eq!(short.marks, [(1, 5_000 - most_in(1 << 12) as u64)]);
     assert_eq!((file.end_written, file.end_dropped, file.truncated), (Some(5), Some(0), Some(1)));
 }
@@ -269,7 +271,7 @@ fn where_only_parts_of_slots_are_free_records_are_truncated_to_them() {
 fn records_of_signal_handlers_are_truncated() {
     let file = run("truncated in handlers");
     let blobs = || file.records().filter(|record| record.name == "blob");
-    assert!(blobs().all(|blob| blob.get("data") == &Value::Bytes(vec![3; most_in(1 << 16)])));
+    assert!(blobs().all(|blob| blob.get("data") == &DecodedValue::Bytes(vec![3; most_in(1 << 16)])));
     let marks: usize = file.streams.values().map(|stream| stream.marks.len()).sum();
     assert_eq!((marks, file.truncated), (blobs().count(), Some(blobs().count() as u64)));
     assert!(blobs().count() > 0);
@@ -277,7 +279,7 @@ fn records_of_signal_handlers_are_truncated() {
 
 #[test]
 fn levels_are_switched() {
-    let names = |file: &File| file.records().map(Record::text).collect::<Vec<_>>().join(", ");
+    let names = |file: &DecodedFile| file.records().map(DecodedRecord::text).collect::<Vec<_>>().join(", ");
     let case = |levels: &str| names(&run_with("levels", &[("TUMIT_LEVELS", levels)]).0.files[0]);
     let plain = "tick n=1 m=0, detail n=3, step.begin n=4, step.end, tick n=2 m=0";
     assert_eq!(names(&run("levels")), plain, "APP is off until the program switches it on");
@@ -304,7 +306,7 @@ fn a_forked_child_has_a_file_of_its_own() {
     let parent = run.files.iter().find(|file| !file.tags.contains_key(&tag::PARENT_ID)).unwrap();
     assert_eq!(child.tags[&tag::PARENT_ID], parent.tags[&tag::PROCESS_ID]);
     assert_ne!(child.integer(tag::PID), parent.integer(tag::PID));
-    let texts = |file: &File| file.records().map(|record| record.get("text").to_string()).collect::<Vec<_>>();
+    let texts = |file: &DecodedFile| file.records().map(|record| record.get("text").to_string()).collect::<Vec<_>>();
     assert_eq!(texts(parent), ["before", "parent"]);
     assert_eq!(texts(child), ["child", "before"]);
 }
@@ -332,7 +334,7 @@ fn forks_among_recording_threads_are_safe() {
 #[test]
 fn spans_end_where_their_guards_do() {
     let file = run("spans");
-    let texts: Vec<String> = file.records().map(Record::text).collect();
+    let texts: Vec<String> = file.records().map(DecodedRecord::text).collect();
     assert_eq!(
         texts,
         ["work.begin n=1", "tick n=7 m=8", "work.end", "work.begin n=2", "work.end", "work.begin n=3", "work.end"]
@@ -341,7 +343,7 @@ fn spans_end_where_their_guards_do() {
 }
 
 #[test]
-fn rare_dates_are_right() {
+fn rare_timestamps_are_right() {
     let (run, _) = run_with("user clock", &[]);
     let file = &run.files[0];
     assert_eq!((file.integer(tag::CLOCK_KIND), file.integer(tag::CLOCK_HZ)), (Some(5), Some(1_000_000)));
@@ -397,7 +399,7 @@ fn check_handlers(fault: &str) {
     let lost: u64 =
         file.streams.values().flat_map(|stream| &stream.losses).map(|lost: &DroppedRecords| lost.count).sum();
     assert_eq!(lost, file.end_dropped.unwrap());
-    let causes = |stream: &read::Stream| stream.losses.iter().all(|lost| lost.cause == cause::NESTED);
+    let causes = |stream: &DecodedStream| stream.losses.iter().all(|lost| lost.cause == cause::NESTED);
     assert!(file.streams.values().all(causes));
 }
 
@@ -463,7 +465,7 @@ fn a_full_disk_leaves_whole_blocks() {
 }
 
 #[test]
-fn start_tells_why_it_cannot() {
+fn start_reports_why_it_fails() {
     let (_, output) = run_with("start", &[]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("late: recording has already started"), "{printed}");

@@ -118,7 +118,7 @@ fn errors_and_specs_exclude_each_other() {
 }
 
 #[test]
-fn good_specs_give_what_they_say() {
+fn good_specs_give_the_expected_result() {
     let mut failures = Vec::new();
     for file in specs("good") {
         let (spec, diagnostics) = compile("good", &file);
@@ -168,7 +168,7 @@ fn describe(spec: &Spec, paths: &[&str]) -> String {
 }
 
 #[test]
-fn the_default_holds_only_when_nothing_was_said() {
+fn defaults_apply_only_to_events_without_rules() {
     let text = "trace a;\nlevel L { span bare {} span half {} event e {} event f {} }\npaje { container p { event log } }\n\
                 rule half.begin -> mark log = \"x\" on p;\nrule e -> mark log = \"x\" on p;\n";
     let spec = tumit::compile_text("a.tumit", text).0.expect("it is right");

@@ -176,7 +176,7 @@ fn meaning(path: &Path, text: &str) -> Option<String> {
 }
 
 #[test]
-fn pairs() {
+fn formatted_texts_match_their_files() {
     let mut paths = Vec::new();
     specs(&tests().join("fmt"), &mut paths);
     let mut pairs = 0;
@@ -209,7 +209,7 @@ fn every_spec_of_the_repository_keeps_its_meaning() {
 }
 
 #[test]
-fn syntax_errors_are_told_and_others_are_not() {
+fn only_syntax_errors_are_reported() {
     let told = format("a.tumit", "trace a;\nlevel COM { evnt x; }\n").unwrap_err().render(false);
     assert!(told.contains("a.tumit:2") && told.contains("evnt"), "{told}");
     for text in ["level A {", "trace \"\"\"", "rule a -> ;", "}", "\u{c}", &"(".repeat(100), "/// nothing follows"] {

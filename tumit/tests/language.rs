@@ -42,7 +42,7 @@ fn entities_beside_paje_text_may_have_no_rule() {
 }
 
 #[test]
-fn long_texts_are_the_same_whatever_ends_the_lines() {
+fn long_texts_do_not_depend_on_line_ends() {
     let text = "trace a;\nlevel L { event e; }\noutput text \"x\" {\n    prologue \"\"\"\nfirst\nsecond\n\"\"\"\n    rule e -> \"e\";\n}\n";
     let prologue = |text: &str| {
         let spec = tumit::compile_text("a.tumit", text).0.expect("it is right");

@@ -119,12 +119,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text(text in "\\PC{0,200}") {
+    fn any_text_is_compiled_or_rejected(text in "\\PC{0,200}") {
         compiles_quietly(&text);
     }
 
     #[test]
-    fn any_words(words in prop::collection::vec(prop::sample::select(vec![
+    fn any_words_are_compiled_or_rejected(words in prop::collection::vec(prop::sample::select(vec![
         "trace", "a", "b", ";", "level", "{", "}", "event", "span", ":", "u8", ",", "[", "]", "paje", "container", "state",
         "variable", "link", "from", "to", "rule", "also", "default", "->", "set", "push", "pop", "on", "=", "key", "(", ")",
         "start", "end", "create", "with", "when", "at", "1", "2.5", "\"x {a}\"", "\"", ".", "begin", "+", "not", "and",
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn good_specs_after_some_slips(which in 0usize..2, slips in prop::collection::vec(slip(), 1..6)) {
+    fn changed_good_specs_are_compiled_or_rejected(which in 0usize..2, slips in prop::collection::vec(slip(), 1..6)) {
         let mut letters: Vec<char> = good_specs()[which].chars().collect();
         for slip in slips {
             apply(&mut letters, slip);

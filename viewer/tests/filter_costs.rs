@@ -110,7 +110,7 @@ fn listed_for_a_picture(filters: &[&str]) -> u64 {
 }
 
 #[test]
-fn pictures_of_dense_lanes_come_from_sums() {
+fn images_of_dense_lanes_come_from_sums() {
     for filters in [
         &[][..],
         &["hide value work"],
@@ -126,7 +126,7 @@ fn pictures_of_dense_lanes_come_from_sums() {
 }
 
 #[test]
-fn durations_are_looked_through_once_per_answer() {
+fn durations_are_scanned_once_per_answer() {
     let listed = listed_for_a_picture(&["only duration >= 5ns"]);
     // The cells of the rows and those of the legend.
     assert!(listed >= u64::from(STATES) && listed <= 3 * u64::from(STATES), "{listed}");
@@ -170,7 +170,7 @@ impl FilterLayer for Counted {
 }
 
 #[test]
-fn what_is_asked_of_all_containers_is_not_asked_for_each() {
+fn a_query_about_all_containers_is_answered_once() {
     let mut text = format!(
         "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n1 V T Load \"0 0 1\"\n5 w S work \"0 1 0\"\n",
         include_str!("header.paje")

@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read_as_the_same(filter in filter()) {
+    fn printed_filters_parse_to_the_same_filters(filter in filter()) {
         let text = filter.to_string();
         let read: Result<FilterExpr, _> = text.parse();
         prop_assert_eq!(read, Ok(filter), "{}", text);
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
+    fn any_text_is_parsed_or_rejected(text in ".{0,60}", words in prop::collection::vec(prop::sample::select(vec![
         "hide", "only", "value", "where", "and", "or", "not", "(", ")", "involves", "count", "sent", "of", "per", "into", "cut", "best", "3", "by", "time", "..", "=", ",", "\"", "where", "color", "#123456", "classify", "<", "duration", "shape", "circle", "size",
     ]), 0..12)) {
         // Parsing must not panic, and a parsed filter can be written.
@@ -301,7 +301,7 @@ fn conditions_are_read_by_precedence() {
 }
 
 #[test]
-fn files_of_version_1_mean_what_they_meant() {
+fn files_of_version_1_keep_their_meaning() {
     let text = include_str!("data/version-1.tumit-view");
     let chain = FilterChain::from_text(text).unwrap();
     let shown: Vec<String> = chain.filters.iter().map(|entry| entry.filter.to_string()).collect();
@@ -337,7 +337,7 @@ fn a_result_is_named_after_into() {
 }
 
 #[test]
-fn words_need_quotes_only_where_they_would_mean_something() {
+fn names_have_quotes_only_if_they_contain_keywords() {
     for (text, shown) in [
         ("hide value Waits for a message of Activity", "hide value Waits for a message of Activity"),
         ("hide value \"part of it\"", "hide value \"part of it\""),
@@ -364,7 +364,7 @@ fn words_need_quotes_only_where_they_would_mean_something() {
 }
 
 #[test]
-fn mistakes_say_what_was_expected() {
+fn errors_name_the_expected_syntax() {
     for (text, words) in [
         ("", "expected hide, only, cut,"),
         ("show x", "found `show`"),
@@ -458,7 +458,7 @@ fn the_place_of_a_wrong_time_is_all_of_it() {
 }
 
 #[test]
-fn a_file_names_the_field_that_is_wrong() {
+fn errors_in_a_file_name_the_field() {
     let good = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value x", { "filter": "reuse Thread", "on": false }] }"#;
     let chain = FilterChain::from_text(good).unwrap();
     assert_eq!(chain.filters.iter().map(|entry| entry.on).collect::<Vec<_>>(), [true, false]);

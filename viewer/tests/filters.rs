@@ -3,19 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "support/made.rs"]
-mod made;
-#[path = "support/world.rs"]
-mod world;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use made::{Plans, plans, store};
 use proptest::prelude::*;
+use tumit_test_support::random_trace::{TracePlans, planned_trace, plans, store};
+use tumit_test_support::trace_model::{
+    END, ModelContainer, ModelLink, ModelSample, ModelState, ModelTrace, check, entities, interval, meets,
+};
 use tumit_viewer::filter::{FilterChain, FilterExpr};
 use tumit_viewer::query::{EntityId, TimelineSource};
-use world::{END, Sample, State, World, check, entities, meets};
 
 fn filter(text: &str) -> FilterExpr {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -24,12 +21,12 @@ fn filter(text: &str) -> FilterExpr {
 /// Filters the store of some plans, and compares its answers with the changed lists. Removed
 /// entities must be unknown.
 fn checked(
-    plans: &Plans,
+    plans: &TracePlans,
     (window, columns): ((i64, i64), u32),
     text: &str,
-    change: impl Fn(&mut World),
+    change: impl Fn(&mut ModelTrace),
 ) -> Result<Arc<dyn TimelineSource>, TestCaseError> {
-    let mut world = made::world(plans);
+    let mut world = planned_trace(plans);
     let source = store(&world);
     let filtered = filter(text).apply(&source).map_err(|error| TestCaseError::fail(error.to_string()))?;
     change(&mut world);
@@ -130,7 +127,7 @@ impl Ask {
         }
     }
 
-    fn holds(&self, link: &world::Link, world: &World, threads: usize) -> bool {
+    fn holds(&self, link: &ModelLink, world: &ModelTrace, threads: usize) -> bool {
         match self {
             Self::From(all) => all.iter().any(|&at| link.ends.0 == Self::thread(at, threads)),
             Self::NotTo(all) => all.iter().all(|&at| link.ends.1 != Self::thread(at, threads)),
@@ -154,14 +151,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_changed_by_an_empty_chain(plans in plans(), window in window()) {
-        let world = made::world(&plans);
+    fn an_empty_chain_changes_nothing(plans in plans(), window in window()) {
+        let world = planned_trace(&plans);
         let source = FilterChain::default().apply(store(&world)).unwrap();
         check(&source, &world, window.0, window.1)?;
     }
 
     #[test]
-    fn values(plans in plans(), window in window()) {
+    fn value_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide value wait, idle of Activity", |world| {
             world.states.retain(|state| state.value == "work");
         })?;
@@ -170,8 +167,8 @@ proptest! {
     }
 
     #[test]
-    fn looks_change_nothing_else(plans in plans(), window in window()) {
-        let world = made::world(&plans);
+    fn styles_change_nothing_else(plans in plans(), window in window()) {
+        let world = planned_trace(&plans);
         let plain = store(&world).model();
         for text in ["shape diamond work, wait of Mark", "shape line of Mark", "size 0.3 idle of Activity", "size 2 of Load",
             "size 3 of Message", "size 0.5 *", "color #123456 of Activity", "bright work of Mark"] {
@@ -189,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn types(plans in plans(), window in window()) {
+    fn type_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide type Activity, Load", |world| {
             world.states.clear();
             world.samples.clear();
@@ -203,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn containers(plans in plans(), window in window()) {
+    fn container_filters_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "hide container node 0", |world| {
             let mut names: BTreeSet<String> = world.places.iter().map(|place| place.name.clone()).collect();
             for name in world.below("node 0") {
@@ -221,13 +218,13 @@ proptest! {
             world.only(&names);
         }).or_else(|error| match plans.0.iter().any(|thread| thread.0 == 1) {
             // A node without threads has no container that `node 1/*` matches.
-            false => Ok(store(&made::world(&plans))),
+            false => Ok(store(&planned_trace(&plans))),
             true => Err(error),
         })?;
     }
 
     #[test]
-    fn durations_and_fields(plans in plans(), window in window()) {
+    fn filters_by_duration_and_field_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "only duration >= 30ns of Activity", |world| {
             world.states.retain(|state| state.life.1 - state.life.0 >= 30);
         })?;
@@ -242,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn conditions(plans in plans(), window in window(), ask in ask()) {
+    fn filters_by_condition_equal_changed_lists(plans in plans(), window in window(), ask in ask()) {
         let threads = plans.0.len();
         checked(&plans, window, &format!("only where {} of Message", ask.text(threads)), |world| {
             let all = world.clone();
@@ -269,11 +266,11 @@ proptest! {
     }
 
     #[test]
-    fn cut(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
+    fn time_ranges_equal_changed_lists(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
         let part = (from, (from + length).min(END));
         checked(&plans, window, &format!("cut {}ns..{}ns", part.0, part.1), |world| {
             let clip = |life: (i64, i64)| (life.0.max(part.0), life.1.min(part.1));
-            let alive = |place: &world::Place| place.name == "world" || meets(place.life, part);
+            let alive = |place: &ModelContainer| place.name == "world" || meets(place.life, part);
             let names = world.places.iter().filter(|place| alive(place)).map(|place| place.name.clone()).collect();
             world.only(&names);
             world.states.retain(|state| meets(state.life, part));
@@ -288,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn classes(plans in plans(), window in window()) {
+    fn classes_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "classify Activity by duration < 20ns, 100ns", |world| {
             for state in world.states.iter_mut().filter(|state| state.ty == "Activity") {
                 let class = match state.life.1 - state.life.0 {
@@ -303,7 +300,7 @@ proptest! {
         let model = classified.model();
         let message = model.types.iter().find(|ty| ty.name == "Message").unwrap().id;
         let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-        for link in classified.links(message, world::interval((-10, END + 10)), usize::MAX).unwrap().items {
+        for link in classified.links(message, interval((-10, END + 10)), usize::MAX).unwrap().items {
             let facts = classified.facts(link.id).unwrap();
             let bytes: i64 = facts.fields.iter().find(|field| field.0 == "Bytes").unwrap().1.parse().unwrap();
             let class = match bytes {
@@ -318,7 +315,7 @@ proptest! {
         }
         let mut counted: BTreeMap<String, u64> = BTreeMap::new();
         classified
-            .link_counts(message, world::interval((-10, END + 10)), 63, &mut |count| {
+            .link_counts(message, interval((-10, END + 10)), 63, &mut |count| {
                 *counted.entry(model.values[count.value.index()].name.clone()).or_default() += count.count;
                 Ok(())
             })
@@ -327,7 +324,7 @@ proptest! {
     }
 
     #[test]
-    fn groups(plans in plans(), window in window()) {
+    fn groups_equal_changed_lists(plans in plans(), window in window()) {
         checked(&plans, window, "group node * into both", |world| {
             world.places.retain(|place| place.ty != "Node");
             for place in &mut world.places {
@@ -335,16 +332,16 @@ proptest! {
                     place.parent = "both".to_owned();
                 }
             }
-            let both = world::Place { name: "both".to_owned(), parent: "world".to_owned(), ty: "Node", life: (0, END) };
+            let both = ModelContainer { name: "both".to_owned(), parent: "world".to_owned(), ty: "Node", life: (0, END) };
             world.places.insert(1, both);
         })?;
         // Threads of two nodes become one group in the node of the first thread.
-        let first = made::world(&plans).places.iter().find(|place| place.ty == "Thread").unwrap().parent.clone();
+        let first = planned_trace(&plans).places.iter().find(|place| place.ty == "Thread").unwrap().parent.clone();
         checked(&plans, window, "group thread * into all", |world| {
-            let threads: Vec<world::Place> = world.places.iter().filter(|place| place.ty == "Thread").cloned().collect();
+            let threads: Vec<ModelContainer> = world.places.iter().filter(|place| place.ty == "Thread").cloned().collect();
             world.places.retain(|place| place.ty != "Thread");
             let life = threads.iter().fold((END, 0), |all, one| (all.0.min(one.life.0), all.1.max(one.life.1)));
-            world.places.push(world::Place { name: "all".to_owned(), parent: first.clone(), ty: "Thread", life });
+            world.places.push(ModelContainer { name: "all".to_owned(), parent: first.clone(), ty: "Thread", life });
             world.states.iter_mut().for_each(|state| state.at = "all".to_owned());
             world.events.iter_mut().for_each(|event| event.at = "all".to_owned());
             world.links.iter_mut().for_each(|link| link.ends = ("all".to_owned(), "all".to_owned()));
@@ -357,7 +354,7 @@ proptest! {
                     (!now.is_empty()).then(|| now.iter().sum())
                 };
                 let made = steps(dates, (0, END), sum).into_iter();
-                world.samples = made.map(|(life, value)| Sample { at: "all".into(), ty: "Load".into(), life, value }).collect();
+                world.samples = made.map(|(life, value)| ModelSample { at: "all".into(), ty: "Load".into(), life, value }).collect();
             }
             world.samples.iter_mut().for_each(|sample| sample.at = "all".to_owned());
             world.merged = true;
@@ -366,7 +363,7 @@ proptest! {
 
     #[test]
     fn rows_are_used_again(plans in plans(), window in window()) {
-        let world = made::world(&plans);
+        let world = planned_trace(&plans);
         let source = store(&world);
         let reused = filter("reuse Thread").apply(&source).unwrap();
         let rows = reused.containers();
@@ -394,7 +391,7 @@ proptest! {
             for info in source.containers().iter() {
                 for depth in 0..source.depths(info.id, tumit_viewer::query::TypeId(3)) {
                     let lane = tumit_viewer::query::StateLaneId { container: info.id, ty: tumit_viewer::query::TypeId(3), depth };
-                    for cell in source.cells(&[lane], world::interval(window.0), window.1).unwrap().cells {
+                    for cell in source.cells(&[lane], interval(window.0), window.1).unwrap().cells {
                         for (value, nanos) in cell.shares {
                             *sums.entry(value.0).or_default() += nanos;
                         }
@@ -407,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn reductions(plans in plans(), window in window()) {
+    fn reductions_equal_changed_lists(plans in plans(), window in window()) {
         for (operation, text) in [
             ("count", "count work, wait of Activity per Node into Made"),
             ("state", "count work, wait of Activity per Node into state Made"),
@@ -489,9 +486,9 @@ proptest! {
                     for (life, value) in steps(dates, (0, END), value) {
                         let (at, ty) = (node.to_owned(), "Made".to_owned());
                         if operation.ends_with("state") {
-                            world.states.push(State { at, ty, depth: 0, life, value: value.to_string() });
+                            world.states.push(ModelState { at, ty, depth: 0, life, value: value.to_string() });
                         } else {
-                            world.samples.push(Sample { at, ty, life, value });
+                            world.samples.push(ModelSample { at, ty, life, value });
                         }
                     }
                 }
@@ -502,7 +499,7 @@ proptest! {
     #[test]
     fn orders_change_nothing_but_the_order(plans in plans(), window in window()) {
         let sorted = checked(&plans, window, "sort Thread by time wait of Activity descending", |_| {})?;
-        let world = made::world(&plans);
+        let world = planned_trace(&plans);
         let time = |name: &str| -> i64 {
             let mine = world.states.iter().filter(|state| state.at == name && state.value == "wait");
             mine.map(|state| state.life.1 - state.life.0).sum()
@@ -518,10 +515,10 @@ proptest! {
     }
 
     #[test]
-    fn the_best(plans in plans(), window in window(), number in 0_usize..4) {
+    fn best_containers_equal_those_of_changed_lists(plans in plans(), window in window(), number in 0_usize..4) {
         // The number of messages that a thread sends or receives. Of equal threads, the first in
         // the order of the rows wins.
-        let world = made::world(&plans);
+        let world = planned_trace(&plans);
         let ends = |name: &str| {
             world.links.iter().filter(|link| link.ends.0 == name || link.ends.1 == name).count()
         };
@@ -552,7 +549,7 @@ proptest! {
 
     #[test]
     fn a_chain_is_one_filter_after_the_other(plans in plans(), window in window()) {
-        let mut world = made::world(&plans);
+        let mut world = planned_trace(&plans);
         let mut chain: FilterChain = ["hide value idle of Activity", "group node * into both", "hide type Load",
             "count of Activity per Node into Busy", "cut 100ns..700ns", "sort Thread by name descending"]
             .map(filter)

@@ -2,23 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "support/made.rs"]
-mod made;
-#[path = "support/world.rs"]
-#[expect(dead_code, reason = "each test uses a part")]
-mod world;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use made::{plans, store};
 use proptest::prelude::*;
+use tumit_test_support::random_trace::{planned_trace, plans, store};
+use tumit_test_support::trace_model::{interval, meets};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::stats::{RowGrouping, StatsRow, table, to_csv};
 use tumit_viewer::store::TraceStore;
-use world::{interval, meets};
 
 fn close(found: Option<f64>, expected: Option<f64>) -> bool {
     match (found, expected) {
@@ -39,7 +33,7 @@ proptest! {
 
     #[test]
     fn rows_of_all_kinds(plans in plans(), from in -50_i64..900, length in 1_i64..1200, grouped in any::<bool>()) {
-        let world = made::world(&plans);
+        let world = planned_trace(&plans);
         let window = (from, from + length);
         let mut source = store(&world);
         if grouped {
@@ -109,7 +103,7 @@ proptest! {
 
     #[test]
     fn each_container_and_each_pair(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
-        let world = made::world(&plans);
+        let world = planned_trace(&plans);
         let window = (from, from + length);
         let rows = table(store(&world).as_ref(), interval(window), RowGrouping::Container, None).unwrap();
         let last = |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap().to_owned();
@@ -185,7 +179,7 @@ fn centuries_of_many_containers_are_added_up() {
 }
 
 #[test]
-fn the_longest_trace_is_counted_to_its_end_and_what_is_further_away_is_told() {
+fn the_longest_trace_is_counted_to_its_end_and_later_timestamps_are_reported() {
     let far = "4611686018.427387903";
     let text = format!(
         "{}0 H 0 Host\n2 S H State\n3 E H Mark \"0 0 0\"\n5 on S on \"0 1 0\"\n5 m E m \"0 0 0\"\n6 -{far} h 0 H h\n\

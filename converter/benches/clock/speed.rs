@@ -5,31 +5,40 @@ use std::time::{Duration, Instant};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::check_clocks;
 use tumit_converter::run::OpenRun;
-
-use super::truth::{Bursts, Lie, Scene, options, write};
+use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, SampleFault, options, write};
 
 const LINKS: usize = 50_000;
 /// Number of measurements of each run. The fastest counts, because other programs disturb the
 /// others.
 const REPEATS: usize = 3;
 
-fn scenes() -> Vec<(&'static str, Scene)> {
-    let none = Scene { seconds: 300.0, links: LINKS, bursts: Bursts::None, ..Scene::default() };
-    let hour = Scene { seconds: 3600.0, ..none.clone() };
+fn scenes() -> Vec<(&'static str, ClockScene)> {
+    let none = ClockScene { seconds: 300.0, links: LINKS, bursts: BurstSchedule::None, ..ClockScene::default() };
+    let hour = ClockScene { seconds: 3600.0, ..none.clone() };
     vec![
         ("8 clocks", none.clone()),
-        ("8 clocks, both bursts", Scene { bursts: Bursts::Both, ..none.clone() }),
+        ("8 clocks, both bursts", ClockScene { bursts: BurstSchedule::Both, ..none.clone() }),
         ("8 clocks, 1 h", hour.clone()),
-        ("8 clocks, 1 h, wander", Scene { wander: 1e-7, ..hour.clone() }),
-        ("8 clocks, 1 h, 60 bursts", Scene { bursts: Bursts::Many(60), ..hour.clone() }),
-        ("8 clocks, NTP", Scene { slewed_ppm: 20.0, bursts: Bursts::Many(5), seconds: 600.0, ..none.clone() }),
-        ("8 clocks, step of 5 ms", Scene { step_nanos: 5e6, ..none.clone() }),
-        ("8 clocks, wrong sample", Scene { bursts: Bursts::Both, lie: Some(Lie::Last(1_000_000)), ..none.clone() }),
-        ("8 clocks, 1 ms ticks", Scene { quantum: 1e6, ..none.clone() }),
-        ("8 clocks, one way", Scene { one_way: true, open: true, ..none.clone() }),
-        ("ring of 32", Scene { halo: Some(0.02), links: 780, ..none.clone() }),
-        ("64 clocks", Scene { nodes: 64, per_node: 2, ..none.clone() }),
-        ("256 clocks", Scene { nodes: 256, per_node: 1, ..none }),
+        ("8 clocks, 1 h, wander", ClockScene { wander: 1e-7, ..hour.clone() }),
+        ("8 clocks, 1 h, 60 bursts", ClockScene { bursts: BurstSchedule::Many(60), ..hour.clone() }),
+        (
+            "8 clocks, NTP",
+            ClockScene { slewed_ppm: 20.0, bursts: BurstSchedule::Many(5), seconds: 600.0, ..none.clone() },
+        ),
+        ("8 clocks, step of 5 ms", ClockScene { step_nanos: 5e6, ..none.clone() }),
+        (
+            "8 clocks, wrong sample",
+            ClockScene {
+                bursts: BurstSchedule::Both,
+                sample_fault: Some(SampleFault::Last(1_000_000)),
+                ..none.clone()
+            },
+        ),
+        ("8 clocks, 1 ms ticks", ClockScene { quantum: 1e6, ..none.clone() }),
+        ("8 clocks, one way", ClockScene { one_way: true, open: true, ..none.clone() }),
+        ("ring of 32", ClockScene { halo: Some(0.02), links: 780, ..none.clone() }),
+        ("64 clocks", ClockScene { nodes: 64, per_node: 2, ..none.clone() }),
+        ("256 clocks", ClockScene { nodes: 256, per_node: 1, ..none }),
     ]
 }
 

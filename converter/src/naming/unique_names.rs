@@ -52,18 +52,8 @@ fn started(process: &ProcessInRun) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use tracer_format::BlockHeader;
-
     use super::*;
-    use crate::run::{BlockIndex, StreamInRun};
-
-    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> StreamInRun {
-        let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };
-        let mut stream = StreamInRun::default();
-        (stream.number, stream.tid) = (number, Some(tid));
-        stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
-        stream
-    }
+    use crate::test_streams::stream;
 
     #[test]
     fn no_two_processes_have_one_key() {

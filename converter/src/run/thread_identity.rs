@@ -106,18 +106,8 @@ fn reuses(streams: &[StreamInRun]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use tracer_format::BlockHeader;
-
     use super::*;
-    use crate::run::BlockIndex;
-
-    fn stream(number: u32, tid: u64, ticks: (u64, u64)) -> StreamInRun {
-        let header = BlockHeader { first_ticks: ticks.0, last_ticks: ticks.1, ..BlockHeader::default() };
-        let mut stream = StreamInRun::default();
-        (stream.number, stream.tid) = (number, Some(tid));
-        stream.blocks = vec![BlockIndex { payload_offset: 0, header, live: false }];
-        stream
-    }
+    use crate::test_streams::stream;
 
     #[test]
     fn threads_with_equal_names_have_ordinals_in_order_of_creation() {

@@ -1,15 +1,9 @@
 //! Each request is in the run, in related parts; each part begins and ends on one thread.
 
-#![expect(clippy::unwrap_used, reason = "the code outside test functions")]
-
-#[expect(dead_code, reason = "other tests use more of the module")]
-#[path = "../../../tracer-rt/tests/recording/read.rs"]
-mod read;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use read::{Number as _, read_run};
+use tumit_test_support::decoded_run::read_run;
 
 #[test]
 fn requests_are_recorded_in_parts() {

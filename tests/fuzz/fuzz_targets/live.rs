@@ -3,10 +3,10 @@
 //! and a repaired run needs no repair.
 #![no_main]
 
-use tumit_converter::tools::repair::{FileRepair, write};
-use tumit_converter::run::OpenRun;
 use libfuzzer_sys::fuzz_target;
 use tracer_format::live::LIVE_MAGIC;
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::repair::{FileRepair, write};
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");

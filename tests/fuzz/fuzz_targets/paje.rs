@@ -3,9 +3,9 @@
 //! once.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use tumit_paje::read::{FaultKind, read};
 use tumit_paje::write::PajeWriter;
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut writer = PajeWriter::new(Vec::new());

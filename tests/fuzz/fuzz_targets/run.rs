@@ -2,9 +2,9 @@
 //! converted and repaired without a panic, and a repaired file needs no repair.
 #![no_main]
 
-use tumit_converter::tools::repair::{FileRepair, write};
-use tumit_converter::run::OpenRun;
 use libfuzzer_sys::fuzz_target;
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::repair::{FileRepair, write};
 
 fuzz_target!(|data: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tumit_converter::tools::info;
-use tumit_converter::tools::dump::{DumpValue, RecordSelection, list_selected};
-use tumit_paje::write::PajeWriter;
-use tumit_converter::convert::{ConvertError, ConvertOptions, convert};
-use tumit_converter::run::OpenRun;
 use tracer_format::block::find_block;
 use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
 use tracer_format::{BlockHeader, HEADER_BYTES};
+use tumit_converter::convert::{ConvertError, ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_converter::tools::dump::{DumpValue, RecordSelection, list_selected};
+use tumit_converter::tools::info;
+use tumit_paje::write::PajeWriter;
 
 /// Size in bytes of a slot in the live files of [`live_file`]: the minimum.
 const SLOT_BYTES: usize = 4096;

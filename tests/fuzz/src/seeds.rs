@@ -1,23 +1,18 @@
 //! Initial inputs for fuzzing: `seeds CORPUS` writes small schemas, runs, live files and Pajé texts
 //! into `CORPUS/TARGET/`.
 
-#[path = "../../../converter/tests/support/live.rs"]
-mod live;
-#[path = "../../../converter/tests/support/synthetic.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 
-use tumit_paje::write::PajeWriter;
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
+use tumit_paje::write::PajeWriter;
 // The program is built with coverage like the targets, and needs the library that counts it.
 use libfuzzer_sys as _;
-use live::{Live, Slot};
-use synthetic::{About, File, Records, process_id};
 use tracer_format::record::DroppedRecords;
-use tracer_format::{PayloadCodec, ID_LOST, Schema, cause};
+use tracer_format::{ID_LOST, PayloadCodec, Schema, cause};
+use tumit_test_support::synthetic_live_file::{SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 /// A spec with all features.
 const SPEC: &str = r#"
@@ -93,9 +88,9 @@ fn main() {
 }
 
 /// Records of every type, from a timestamp on.
-fn records(from: u64) -> Records {
+fn records(from: u64) -> SyntheticRecords {
     let text = |text: &[u8]| [&u16::try_from(text.len()).expect("short").to_le_bytes()[..], text].concat();
-    let mut records = Records::default();
+    let mut records = SyntheticRecords::default();
     let numbers = [&[7][..], &(-2i16).to_le_bytes(), &0.5f32.to_le_bytes(), &1e300f64.to_le_bytes(), &[1]].concat();
     let words =
         [&1u32.to_le_bytes()[..], &1u32.to_le_bytes(), &text(b"what"), &text(&[0, 255]), &4096u64.to_le_bytes()]
@@ -114,7 +109,7 @@ fn records(from: u64) -> Records {
 }
 
 fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
-    let mut file = File::new(&About::rank(0), schema);
+    let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), schema);
     file.codec = codec;
     file.thread(0, 2, "main");
     file.thread(1, 3, "");
@@ -123,8 +118,9 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
     tracer_format::entries::append_site(&mut site, 1, 12, b"main.c");
     file.process_block(tracer_format::BlockKind::Sites, 1, &site);
     file.records(0, 0, &records(1000));
-    let mut after = Records::default();
-    let lost = DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
+    let mut after = SyntheticRecords::default();
+    let lost =
+        DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
     after.record(ID_LOST - 1, 1 << 36, &lost.encode());
     after.count = 0;
     after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
@@ -132,7 +128,7 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
     file.records(1, 0, &records(1 << 20));
     if codec == PayloadCodec::Columns {
         // Enough records that columns are smaller than records.
-        let mut many = Records::default();
+        let mut many = SyntheticRecords::default();
         for n in 0..40u64 {
             let begin = [&3u32.to_le_bytes()[..], &2u16.to_le_bytes(), b"go"].concat();
             many.record(3, (1 << 40) + 10 * n, &begin);
@@ -147,8 +143,8 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
 }
 
 /// The live file of that run: three slots. The process file contains a part of one of them.
-fn live(schema: &Schema, in_file: bool) -> Live {
-    let mut live = Live::new(process_id(100), 3);
+fn live(schema: &Schema, in_file: bool) -> SyntheticLiveFile {
+    let mut live = SyntheticLiveFile::new(process_id(100), 3);
     let id = process_id(100);
     let mut tags = Vec::new();
     tracer_format::tags::append_tag(&mut tags, tracer_format::tags::tag::PROCESS_ID, &id);
@@ -158,9 +154,9 @@ fn live(schema: &Schema, in_file: bool) -> Live {
     live.string(1, "a name");
     let records = records(1 << 40);
     let flushed = (u32::try_from(6 + 16).expect("small"), 1, 1 << 40);
-    live.slot(0, &Slot { stream: 2, records: records.clone(), ..Slot::default() });
-    live.slot(1, &Slot { stream: 0, sequence: 2, records: records.clone(), ..Slot::default() });
+    live.slot(0, &SyntheticSlot { stream: 2, records: records.clone(), ..SyntheticSlot::default() });
+    live.slot(1, &SyntheticSlot { stream: 0, sequence: 2, records: records.clone(), ..SyntheticSlot::default() });
     let flushed = if in_file { flushed } else { (0, 0, 0) };
-    live.slot(2, &Slot { stream: 1, sequence: u64::from(in_file), records, flushed, dropped: 4 });
+    live.slot(2, &SyntheticSlot { stream: 1, sequence: u64::from(in_file), records, flushed, dropped: 4 });
     live
 }

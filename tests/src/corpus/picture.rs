@@ -9,8 +9,8 @@ use tumit_converter::convert::{ConvertOptions, convert, convert_to_text};
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
 
-use crate::pj_dump::accept;
 use crate::programs::succeed;
+use tumit_test_support::pj_dump::accept;
 
 /// The rows that `pj_dump` prints of a converted run, sorted, and the converter's diagnostics.
 ///

@@ -8,8 +8,8 @@ use tests::page::{
     SETTLED, TRACE, ViewProcess, chain, filter, open, press, read, saved_text, show, spot, wait_for_rows, watch_files,
 };
 
-use super::files::{open_workspace, saved};
-use super::hands::tall;
+use super::input_targets::tall;
+use super::saved_files::{open_workspace, saved};
 
 const ADDRESS: &str = "location.hash";
 

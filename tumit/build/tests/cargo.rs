@@ -5,15 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "what surrounds the tests, outside test functions")]
 
-#[expect(dead_code, reason = "another test reads more of a file")]
-#[path = "../../../tracer-rt/tests/recording/read.rs"]
-mod read;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use read::{Record, read_run};
+use tumit_test_support::decoded_run::{DecodedRecord, read_run};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -62,7 +58,7 @@ impl Program {
         program.arg(way).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", run.path().join("run.tmt"));
         let output = program.output().unwrap();
         assert!(output.status.success(), "{}", text(&output));
-        read_run(&run.path().join("run.tmt")).files[0].records().map(Record::text).collect()
+        read_run(&run.path().join("run.tmt")).files[0].records().map(DecodedRecord::text).collect()
     }
 
     fn edit(&self, file: &str, old: &str, new: &str) {

@@ -2,18 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
-#[path = "../../tests/support/tables.rs"]
-mod tables;
-
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tables::program::{Dice, program};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tumit_server::{ConnectionLimits, ServedTrace, Server, ServerError};
+use tumit_test_support::table_trace::{DiceRoller, example_program};
 use tumit_viewer::filter::FilterLayer;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
 use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability};
@@ -22,7 +19,7 @@ use tumit_viewer::store::TraceStore;
 
 /// A server on a free port that runs until the test ends; its port, and the path of its page.
 async fn serve() -> (u16, String) {
-    serve_this(program(2, 3, 4)).await
+    serve_this(example_program(2, 3, 4)).await
 }
 
 async fn serve_this(source: impl TimelineSource + 'static) -> (u16, String) {
@@ -52,7 +49,7 @@ fn head(picture: &[u8]) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn the_page_and_its_files_come_with_guards() {
+async fn the_page_and_its_files_have_security_headers() {
     let (port, path) = serve().await;
     let host = format!("127.0.0.1:{port}");
     for (file, kind) in [
@@ -86,7 +83,7 @@ async fn the_page_and_its_files_come_with_guards() {
 
 #[tokio::test]
 async fn a_one_time_address_leads_to_the_page_once() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let port = server.address().port();
     let (url, once) = (server.url(), server.one_time_url().unwrap());
     let path = |url: &str| url.split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -109,8 +106,8 @@ async fn a_one_time_address_leads_to_the_page_once() {
 }
 
 #[tokio::test]
-async fn connections_that_send_nothing_are_closed() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+async fn silent_connections_are_closed() {
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let limits = ConnectionLimits { header_time: Duration::from_millis(200), connections: 4 };
     let (port, server) = (server.address().port(), server.with_limits(limits));
     let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -134,8 +131,8 @@ async fn connections_that_send_nothing_are_closed() {
 }
 
 #[tokio::test]
-async fn a_further_connection_takes_the_place_of_a_silent_one() {
-    let server = Server::bind(Arc::new(program(2, 3, 4)), 0).await.unwrap();
+async fn a_new_connection_replaces_a_silent_one() {
+    let server = Server::bind(Arc::new(example_program(2, 3, 4)), 0).await.unwrap();
     let limits = ConnectionLimits { header_time: Duration::from_secs(600), connections: 4 };
     let (port, server) = (server.address().port(), server.with_limits(limits));
     let page = server.url().split_once(&format!(":{port}")).unwrap().1.to_owned();
@@ -183,7 +180,7 @@ async fn only_the_page_of_this_machine_may_ask() {
 }
 
 #[tokio::test]
-async fn questions_are_answered_and_wrong_ones_refused() {
+async fn valid_requests_are_answered_and_invalid_ones_refused() {
     let (port, path) = serve().await;
     let host = format!("127.0.0.1:{port}");
     let ask = async |what: &str| {
@@ -238,8 +235,8 @@ async fn picture(port: u16, ask: &str) -> (usize, u64) {
 
 /// Work counter: the whole of a run of 72 rows and 13,600 states, on 1,600 columns, is small on its way to the page.
 #[tokio::test]
-async fn a_picture_of_many_rows_is_sent_small() {
-    let source = program(8, 7, 100);
+async fn an_image_of_many_rows_is_small() {
+    let source = example_program(8, 7, 100);
     let outline = ContainerOutline::new(&source).unwrap();
     let rows = RowLayout::new(&outline, &LayoutOptions::default()).rows.len();
     let (end, states) = (source.end, source.states.len());
@@ -252,11 +249,11 @@ async fn a_picture_of_many_rows_is_sent_small() {
 
 /// What cannot be packed, rows of noise, is sent in columns of several pixels, and all of it only when that is asked for.
 #[tokio::test]
-async fn a_picture_of_noise_is_first_sent_in_wide_columns() {
+async fn an_image_of_noise_is_first_sent_in_wide_columns() {
     let (threads, end) = (64, 3_200_000);
     let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..threads).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n")));
-    let mut dice = Dice(3);
+    let mut dice = DiceRoller(3);
     // A call each half pixel, as all threads take turns.
     for date in (0..end).step_by(16) {
         let (thread, call) = (dice.roll(0, threads), dice.roll(0, 200));
@@ -300,7 +297,7 @@ impl FilterLayer for Slow {
 
 /// Work counter: of a picture that nobody waits for any more, a small part is computed.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_waits_for_is_not_computed_to_its_end() {
+async fn abandoned_requests_are_cancelled() {
     const ROWS: usize = 600;
     let mut text = include_str!("../../tests/header.paje").to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..ROWS).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T {thread}\n11 0 t{thread} C f\n")));
@@ -327,19 +324,19 @@ async fn what_nobody_waits_for_is_not_computed_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_told() {
+async fn a_port_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let error = Server::bind(Arc::new(program(1, 1, 1)), port).await.unwrap_err();
+    let error = Server::bind(Arc::new(example_program(1, 1, 1)), port).await.unwrap_err();
     assert!(matches!(error, ServerError::PortInUse { .. }));
     assert!(error.to_string().contains(&format!("port {port} is in use")), "{error}");
 }
 
 #[tokio::test]
-async fn a_socket_is_taken_over_from_the_dead_alone() {
+async fn only_the_socket_of_a_dead_server_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.sock");
-    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(program(1, 1, 1)))], &path).await;
+    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(example_program(1, 1, 1)))], &path).await;
     let first = serve().await.unwrap();
     let error = serve().await.unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");
@@ -357,10 +354,10 @@ async fn a_socket_is_taken_over_from_the_dead_alone() {
 }
 
 #[tokio::test]
-async fn it_ends_when_told_or_when_nobody_asks() {
-    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+async fn the_server_ends_on_request_or_without_requests() {
+    let server = Server::bind(Arc::new(example_program(1, 1, 1)), 0).await.unwrap();
     server.run(None, async {}).await.unwrap();
-    let server = Server::bind(Arc::new(program(1, 1, 1)), 0).await.unwrap();
+    let server = Server::bind(Arc::new(example_program(1, 1, 1)), 0).await.unwrap();
     server.run(Some(Duration::from_millis(30)), std::future::pending()).await.unwrap();
 }
 
@@ -413,7 +410,7 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
 
 /// Filters come with each question; what is wrong with one is told with where it is, and the others act.
 #[tokio::test]
-async fn questions_are_about_the_trace_behind_their_filters() {
+async fn requests_are_about_the_filtered_trace() {
     let (port, path) = serve().await;
     let host = format!("127.0.0.1:{port}");
     let ask = async |what: &str| {
@@ -484,7 +481,7 @@ async fn charts_and_the_table_agree() {
 
 /// Numbers of entities go lane by lane: in a newer picture of a trace they are others, and are found by what they are.
 #[tokio::test]
-async fn a_newer_picture_takes_the_place_of_the_older() {
+async fn a_newer_image_request_cancels_the_older() {
     let header = include_str!("../../tests/header.paje");
     let text =
         format!("{header}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n6 0 u 0 T u\n11 1 u S w\n");
@@ -581,7 +578,7 @@ async fn lines(port: u16, ask: &str, mut each: impl FnMut(serde_json::Value)) {
 
 /// What takes long is told in part, packed and all, while it is counted; the last line is the whole.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pass_tells_how_far_it_is() {
+async fn a_scan_reports_its_progress() {
     const ROWS: usize = 150;
     let (port, path, asked) = serve_slowly(ROWS).await;
     let ty = 2;
@@ -603,7 +600,7 @@ async fn a_pass_tells_how_far_it_is() {
 
 /// Work counter: who hangs up after the first part ends the pass.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pass_that_nobody_waits_for_ends() {
+async fn an_abandoned_scan_ends() {
     const ROWS: usize = 600;
     let (port, path, asked) = serve_slowly(ROWS).await;
     let before = asked.load(Ordering::SeqCst);
@@ -625,11 +622,11 @@ async fn a_pass_that_nobody_waits_for_ends() {
 
 /// Pages of what was found, forward and back, are the same list, and it is whole.
 #[tokio::test]
-async fn pages_of_what_was_found_are_one_list() {
+async fn pages_of_search_results_form_one_list() {
     let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("0 T 0 Thread\n2 S T State\n3 E T Mark \"1 0 0\"\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n");
     (0..3).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T t{thread}\n")));
-    let (mut expected, mut dice) = (0, Dice(7));
+    let (mut expected, mut dice) = (0, DiceRoller(7));
     for date in 1..900 {
         // States of both values; events and links begin with each of them.
         let (thread, state) = (dice.roll(0, 3), ["w", "i"][dice.roll(0, 2) as usize]);

@@ -1,7 +1,7 @@
 //! The index and the store in memory give the same answers for the same events. Damaged files are
 //! detected. The work does not grow with the trace.
 
-mod dense;
+mod dense_lanes;
 mod long_lanes;
 
 use std::path::Path;
@@ -167,7 +167,10 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
                     assert_eq!(counts(a)?, counts(b)?);
                 }
                 for exponent in [0, 6, 63] {
-                    assert_eq!(dense::counted(a, ty, window, exponent)?, dense::counted(b, ty, window, exponent)?);
+                    assert_eq!(
+                        dense_lanes::counted(a, ty, window, exponent)?,
+                        dense_lanes::counted(b, ty, window, exponent)?
+                    );
                 }
                 assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
                 assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
@@ -198,7 +201,7 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
 }
 
 #[test]
-fn both_answer_alike() {
+fn index_and_store_give_the_same_answers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for states in [0, 1, 300, 3_000] {
         let path = folder.path().join(format!("{states}.tmtx"));
@@ -212,7 +215,7 @@ fn both_answer_alike() {
 }
 
 #[test]
-fn of_another_trace_or_not_ours() {
+fn indexes_of_other_traces_and_other_files_are_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     write_index(&path, 100);
@@ -227,7 +230,7 @@ fn of_another_trace_or_not_ours() {
 /// file that is read as a whole is rejected. A file that is read on demand gives the same answers
 /// or errors.
 #[test]
-fn no_damage_is_believed() {
+fn damage_is_detected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     write_index(&path, 40);
@@ -488,7 +491,7 @@ proptest! {
     /// Windows of all lengths down to some nanoseconds, in few and in very many columns; several
     /// lanes at a time.
     #[test]
-    fn any_columns_are_as_in_memory(
+    fn index_and_store_agree_for_any_columns(
         (at, length) in (-20_i64..1_020, 0_u32..22), (columns, most) in (1_u32..400, 0_usize..9), shift in any::<u8>(),
     ) {
         static BOTH: LazyLock<(TraceStore, IndexReader)> = LazyLock::new(|| {

@@ -1,0 +1,276 @@
+//! One pass has the same result as two passes. Random rules over random runs send the same
+//! operations to a sink that can discard its input and start again, and to a sink that cannot. This
+//! holds for records that are read by columns or one by one, and for any number of threads.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use tracer_format::{PayloadCodec, Schema};
+use tumit_converter::clock::CorrectionMethod;
+use tumit_converter::convert::{ConvertOptions, convert};
+use tumit_converter::run::OpenRun;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{FieldSet, PajeEvent, PajeSink};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+
+/// Number of record types. Every second one contains its source position.
+const TYPES: u16 = 6;
+
+const FIELDS: &str = "t: u8, n: i64, k: u16, what: interned, to: phase, x: f64";
+
+const TREE: &str = r#"
+paje {
+    container program "Program" {
+        container thread[t: u8] "Thread {t}" {
+            state calls "Calls"
+            state phase "Phase" { start "Start" #112233, compute "Compute" #223344 }
+            event seen "Seen" { work "Work" }
+            variable load "Load"
+            container part[what: string] "{what}" { state inner "Inner" }
+            link hop "Hop" from part to part
+        }
+        link message "Message" from thread to thread
+        link note "Note" from thread to thread
+    }
+}
+"#;
+
+/// Actions of rules.
+const ARROWS: [&str; 27] = [
+    "push calls = what on thread[t]",
+    "push calls = to on thread[t]",
+    "push calls = k on thread[t]",
+    "push calls = \"call\" on thread[t]",
+    "push calls = thread_name on thread[t]",
+    "pop calls on thread[t]",
+    "pop calls what on thread[t]",
+    "pop calls k on thread[t]",
+    "reset calls on thread[t]",
+    "set phase = to on thread[t]",
+    "set phase = compute on thread[t]",
+    "set phase = host on existing thread[t]",
+    "set load = n on thread[t]",
+    "add load = k on thread[t]",
+    "mark seen = what on thread[t]",
+    "mark seen = what on existing thread[t]",
+    "mark seen = n * 2 on thread[t]",
+    "mark seen = x on thread[t]",
+    "destroy thread[t]",
+    "push inner = to on part[t, what]",
+    "start message key (k, n) from thread[t]",
+    "end message key (k, n) to thread[t]",
+    "start note = what key (k) from thread[t]",
+    "end note key (k) to thread[t]",
+    "start hop key (k) from part[t, what]",
+    "end hop key (k) to part[t, what]",
+    "start hop = to key (n) from part[t, what]",
+];
+
+const CLAUSES: [&str; 5] = ["", "", "", "", " when n > 1"];
+
+/// An action: indices of [`ARROWS`] and [`CLAUSES`].
+type Arrow = (usize, usize);
+
+/// Rules for the ends of threads and processes.
+const END_RULES: [&str; 3] = [
+    "rule thread.end -> mark seen = \"end of {tid}\" on thread[0] -> push calls = thread_name on thread[tid];",
+    "also rule thread.end -> subtract load = 1 on thread[1] when tid > 0;",
+    "rule process.end -> set phase = start on thread[2] -> destroy thread[1];",
+];
+
+/// The text of a spec. Each bit of `end_rules` adds one of [`END_RULES`].
+fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
+    let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
+    for number in 0..TYPES {
+        let located = if number % 2 == 1 { "located " } else { "" };
+        writeln!(text, "    event e{number} {located}{{ {FIELDS} }}").unwrap();
+    }
+    text.push_str("}\n");
+    text.push_str(TREE);
+    for (number, arrows) in rules.iter().enumerate() {
+        write!(text, "rule e{number}").unwrap();
+        for (what, clause) in arrows {
+            write!(text, " -> {}{}", ARROWS[*what], CLAUSES[*clause]).unwrap();
+        }
+        text.push_str(";\n");
+    }
+    for rule in END_RULES.iter().enumerate().filter(|(at, _)| end_rules >> at & 1 == 1).map(|(_, rule)| rule) {
+        writeln!(text, "{rule}").unwrap();
+    }
+    text
+}
+
+/// A record: its type, ticks after the record before it, and a number that determines its fields.
+type Made = (u16, u8, u32);
+
+fn record(records: &mut SyntheticRecords, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
+    // One text is missing.
+    let string = if number % 97 == 96 { 77 } else { strings[number as usize % strings.len()] };
+    let fields: [&[u8]; 6] = [
+        &[thread],
+        &(i64::from(number % 6) - 2).to_le_bytes(),
+        &u16::try_from(number % 4).unwrap().to_le_bytes(),
+        &string.to_le_bytes(),
+        &[u8::try_from(number / 7 % 3).unwrap()],
+        &(f64::from(number % 8) / 4.0).to_le_bytes(),
+    ];
+    let mut body = if kind % 2 == 1 { (number % 3).to_le_bytes().to_vec() } else { Vec::new() };
+    fields.iter().for_each(|field| body.extend_from_slice(field));
+    records.record(kind, ticks, &body);
+}
+
+/// A stream: whether all its records belong to one thread, and its blocks.
+type Stream = (bool, Vec<Vec<Made>>);
+
+fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
+    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
+    let strings: Vec<u32> = ["main", "2", "start", "0.5"].into_iter().map(|text| file.string(text)).collect();
+    file.codec = PayloadCodec::Columns;
+    for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
+        file.thread(stream, stream.into(), "worker");
+        let mut ticks = 1_000;
+        for (sequence, block) in (0..).zip(blocks) {
+            let mut records = SyntheticRecords::default();
+            for made in block {
+                ticks += u64::from(made.1);
+                let thread = if *is_one { stream as u8 } else { (made.2 % 3) as u8 };
+                record(&mut records, *made, thread, ticks, &strings);
+            }
+            file.records(stream, sequence, &records);
+        }
+    }
+    file.end();
+    file.save(folder, "a.tmt");
+}
+
+/// The input of a sink.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    shapes: Vec<String>,
+    definitions: Vec<String>,
+    /// Operations, with the keys of link endpoints.
+    operations: Vec<(Option<u64>, String)>,
+    end: Option<GlobalNanos>,
+}
+
+/// A sink that keeps its input.
+#[derive(Debug, Default)]
+struct Kept {
+    told: Told,
+    can_begin_anew: bool,
+    /// Number of restarts, and number of removals of incomplete links.
+    begun_anew: usize,
+    settled: usize,
+}
+
+impl PajeSink for Kept {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        let text = format!("{event:?}");
+        match event {
+            PajeEvent::DefineType { .. } | PajeEvent::DefineValue { .. } => self.told.definitions.push(text),
+            PajeEvent::StartLink { key, .. } | PajeEvent::EndLink { key, .. } => {
+                self.told.operations.push((Some(key.0), text));
+            }
+            _ => self.told.operations.push((None, text)),
+        }
+        Ok(())
+    }
+
+    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
+        self.told.shapes.push(format!("{shape:?}"));
+        Ok(())
+    }
+
+    fn can_begin_anew(&self) -> bool {
+        self.can_begin_anew
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        self.told = Told::default();
+        self.begun_anew += 1;
+        Ok(())
+    }
+
+    fn drop_halves(&mut self) -> io::Result<()> {
+        let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
+        for key in self.told.operations.iter().filter_map(|operation| operation.0) {
+            *ends.entry(key).or_default() += 1;
+        }
+        self.told.operations.retain(|(key, _)| key.is_none_or(|key| ends[&key] == 2));
+        self.settled += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        self.told.end = Some(end);
+        Ok(())
+    }
+}
+
+/// The output of a conversion, its report, and the numbers of conversions in one pass and of
+/// unsuccessful attempts.
+fn converted(run: &OpenRun, options: &ConvertOptions, can_begin_anew: bool) -> (Told, String, (usize, usize)) {
+    let mut kept = Kept { can_begin_anew, ..Kept::default() };
+    let report = convert(run, options, &mut kept).unwrap();
+    let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_coarse);
+    (
+        kept.told,
+        format!("{counts:?} {:?} {lines:?} {reversed:?} {:?}", report.end, report.causality),
+        (kept.settled, kept.begun_anew),
+    )
+}
+
+fn stream() -> impl Strategy<Value = Stream> {
+    let made = (0..TYPES, prop_oneof![1 => Just(0u8), 4 => 1u8..100], any::<u32>());
+    let blocks = prop::collection::vec(prop::collection::vec(made, 1..30), 0..4);
+    (prop::bool::weighted(0.7), blocks)
+}
+
+fn arrows() -> impl Strategy<Value = Vec<Arrow>> {
+    prop::collection::vec((0..ARROWS.len(), 0..CLAUSES.len()), 1..3)
+}
+
+#[test]
+fn one_pass_gives_the_operations_of_two_passes() {
+    let seed = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::with_cases(90) }, seed);
+    let (at_once, in_vain) = (Cell::new(0), Cell::new(0));
+    let cases = (
+        prop::collection::vec(arrows(), usize::from(TYPES)),
+        prop::collection::vec(stream(), 1..5),
+        (any::<bool>(), any::<bool>(), 1usize..=5, prop_oneof![Just(0u8), 1u8..8]),
+    );
+    let compared = runner.run(&cases, |(rules, streams, (is_forward, by_record, threads, end_rules))| {
+        let spec = spec(&rules, end_rules);
+        let (compiled, diagnostics) = tumit::compile_text("once.tumit", &spec);
+        let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
+        let folder = tempfile::tempdir().unwrap();
+        write_run(folder.path(), &compiled.schema(), &streams);
+        let run = OpenRun::open(folder.path()).unwrap();
+        let mut options = ConvertOptions::default();
+        options.threads = NonZeroUsize::new(threads);
+        options.by_record = by_record;
+        if !is_forward {
+            (options.causal, options.clock) = (false, CorrectionMethod::None);
+        }
+        let (expected, report, _) = converted(&run, &options, false);
+        let (told, its_report, (settled, begun_anew)) = converted(&run, &options, true);
+        prop_assert_eq!(told, expected, "{}", &spec);
+        prop_assert_eq!(its_report, report, "{}", &spec);
+        prop_assert!(settled + begun_anew <= 1);
+        at_once.set(at_once.get() + settled);
+        in_vain.set(in_vain.get() + begun_anew);
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
+    // Both cases are frequent.
+    assert!(at_once.get() >= 10 && in_vain.get() >= 10, "{} runs at once, {} in vain", at_once.get(), in_vain.get());
+}

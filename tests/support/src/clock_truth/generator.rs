@@ -1,0 +1,305 @@
+//! Writes the run of a scene.
+
+use std::path::Path;
+
+use tracer_format::entries::{ClockAnchor, SyncSample};
+
+use super::clock::SimulatedClock;
+use super::halo;
+use super::random::SplitMix;
+use super::scene::{BurstSchedule, ClockScene, START, SampleFault};
+use crate::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
+
+const SPEC: &str = r#"
+trace truth;
+level COM {
+    event send { rank_: u32, key: u64, truth: i64 }
+    event receive { rank_: u32, key: u64, truth: i64, moment: date }
+    event passing { rank_: u32, truth: i64 }
+}
+paje {
+    container program "Program" {
+        container process[rank_: u32] "Rank {rank_}" { event moment }
+        link message "Message" from process to process
+    }
+}
+rule send -> start message key (key) from process[rank_] with { truth };
+rule receive -> end message key (key) to process[rank_] AT with { truth };
+rule passing -> mark moment = "passing" on process[rank_] with { truth };
+"#;
+
+/// The network and the clocks.
+struct SceneGenerator<'s> {
+    scene: &'s ClockScene,
+    clocks: Vec<SimulatedClock>,
+    /// Smallest latency from node to node.
+    base: Vec<Vec<f64>>,
+    /// Additional latency of messages.
+    slow: Vec<Vec<f64>>,
+    random: SplitMix,
+}
+
+impl<'s> SceneGenerator<'s> {
+    fn new(scene: &'s ClockScene) -> Self {
+        let mut random = SplitMix(scene.seed);
+        let clocks = (0..scene.nodes).map(|node| SimulatedClock::new(scene, node, &mut random)).collect();
+        let mut base = vec![vec![300.0; scene.nodes]; scene.nodes];
+        let pairs = (0..scene.nodes).flat_map(|a| (0..a).map(move |b| (a, b)));
+        for (a, b) in pairs {
+            let latency = 1000.0 + 4000.0 * random.unit();
+            base[a][b] = latency * (1.0 + 0.05 * random.signed());
+            base[b][a] = latency * (1.0 + 0.05 * random.signed());
+        }
+        let mut slow = vec![vec![0.0; scene.nodes]; scene.nodes];
+        if scene.slow > 0.0 {
+            slow.iter_mut().flatten().for_each(|slow| *slow = scene.slow * random.unit());
+        }
+        Self { scene, clocks, base, slow, random }
+    }
+
+    fn ticks(&self, node: usize, truth: f64) -> u64 {
+        self.counted(self.clocks[node].shows(truth))
+    }
+
+    /// The ticks of a process's clock at a true time.
+    fn process_ticks(&self, rank: usize, truth: f64) -> u64 {
+        let more = if rank % 2 == 1 { self.scene.disagree_nanos } else { 0.0 };
+        self.counted(self.clocks[rank / self.scene.per_node].shows(truth) + more)
+    }
+
+    /// Converts nanoseconds of a clock to ticks.
+    fn counted(&self, shown: f64) -> u64 {
+        let quantum = self.scene.quantum;
+        let shown = if quantum > 0.0 { (shown / quantum).floor() * quantum } else { shown };
+        (shown * self.scene.hz * 1e-9).floor() as u64
+    }
+
+    /// The smallest latency, some noise, and a long wait in one of ten cases.
+    fn latency(&mut self, from: usize, to: usize) -> f64 {
+        let tail = if self.random.unit() < 0.1 { (2000.0 / self.random.unit()).min(1e6) } else { 0.0 };
+        self.base[from][to] + 300.0 * self.random.exponential() + tail
+    }
+
+    /// A partner of a process: on its own node, or a power of two away.
+    fn partner(&mut self, from: usize) -> usize {
+        let ClockScene { nodes, per_node, one_way, open, split, .. } = *self.scene;
+        let processes = nodes * per_node;
+        if one_way && open && from + per_node >= processes {
+            return from - from % per_node + (from + 1) % per_node;
+        }
+        if one_way {
+            return (from + per_node) % processes;
+        }
+        let (first, last) = match (split, from < processes / 2) {
+            (false, _) => (0, processes),
+            (true, true) => (0, processes / 2),
+            (true, false) => (processes / 2, processes),
+        };
+        let size = last - first;
+        let distance = 1usize << self.random.below(size.ilog2().max(1) as usize);
+        let distance = if self.random.bits() & 1 == 0 { distance } else { size - distance % size };
+        first + (from - first + distance) % size
+    }
+
+    /// A burst: in round k node i exchanges ten messages with node i XOR 2^k.
+    fn burst(&mut self, number: u32, date: f64, files: &mut [SyntheticFile]) {
+        let (nodes, per_node) = (self.scene.nodes, self.scene.per_node);
+        let mut round_start = date;
+        let mut bit = 1;
+        while bit < nodes {
+            for a in (0..nodes).filter(|a| a & bit == 0 && a + bit < nodes) {
+                let b = a + bit;
+                let mut now = round_start;
+                let mut samples = Vec::new();
+                for exchange in 0..10 {
+                    let t2 = now + self.latency(a, b);
+                    let t3 = t2 + 200.0;
+                    let is_third = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
+                    let is_last = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if number + 1 == bursts);
+                    let late = match self.scene.sample_fault.filter(|_| b == 1) {
+                        Some(SampleFault::Slow(nanos)) if is_third => f64::from(nanos),
+                        Some(SampleFault::SlowFirst(nanos)) if number == 0 => f64::from(nanos),
+                        Some(SampleFault::SlowLast(nanos)) if is_last => f64::from(nanos),
+                        _ => 0.0,
+                    };
+                    let t4 = t3 + self.latency(b, a) + late;
+                    let is_late = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if 2 * number >= bursts);
+                    let is_middle = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if number == bursts / 2);
+                    let answer = |truth| match self.scene.sample_fault.filter(|_| b == 1) {
+                        Some(SampleFault::Always(ticks)) => ticks,
+                        Some(SampleFault::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(SampleFault::Once(ticks)) if is_middle => {
+                            self.ticks(b, truth).saturating_add_signed(ticks)
+                        }
+                        Some(SampleFault::First(ticks)) if number == 0 => {
+                            self.ticks(b, truth).saturating_add_signed(ticks)
+                        }
+                        Some(SampleFault::Last(ticks)) if is_last => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(SampleFault::Late(ticks)) if is_late => self.ticks(b, truth).saturating_add_signed(ticks),
+                        Some(SampleFault::Middle(ticks)) if is_third => {
+                            self.ticks(b, truth).saturating_add_signed(ticks)
+                        }
+                        Some(SampleFault::EveryThird(ticks)) if exchange % 3 == 1 => {
+                            self.ticks(b, truth).saturating_add_signed(ticks)
+                        }
+                        None | Some(_) => self.ticks(b, truth),
+                    };
+                    samples.push(SyncSample {
+                        burst: number,
+                        exchange,
+                        peer: peer(100 + (b * per_node) as u64),
+                        t1: self.ticks(a, now),
+                        t2: answer(t2),
+                        t3: answer(t3),
+                        t4: match self.scene.sample_fault {
+                            Some(SampleFault::Before(ticks)) => self.ticks(a, now).saturating_sub(ticks),
+                            _ => self.ticks(a, t4),
+                        },
+                    });
+                    now = t4 + 100.0;
+                }
+                files[a * per_node].sync(&samples);
+            }
+            round_start += 2e6;
+            bit *= 2;
+        }
+    }
+
+    /// By process: its records of links. Each has the recorded time, the true time, the number of
+    /// the event and the key of the link.
+    fn links(&mut self) -> Vec<Vec<(f64, f64, u16, u64)>> {
+        let scene = self.scene;
+        let processes = scene.nodes * scene.per_node;
+        let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
+        if let Some(imbalance) = scene.halo {
+            return self.halo(imbalance);
+        }
+        for key in 0..scene.links as u64 {
+            let place = (key as f64 + self.random.unit()) / scene.links as f64;
+            let place = scene.window.0 + (scene.window.1 - scene.window.0) * place;
+            let sent = START + place * scene.seconds * 1e9;
+            let from = self.random.below(processes);
+            let to = self.partner(from);
+            let (mute, node) = (scene.mute, |process: usize| process / scene.per_node);
+            let (from, to) = if mute && node(from) == 1 && node(to) != 1 { (from, 0) } else { (from, to) };
+            if mute && node(to) == 1 && node(from) != 1 {
+                continue;
+            }
+            let last = scene.nodes - 1;
+            let is_late = from / scene.per_node == last || to / scene.per_node == last;
+            if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
+                continue;
+            }
+            let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
+            let queued = if from_node == to_node { 0.0 } else { scene.draining * (1.0 - place) };
+            let received = sent + queued + self.slow[from_node][to_node] + self.latency(from_node, to_node);
+            events[from].push((sent, sent, 0, key));
+            let recorded = received + scene.record_delay * self.random.unit();
+            events[to].push((recorded, received, 1, key));
+        }
+        events
+    }
+
+    /// As [`Self::links`], for a bulk-synchronous program.
+    fn halo(&mut self, imbalance: f64) -> Vec<Vec<(f64, f64, u16, u64)>> {
+        let scene = self.scene;
+        let mut events = vec![Vec::new(); scene.nodes * scene.per_node];
+        let mut loads = SplitMix(self.random.bits());
+        let messages = halo::messages(scene, imbalance, &mut loads, |from, to| {
+            self.latency(from / scene.per_node, to / scene.per_node)
+        });
+        for (key, message) in messages.into_iter().enumerate() {
+            events[message.from].push((message.sent, message.sent, 0, key as u64));
+            events[message.to].push((message.received, message.received, 1, key as u64));
+        }
+        events
+    }
+
+    /// Writes the records of a process to its file. See [`Self::links`].
+    fn filled(&self, rank: usize, mut file: SyntheticFile, mut events: Vec<(f64, f64, u16, u64)>) -> SyntheticFile {
+        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
+        let mut last = 0;
+        for (sequence, chunk) in events.chunks(2000).enumerate() {
+            let mut block = SyntheticRecords::default();
+            for &(recorded, date, kind, key) in chunk {
+                let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
+                if kind < 2 {
+                    body.extend(key.to_le_bytes());
+                }
+                // The time of the reference clock.
+                let shown = self.clocks[0].shows(date) - self.clocks[0].offset;
+                body.extend((shown.round() as i64).to_le_bytes());
+                if kind == 1 {
+                    body.extend(self.process_ticks(rank, date).to_le_bytes());
+                }
+                // If a clock goes back, recorders repeat the last timestamp.
+                last = self.process_ticks(rank, recorded).max(last);
+                block.record(kind, last, &body);
+            }
+            file.records(0, sequence as u64, &block);
+        }
+        file.end();
+        file
+    }
+}
+
+/// Writes the run of a scene. The same scene gives the same bytes.
+pub fn write(scene: &ClockScene, folder: &Path) {
+    let (spec, diagnostics) = tumit::compile_text(
+        "truth.tumit",
+        &SPEC.replace("AT", if scene.record_delay > 0.0 { "at moment" } else { "" }),
+    );
+    let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
+    let mut world = SceneGenerator::new(scene);
+    let processes = scene.nodes * scene.per_node;
+    let mut files: Vec<SyntheticFile> = Vec::new();
+    for rank in 0..processes {
+        let node = rank / scene.per_node;
+        let domain = format!("node {node}");
+        let mut file = SyntheticFile::new(
+            &SyntheticProcess { hz: scene.hz as u64, domain, ..SyntheticProcess::rank(rank as u64) },
+            &schema,
+        );
+        file.thread(0, 1, "main");
+        // The real-time clock is set by hand. Its error is several milliseconds.
+        let wrong = 5e6 * world.random.signed();
+        file.anchor(ClockAnchor {
+            ticks: world.ticks(node, START - 2e7),
+            monotonic_nanos: (START - 2e7) as u64,
+            real_nanos: 1_700_000_000_000_000_000 + (START - 2e7 + wrong) as u64,
+            ..ClockAnchor::default()
+        });
+        if scene.readings {
+            for second in 0..(scene.seconds as u64 + 2) {
+                let truth = START + second as f64 * 1e9;
+                let set = if scene.real_time { world.clocks[node].stepped(truth) } else { 0.0 };
+                let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong + set) as u64;
+                let ticks = world.ticks(node, truth);
+                file.anchor(ClockAnchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
+            }
+        }
+        files.push(file);
+    }
+    let end = START + scene.seconds * 1e9;
+    let bursts = match scene.bursts {
+        BurstSchedule::None => 0,
+        BurstSchedule::First => 1,
+        BurstSchedule::Both => 2,
+        BurstSchedule::Many(bursts) => bursts,
+    };
+    for burst in 0..bursts {
+        let place = if burst == 0 { 0.0 } else { f64::from(burst) / f64::from(bursts - 1) };
+        let (first, last) = (START - 1e7, end + 2e7);
+        world.burst(burst, first + (last - first) * place, &mut files);
+    }
+    let mut events = world.links();
+    for (rank, own) in events.iter_mut().enumerate() {
+        for moment in 0..scene.moments {
+            let date = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
+            own.push((date, date, 2, rank as u64));
+        }
+    }
+    for (rank, (file, events)) in files.into_iter().zip(events).enumerate() {
+        world.filled(rank, file, events).save(folder, &format!("{rank:03}.tmt"));
+    }
+}

@@ -1,0 +1,228 @@
+//! Random traces, and the store of each.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tumit_viewer::query::{ContainerId, GlobalNanos, PajeTypeKind, TimelineSource, TypeId, ValueId};
+use tumit_viewer::store::TraceStore;
+
+use tumit_paje::{DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, VariableOp};
+
+use crate::trace_model::{END, ModelContainer, ModelEvent, ModelLink, ModelSample, ModelState, ModelTrace};
+
+/// The names of all values.
+pub const VALUES: [&str; 3] = ["work", "wait", "idle"];
+
+const NODE: TypeId = TypeId(1);
+const THREAD: TypeId = TypeId(2);
+const ACTIVITY: TypeId = TypeId(3);
+const LOAD: TypeId = TypeId(4);
+const MESSAGE: TypeId = TypeId(5);
+const MARK: TypeId = TypeId(6);
+
+/// A random thread: its life; gap, duration and value of its states, and whether one is nested
+/// inside; steps of its variable; timestamps of its events.
+#[derive(Clone, Debug)]
+pub struct ThreadPlan {
+    life: (i64, i64),
+    states: Vec<(i64, i64, usize, bool)>,
+    load: Vec<(i64, i32)>,
+    events: Vec<i64>,
+}
+
+fn plan() -> impl Strategy<Value = ThreadPlan> {
+    let state = (
+        prop_oneof![3 => Just(0_i64), 1 => 0_i64..60],
+        prop_oneof![1 => Just(0_i64), 9 => 1_i64..120],
+        0..3_usize,
+        any::<bool>(),
+    );
+    (
+        (0_i64..400, 100_i64..700),
+        prop::collection::vec(state, 0..14),
+        prop::collection::vec((0_i64..150, -20..20_i32), 0..8),
+        prop::collection::vec(0_i64..END, 0..6),
+    )
+        .prop_map(|((from, length), states, load, events)| ThreadPlan {
+            life: (from, (from + length).min(END - 1)),
+            states,
+            load,
+            events,
+        })
+}
+
+/// Threads of two nodes, and messages: from, to, start and duration.
+pub type TracePlans = (Vec<(usize, ThreadPlan)>, Vec<(usize, usize, i64, i64, i64)>);
+
+/// Random plans.
+pub fn plans() -> impl Strategy<Value = TracePlans> {
+    let link = (0..6_usize, 0..6_usize, 0..END, -40_i64..300, 0..5_i64);
+    (prop::collection::vec((0..2_usize, plan()), 1..6), prop::collection::vec(link, 0..20))
+}
+
+impl ThreadPlan {
+    fn of(&self, at: &str, trace: &mut ModelTrace) {
+        let (first, last) = self.life;
+        let mut now = first;
+        for &(gap, length, value, nested) in &self.states {
+            let life = ((now + gap).min(last), (now + gap + length).min(last));
+            now = life.1;
+            let state = |depth, life, value: usize| ModelState {
+                at: at.to_owned(),
+                ty: "Activity".to_owned(),
+                depth,
+                life,
+                value: VALUES[value % 3].to_owned(),
+            };
+            trace.states.push(state(0, life, value));
+            if nested {
+                let third = (life.1 - life.0) / 3;
+                trace.states.push(state(1, (life.0 + third, life.1 - third), value + 1));
+            }
+        }
+        let mut now = first;
+        let mut dates: Vec<(i64, f64)> = Vec::new();
+        for &(step, value) in &self.load {
+            now = (now + step).min(last);
+            dates.retain(|date| date.0 != now);
+            dates.push((now, f64::from(value)));
+        }
+        for (place, &(from, value)) in dates.iter().enumerate() {
+            let to = dates.get(place + 1).map_or(last, |next| next.0);
+            trace.samples.push(ModelSample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
+        }
+        for &date in self.events.iter().filter(|&&date| date >= first && date < last) {
+            trace.events.push(ModelEvent { at: at.to_owned(), date, value: VALUES[date as usize % 3].to_owned() });
+        }
+    }
+}
+
+/// The trace of some plans. Rows are in the order of the store: by name.
+#[must_use]
+pub fn planned_trace((threads, links): &TracePlans) -> ModelTrace {
+    let mut trace = ModelTrace { extent: (0, END), ..ModelTrace::default() };
+    let place = |name: &str, parent: &str, ty, life| ModelContainer {
+        name: name.to_owned(),
+        parent: parent.to_owned(),
+        ty,
+        life,
+    };
+    trace.places.push(place("world", "world", "world", (0, END)));
+    for node in 0..2 {
+        trace.places.push(place(&format!("node {node}"), "world", "Node", (0, END)));
+        for (at, (_, plan)) in threads.iter().enumerate().filter(|(_, (of, _))| *of == node) {
+            let name = format!("thread {at}");
+            trace.places.push(place(&name, &format!("node {node}"), "Thread", plan.life));
+            plan.of(&name, &mut trace);
+        }
+    }
+    let lives: Vec<(i64, i64)> = threads.iter().map(|(_, plan)| plan.life).collect();
+    for &(from, to, start, length, bytes) in links {
+        let (from, to) = (from % lives.len(), to % lives.len());
+        // Within both lives, and inside the trace.
+        let (first, last) = (lives[from].0.max(lives[to].0), lives[from].1.min(lives[to].1));
+        if first + 1 < last {
+            let start = first + start % (last - first);
+            let end = (start + length).clamp(first, last);
+            let ends = (format!("thread {from}"), format!("thread {to}"));
+            trace.links.push(ModelLink { ends, life: (start, end), bytes });
+        }
+    }
+    trace
+}
+
+/// The store of a trace, built from its operations in order of time.
+///
+/// # Panics
+/// If names in the trace are unknown.
+#[must_use]
+pub fn store(trace: &ModelTrace) -> Arc<dyn TimelineSource> {
+    let at = GlobalNanos;
+    let id = |name: &str| {
+        let place = trace.places.iter().position(|place| place.name == name).expect("it is there");
+        ContainerId(place as u32)
+    };
+    let value = |ty: TypeId, name: &str| {
+        let first = match ty {
+            ACTIVITY => 0,
+            MARK => 3,
+            _ => 6,
+        };
+        ValueId(first + VALUES.iter().position(|value| *value == name).expect("it is a value") as u32)
+    };
+    // Extra fields are borrowed.
+    let bytes: Vec<[ExtraField<'_>; 1]> =
+        trace.links.iter().map(|link| [ExtraField { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
+    let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
+    let (container_ty, none) = (|ty: &str| if ty == "Node" { NODE } else { THREAD }, None);
+    for place in trace.places.iter().skip(1) {
+        let (container, ty, parent) = (id(&place.name), container_ty(place.ty), id(&place.parent));
+        let time = at(place.life.0);
+        timed.push((time.0, PajeEvent::CreateContainer { time, container, ty, parent, name: &place.name, extra: &[] }));
+    }
+    for (at_row, link) in trace.links.iter().enumerate() {
+        let (container, ty, value, key) = (ContainerId::ROOT, MESSAGE, value(MESSAGE, "work"), KeyId(at_row as u64));
+        let (start, end, extra) = (id(&link.ends.0), id(&link.ends.1), &bytes[at_row][..]);
+        let (begins, ends) = (at(link.life.0), at(link.life.1));
+        let first = PajeEvent::StartLink { time: begins, container, ty, value, start, key, extra, source: none };
+        let second = PajeEvent::EndLink { time: ends, container, ty, value, end, key, extra: &[], source: none };
+        timed.extend([(begins.0, first), (ends.0, second)]);
+    }
+    for place in trace.places.iter().skip(1) {
+        let container = id(&place.name);
+        let mut states = trace.states.iter().filter(|state| state.at == place.name).peekable();
+        while let Some(state) = states.next() {
+            let push = |state: &ModelState| {
+                let (time, value) = (at(state.life.0), value(ACTIVITY, &state.value));
+                (time.0, PajeEvent::PushState { time, container, ty: ACTIVITY, value, extra: &[], source: none })
+            };
+            let pop = |state: &ModelState| {
+                let time = at(state.life.1);
+                (time.0, PajeEvent::PopState { time, container, ty: ACTIVITY })
+            };
+            timed.push(push(state));
+            if let Some(inner) = states.next_if(|next| next.depth == 1) {
+                timed.extend([push(inner), pop(inner)]);
+            }
+            timed.push(pop(state));
+        }
+        for sample in trace.samples.iter().filter(|sample| sample.at == place.name) {
+            let (time, op, value) = (at(sample.life.0), VariableOp::Set, sample.value);
+            timed.push((time.0, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
+        }
+        for event in trace.events.iter().filter(|event| event.at == place.name) {
+            let (time, value) = (at(event.date), value(MARK, &event.value));
+            timed.push((time.0, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: none }));
+        }
+    }
+    for place in trace.places.iter().skip(1).rev() {
+        let (time, container) = (at(place.life.1), id(&place.name));
+        timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
+    }
+    timed.sort_by_key(|event| event.0);
+    let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
+    let values = values.map(|(ty, name)| PajeEvent::DefineValue {
+        value: value(ty, name),
+        ty,
+        name,
+        color: None,
+        look: DrawStyle::NONE,
+    });
+    let all = types().into_iter().chain(values).chain(timed.into_iter().map(|event| event.1));
+    Arc::new(TraceStore::from_events("world", all))
+}
+
+/// The types of all traces.
+fn types() -> [PajeEvent<'static>; 6] {
+    let types = [
+        (NODE, PajeTypeKind::Container, TypeId::ROOT, "Node"),
+        (THREAD, PajeTypeKind::Container, NODE, "Thread"),
+        (ACTIVITY, PajeTypeKind::State, THREAD, "Activity"),
+        (LOAD, PajeTypeKind::Variable, THREAD, "Load"),
+        (MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
+        (MARK, PajeTypeKind::Event, THREAD, "Mark"),
+    ];
+    let define =
+        |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE };
+    types.map(define)
+}

@@ -1,0 +1,116 @@
+//! The page under axe, the engine of most accessibility checkers: no violation in any state and
+//! theme.
+
+use serde_json::{Value, json};
+
+use tests::browser::BrowserPage;
+use tests::page::{ViewProcess, open, press, spot};
+
+/// The auditor, which `make packages` fetches.
+fn axe() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/axe/axe.min.js");
+    std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{} ({error}): `make packages` fetches what the tests need", path.display()))
+}
+
+/// The violations, one per line: the rule, the element, the advice.
+fn faults(browser: &mut BrowserPage) -> Value {
+    // Colours in a transition are not checked.
+    browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
+    browser.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+            violations.flatMap(fault => fault.nodes.map(node => `${fault.id}: ${node.target} ${node.failureSummary}`)))",
+    )
+}
+
+/// Checks states that are open only for a while: search results, the source, the field of a filter,
+/// menus.
+fn states_of_a_moment(browser: &mut BrowserPage, theme: &str) {
+    browser.holding("Control", |browser| browser.key("f"));
+    browser.wait("document.activeElement.id === 'find-field'");
+    browser.type_text("working");
+    browser.key("Enter");
+    browser.wait("document.querySelectorAll('#hits button').length === 4");
+    press(browser, "button", "Next hit");
+    browser.wait("document.querySelector('#hits [aria-current=true]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, a hit");
+    browser.evaluate("document.activeElement.blur()");
+    browser.key("s");
+    browser.wait("document.querySelector('#source [aria-current]')?.checkVisibility()");
+    assert_eq!(faults(browser), json!([]), "{theme}, the source");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#source').hidden");
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text("hide value ");
+    browser.wait("document.querySelector('#filter-offers [role=option]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, the field of a filter");
+    browser.key("Escape");
+    browser.wait("document.querySelector('#editor').hidden");
+    let row = browser.place_of("row", "thread 0.0").center();
+    browser.point(row);
+    press(browser, "button", "More for thread 0.0");
+    browser.wait("document.querySelector('[role=menu]')");
+    assert_eq!(faults(browser), json!([]), "{theme}, a menu");
+    browser.key("Escape");
+    browser.wait("!document.querySelector('[role=menu]')");
+    browser.evaluate("document.activeElement.blur()");
+}
+
+#[test]
+fn axe_finds_nothing_in_any_state_and_theme() {
+    let viewer = ViewProcess::start();
+    let (mut browser, chart) = open(&viewer);
+    let _ = browser.prefer_stillness();
+    browser.evaluate(&format!("{}; true", axe()));
+    // The auditor finds a planted violation.
+    browser.evaluate("document.querySelector('#legend').insertAdjacentHTML('beforeend', '<button id=fault></button>')");
+    let planted = faults(&mut browser);
+    assert!(
+        planted.as_array().unwrap().iter().any(|fault| fault.as_str().unwrap().starts_with("button-name")),
+        "{planted}"
+    );
+    browser.evaluate("document.querySelector('#fault').remove()");
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    browser.key("F");
+    browser.wait("document.activeElement.id === 'filter-field'");
+    browser.type_text("bright working");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filters').innerText.includes('bright')");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-say")] {
+            browser.key(key);
+            browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
+            assert_eq!(faults(&mut browser), json!([]), "{theme}, {shown}");
+        }
+        browser.key("?");
+        browser.wait("document.querySelector('#sheet').open");
+        assert_eq!(faults(&mut browser), json!([]), "{theme}, help");
+        press(&mut browser, "button", "Close");
+        browser.holding("Control", |browser| browser.key("k"));
+        browser.wait("document.querySelector('#palette').open");
+        assert_eq!(faults(&mut browser), json!([]), "{theme}, palette");
+        browser.key("Escape");
+        browser.wait("!document.querySelector('#palette').open");
+        browser.key("t");
+    }
+}
+
+#[test]
+fn axe_finds_nothing_in_what_is_open_for_a_while() {
+    let viewer = ViewProcess::of(&super::charts_sources_notes::with_sources());
+    let (mut browser, chart) = open(&viewer);
+    let _ = browser.prefer_stillness();
+    browser.evaluate(&format!("{}; true", axe()));
+    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(at);
+    browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    for theme in ["light", "dark", "contrast"] {
+        browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
+        states_of_a_moment(&mut browser, theme);
+        browser.key("t");
+    }
+}

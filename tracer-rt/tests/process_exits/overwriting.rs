@@ -1,0 +1,152 @@
+//! Levels that overwrite: the newest records are there, and missing ones are reported at their
+//! place.
+
+use super::place::{MANY, Place, fails, kill_at_random};
+use tumit_test_support::raw_run::{RawProcess, RawRecord};
+
+/// Checks that the records of each thread are the newest ones, without a gap, up to the last call
+/// that returned. All others are counted as dropped.
+fn newest_is_there(place: &Place) -> RawProcess {
+    let left = place.left().pop().unwrap();
+    let threads = left.ticks();
+    let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
+    for (thread, called) in place.witnessed().into_iter().enumerate() {
+        let ticks = &threads[thread];
+        let first = ticks.first().copied().unwrap_or(0);
+        assert_eq!(*ticks, (first..first + ticks.len() as u64).collect::<Vec<_>>(), "thread {thread}");
+        let end = first + ticks.len() as u64;
+        if ticks.is_empty() {
+            // If a thread was between two slots while the others continued, none of its records is
+            // new enough.
+            (calls, uncertain) = (calls + called, uncertain + u64::from(called > 0));
+            continue;
+        }
+        assert!((called..=called + 1).contains(&end), "thread {thread}: up to {end}, {called} calls");
+        (recorded, calls) = (recorded + ticks.len() as u64, calls + end);
+    }
+    let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
+    assert!(lost > 0, "four times as much as there is room for");
+    assert!((calls..=calls + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {calls}");
+    if left.ended {
+        assert_eq!(left.reported_losses(), lost, "each loss has its place");
+    }
+    left
+}
+
+/// Eight slots. The flight recorder may keep four of them.
+fn overwriting(fault: &str) -> Place {
+    let place = Place::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
+    place.with("TUMIT_FAULT", fault)
+}
+
+fn check_end_of_overwriting(fault: &'static str) {
+    let place = overwriting(fault);
+    assert!(place.output("long").status.success());
+    let left = newest_is_there(&place);
+    assert!(left.ended && left.blocks.len() <= 6, "{} blocks", left.blocks.len());
+}
+
+fn check_kills_while_overwriting(fault: &'static str) {
+    let settings = [("TUMIT_MEMORY", "512K"), ("TUMIT_POLICY", "all=overwrite"), ("TUMIT_FAULT", fault)];
+    kill_at_random("flood for ever", 6, &settings, MANY, |place| drop(newest_is_there(place)));
+}
+
+#[test]
+fn overwriting_keeps_the_newest_records() {
+    check_end_of_overwriting("");
+    check_kills_while_overwriting("");
+    if cfg!(debug_assertions) {
+        assert!(fails(|| check_end_of_overwriting("overwritten records are not counted")));
+        assert!(fails(|| check_kills_while_overwriting("overwritten records are not counted")));
+    }
+}
+
+#[test]
+fn kept_records_are_written_on_request() {
+    for (program, buffers) in [("dump", "mapped"), ("caught panic", "private"), ("caught panic", "mapped")] {
+        let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_LEVELS", "APP=on");
+        place.output(program);
+        let left = place.left().pop().unwrap();
+        let ticks = left.ticks().swap_remove(0);
+        let end = if buffers == "mapped" { 200_100 } else { 200_000 };
+        assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
+        assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
+        let details = left.records().iter().filter(|record| **record == RawRecord::Detail(1)).count();
+        // The dump does not include the other stream. Its record is in the live file, or, with
+        // private buffers, only in the file if the writer thread has written it.
+        assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
+        assert_eq!(left.reported_losses(), ticks[0], "{program}");
+    }
+}
+
+/// Checks that the records and the reports of losses of a stream follow each other and add up to
+/// all records of its thread.
+fn each_loss_has_its_place(left: &RawProcess, made: u64) {
+    let mut next = 0;
+    for record in left.records_and_losses() {
+        match record {
+            RawRecord::Tick { n, .. } => {
+                assert_eq!(n, next, "what is missing is told of before it, and nothing else");
+                next += 1;
+            }
+            RawRecord::Lost(count, _) => next += count,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(next, made);
+}
+
+fn check_dump_meanwhile(buffers: &str, fault: &str) {
+    let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", format!("a dump is held;{fault}"));
+    let output = place.output("dump meanwhile");
+    assert!(output.status.success(), "{output:?}");
+    let left = place.left().pop().unwrap();
+    assert!(left.ended && left.loss_reports() >= 2, "before what was asked for, and behind it");
+    each_loss_has_its_place(&left, 400_000);
+}
+
+#[test]
+fn losses_are_reported_after_waiting_blocks() {
+    if !cfg!(debug_assertions) {
+        return; // a dump cannot be held in release builds
+    }
+    for buffers in ["mapped", "private"] {
+        check_dump_meanwhile(buffers, "");
+        assert!(fails(|| check_dump_meanwhile(buffers, "drops are reported early")));
+    }
+}
+
+/// Threads run one after another, and each makes one record.
+/// The flight recorder keeps one megabyte, sixteen slots. The first threads get one slot each. When
+/// a quarter of the memory is in use, each further thread gets a fifteenth of a slot.
+fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
+    const THREADS: u64 = 1_500;
+    let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
+    let place = place.with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", fault);
+    let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
+    let output = place.output("threads one by one");
+    assert_eq!(output.status.success(), !kill, "{output:?}");
+    let left = place.left().pop().unwrap();
+    let recorded = left.records().len() as u64;
+    let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
+    assert_eq!((left.ended, recorded + lost), (!kill, THREADS));
+    assert!((200..=260).contains(&recorded), "{recorded} kept");
+    assert_eq!(left.reported_losses(), lost, "each loss has its place");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let streams = printed.lines().find_map(|line| line.split_once("streams ")).unwrap().1;
+    assert_eq!(streams, recorded.to_string(), "those of which something is left");
+}
+
+#[test]
+fn threads_without_remaining_records_are_forgotten() {
+    for (kill, buffers) in [(false, "mapped"), (true, "mapped"), (false, "private")] {
+        check_the_gone(kill, buffers, "");
+    }
+    if cfg!(debug_assertions) {
+        for fault in
+            ["exited threads are not removed", "exited threads are not reported", "exited threads are not counted"]
+        {
+            assert!(fails(|| check_the_gone(false, "mapped", fault)), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Checks the hand-over of slots between a thread and the writer thread, for every memory order in
+//! which they may see each other's stores.
+//!
+//! The words of a slot are those of the recorder (`src/slots/slot.rs`). The rest is a model of the
+//! recorder.
+
+#![expect(clippy::unwrap_used, reason = "a model of tests")]
+
+/// The atomics of the model checker.
+mod atomic {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+}
+
+#[path = "../src/slots/slot.rs"]
+#[expect(dead_code, reason = "the recorder uses more of it")]
+mod slot;
+
+use std::collections::VecDeque;
+
+use atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Mutex};
+use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used};
+
+/// Number of records that fit into a slot.
+/// Each record has one byte, and its content is its timestamp.
+const ROOM: usize = 2;
+const SLOTS: usize = 2;
+
+/// A slot and its payload. The checker detects data races on the payload.
+struct Place {
+    head: SlotHeader,
+    payload: [UnsafeCell<u64>; ROOM],
+}
+
+/// A block in the file: the last timestamp in its header, and its records.
+type Block = (u64, Vec<u64>);
+
+#[derive(Default)]
+struct State {
+    current: Option<usize>,
+    full: VecDeque<usize>,
+    free: Vec<usize>,
+    dropped: u64,
+}
+
+struct Process {
+    places: [Place; SLOTS],
+    busy: AtomicBool,
+    state: Mutex<State>,
+}
+
+fn head() -> SlotHeader {
+    SlotHeader {
+        state: AtomicU64::new(0),
+        last: AtomicU64::new(0),
+        first: AtomicU64::new(0),
+        flushed: AtomicU64::new(0),
+        flushed_last: AtomicU64::new(0),
+        sequence: AtomicU64::new(0),
+        dropped: AtomicU64::new(0),
+        stream: AtomicU32::new(0),
+        taken: AtomicU32::new(0),
+    }
+}
+
+impl Process {
+    fn new() -> Self {
+        let place = |_| Place { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
+        let state = State { free: (0..SLOTS).collect(), ..State::default() };
+        Self { places: std::array::from_fn(place), busy: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// A model of `record::record`, and of `attach::exchange` if the slot is full.
+    fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
+        self.busy.store(true, Ordering::Relaxed);
+        let full = |at: &usize| used(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
+        if own.as_ref().is_none_or(full) {
+            let mut state = self.state.lock().unwrap();
+            let before = state.current.take();
+            state.full.extend(before);
+            let next = state.free.pop();
+            if let Some(next) = next {
+                let head = &self.places[next].head;
+                head.flushed.store(0, Ordering::Relaxed);
+                head.last.store(date, Ordering::Relaxed);
+                head.state.store(0, Ordering::Release);
+            }
+            state.current = next;
+            state.dropped += u64::from(next.is_none());
+            *own = next;
+        }
+        if let Some(at) = *own {
+            let place = &self.places[at];
+            let state = place.head.state.load(Ordering::Relaxed);
+            // SAFETY: the checker fails if another thread reads this at the same time.
+            place.payload[used(state)].with_mut(|byte| unsafe { *byte = date });
+            publish(&place.head, state + (ONE_RECORD | 1), date);
+        }
+        self.busy.store(false, Ordering::Release);
+    }
+
+    /// A model of `SealedBlock`: the part of a slot that is not in the file.
+    fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
+        // SAFETY: the checker fails if another thread writes this at the same time.
+        let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
+        (last, self.places[at].payload[from.bytes..used(state)].iter().map(read).collect())
+    }
+
+    /// A model of `BlockWriter::write_next`.
+    fn write_full(&self, file: &mut Vec<Block>) {
+        let next = self.state.lock().unwrap().full.pop_front();
+        let Some(at) = next else { return };
+        let head = &self.places[at].head;
+        let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
+        if head.flushed().bytes < used(state) {
+            file.push(self.block(at, head.flushed(), state, last));
+        }
+        self.state.lock().unwrap().free.push(at);
+    }
+
+    /// A model of `BlockWriter::write_live`. Full slots come first.
+    fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
+        let state = self.state.lock().unwrap();
+        let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
+        let head = &self.places[at].head;
+        let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
+        let Some((now, last)) = head.settled(is_busy).filter(|(now, _)| used(*now) > head.flushed().bytes) else {
+            return;
+        };
+        let from = head.flushed();
+        drop(state);
+        file.push(self.block(at, from, now, last));
+        let _state = self.state.lock().unwrap();
+        head.commit(FlushMark { bytes: used(now), records: records(now), blocks: from.blocks + 1 }, last);
+    }
+}
+
+/// A thread makes five records. The writer thread writes meanwhile, and writes the rest at the end.
+fn hand_over(publish: fn(&SlotHeader, u64, u64)) {
+    const RECORDS: u64 = 5;
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let process = Arc::new(Process::new());
+        let of_thread = Arc::clone(&process);
+        let thread = loom::thread::spawn(move || {
+            let mut own = None;
+            (1..=RECORDS).for_each(|date| of_thread.record(&mut own, date, publish));
+        });
+        let mut file = Vec::new();
+        process.write_live(&mut file, false);
+        process.write_full(&mut file);
+        process.write_live(&mut file, false);
+        thread.join().unwrap();
+        (0..SLOTS).for_each(|_| process.write_full(&mut file));
+        process.write_live(&mut file, true);
+        for (last, block) in &file {
+            assert_eq!(block.last(), Some(last), "a block says when it ends");
+        }
+        let written: Vec<u64> = file.into_iter().flat_map(|(_, block)| block).collect();
+        assert!(written.is_sorted_by(|before, after| before < after), "in order, each once");
+        assert_eq!(written.len() as u64 + process.state.lock().unwrap().dropped, RECORDS, "and all of them");
+    });
+}
+
+#[test]
+fn slots_are_handed_over_whole() {
+    hand_over(SlotHeader::publish);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_state_that_is_stored_too_early_is_detected() {
+    hand_over(|slot, state, date| {
+        slot.last.store(date, Ordering::Release);
+        slot.state.store(state, Ordering::Relaxed);
+    });
+}
+
+#[test]
+#[should_panic(expected = "a block says when it ends")]
+fn a_timestamp_stored_without_release_is_detected() {
+    hand_over(|slot, state, date| {
+        slot.last.store(date, Ordering::Relaxed);
+        slot.state.store(state, Ordering::Release);
+    });
+}
