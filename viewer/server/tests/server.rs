@@ -507,12 +507,16 @@ async fn a_newer_image_request_cancels_the_older() {
     assert_eq!(ask(filtered).await["rows"].as_array().unwrap().len(), 1);
 
     let growing = TraceAvailability::Growing { open: 1, processes: 2 };
-    current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\n"), growing);
+    current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\nno event\n"), growing);
     let ping = ask("ping").await;
     assert_eq!(ping["generation"], 2);
     assert!(ping["standing"].as_str().unwrap().contains("1 of 2 processes"), "{ping}");
     let summary = ask("summary").await;
     assert_eq!((&summary["generation"], &summary["states"]), (&2.into(), &3.into()));
+    let fault = &summary["diagnostics"][0];
+    assert_eq!((&fault["kind"], &fault["severity"]), (&"paje_text".into(), &"error".into()), "{summary}");
+    assert!(fault["location"]["line"]["line"].is_u64() && fault["text"].is_string(), "{fault}");
+    assert_eq!(summary["intact"], false);
     assert_eq!(ask(filtered).await["rows"].as_array().unwrap().len(), 2, "filters act on the newer one");
     let what = |name: &str| {
         let (types, containers) = (&old["types"], &old["containers"]);
