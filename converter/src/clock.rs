@@ -69,13 +69,13 @@ impl RunClocks {
                 domains.iter_mut().for_each(|domain| domain.status = TimestampSource::Off);
             }
         } else {
-            unset(run, &mut domains, &domain_of);
-            let unset = |domain: usize, ticks: u64| domains[domain].told_sets.unset(ticks);
+            remove_observed_steps(run, &mut domains, &domain_of);
+            let unset = |domain: usize, ticks: u64| domains[domain].told_sets.without_steps(ticks);
             let SyncSamples { bursts, errors, absent, .. } =
                 samples::collect(run, &domain_of, &domains, unset, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             data_errors.extend(errors);
-            data_errors.extend(correct(&mut domains, &bursts, &anchors));
+            data_errors.extend(apply_bursts(&mut domains, &bursts, &anchors));
             domains.iter_mut().for_each(ClockDomain::date_sets);
         }
         let diagnostics = correction_diagnostics(&domains, false);
@@ -145,7 +145,7 @@ impl RunClocks {
         }
         let SyncSamples { bursts, errors, .. } = samples;
         let Some(refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
-            self.judge(&bursts, streams);
+            self.judge_bursts(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
         self.data_errors = repeated_dates(run).chain(errors).collect();
@@ -168,7 +168,7 @@ impl RunClocks {
         self.wander = Some(refined.wander);
         for (number, found) in refined.found.iter().enumerate() {
             let domain = &mut self.domains[number];
-            domain.map = domain.map.bent(bends[number].clone());
+            domain.map = domain.map.with_correction(bends[number].clone());
             (domain.edges, domain.messages) = (found.edges, found.messages);
             let of_sets = refined.sets[number].iter();
             let told = std::mem::take(&mut domain.sets);
@@ -214,10 +214,10 @@ impl RunClocks {
     pub(crate) fn judge_samples(&mut self, run: &OpenRun, streams: &[StreamExtent]) {
         let SyncSamples { bursts, .. } =
             samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, USUAL_WANDER);
-        self.judge(&bursts, streams);
+        self.judge_bursts(&bursts, streams);
     }
 
-    fn judge(&mut self, bursts: &[SyncBurst], streams: &[StreamExtent]) {
+    fn judge_bursts(&mut self, bursts: &[SyncBurst], streams: &[StreamExtent]) {
         if bursts.is_empty() {
             return;
         }
@@ -243,7 +243,7 @@ impl RunClocks {
         }
         // The difference between the reference clock's reading and its timestamps.
         let show = |domain: &ClockDomain, ticks: u64| {
-            ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.unset(ticks))
+            ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.without_steps(ticks))
         };
         let dated = |domain: &ClockDomain, ticks: u64| domain.map.wide_from_ticks(ticks);
         let Some((ticks, _)) = ends[0] else { return };
@@ -265,7 +265,7 @@ impl RunClocks {
 }
 
 /// Finds the clock steps that the processes observed.
-fn unset(run: &OpenRun, domains: &mut [ClockDomain], domain_of: &[usize]) {
+fn remove_observed_steps(run: &OpenRun, domains: &mut [ClockDomain], domain_of: &[usize]) {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
@@ -274,7 +274,7 @@ fn unset(run: &OpenRun, domains: &mut [ClockDomain], domain_of: &[usize]) {
         // others.
         let longest = members.iter().filter_map(|member| {
             let anchors = run.processes[*member].anchors.iter();
-            domain::rate::bounds(anchors, |ticks| domain.told_sets.unset(ticks), domain.hz)
+            domain::rate::bounds(anchors, |ticks| domain.told_sets.without_steps(ticks), domain.hz)
         });
         domain.rates = longest.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
         domain.map = domain.map.after(&domain.told_sets);
@@ -294,7 +294,7 @@ fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Opti
 }
 
 /// Gives each domain except the reference its knots. Returns the errors of the samples.
-fn correct(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<TraceDiagnostic> {
+fn apply_bursts(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);
@@ -308,7 +308,7 @@ fn correct(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<
             continue;
         }
         let knots: Vec<MapKnot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
-        domain.map = ClockMap::through(domain.hz, &knots).after(&domain.told_sets);
+        domain.map = ClockMap::from_knots(domain.hz, &knots).after(&domain.told_sets);
         domain.bursts = knots.len();
         domain.knots.clone_from(&knots);
         domain.status = if knots.len() > 1 { TimestampSource::Bursts } else { TimestampSource::OneBurst };

@@ -21,7 +21,7 @@ pub(crate) mod value;
 pub(crate) mod value_cache;
 pub(crate) mod values;
 
-pub(crate) use columnar::fixed;
+pub(crate) use columnar::constant_value;
 pub(crate) use compile::{CompiledRules, compile_spec};
 pub(crate) use default_rules::with_default_picture;
 pub(crate) use embedded_spec::{layouts, spec_of};

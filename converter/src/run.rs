@@ -100,7 +100,7 @@ pub enum RunOpenError {
         count: usize,
     },
     /// None of the files is usable.
-    #[error("{first}{}", others(*count))]
+    #[error("{first}{}", others_text(*count))]
     NothingUsable {
         /// The error of the first file.
         first: String,
@@ -120,7 +120,7 @@ fn not_read(file: &Path, text: String) -> TraceDiagnostic {
     TraceDiagnostic::error(DiagnosticKind::Damage, text).in_file(file)
 }
 
-fn others(count: usize) -> String {
+fn others_text(count: usize) -> String {
     if count > 1 { format!(" (and {} more files of this kind)", count - 1) } else { String::new() }
 }
 
@@ -271,7 +271,7 @@ impl OpenRun {
     pub(crate) fn may_have_gaps(&self) -> bool {
         self.processes.iter().any(|process| {
             let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
-            process.dropped() > 0
+            process.dropped_records() > 0
                 || !process.damage.is_empty()
                 || process
                     .streams

@@ -479,7 +479,7 @@ fn overwritten_records_are_counted_and_no_block_is_missing() {
     assert_eq!(lines, [expected(0..6), expected(30..33)].concat());
     assert_eq!(others(&losses).len(), 1, "{losses:?}");
     let dropped =
-        |live: &SyntheticLiveFile| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped();
+        |live: &SyntheticLiveFile| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped_records();
     assert_eq!(dropped(&live), 25);
     // Now they are counted.
     live.put(72, &25u64.to_le_bytes());

@@ -102,7 +102,7 @@ fn live_blocks_go_into_the_file() {
     assert!(lines.iter().any(|line| line.ends_with("late named what=two")), "{lines:?}");
     let process = &after.processes[0];
     assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!((process.dropped(), process.totals), (4, Some((14, 4))));
+    assert_eq!((process.dropped_records(), process.totals), (4, Some((14, 4))));
     let done = process.repaired.unwrap();
     assert_eq!((done.unended, done.damaged_bytes, done.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
@@ -255,7 +255,7 @@ fn numbers_may_be_as_large_as_they_can() {
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
     let (_, after) = repaired(folder.path());
-    assert_eq!(after.processes[0].dropped(), u64::MAX);
+    assert_eq!(after.processes[0].dropped_records(), u64::MAX);
     let mut shown = tumit_paje::write::PajeWriter::new(Vec::new());
     let report = tumit_converter::convert::convert(&after, &ConvertOptions::default(), &mut shown).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);

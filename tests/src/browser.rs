@@ -187,7 +187,7 @@ impl BrowserPage {
     /// # Panics
     /// If it is not visible.
     pub fn place(&mut self, element: &PageElement) -> CssPosition {
-        self.page.shown(&element.node).expect("the element is visible")
+        self.page.visible_position(&element.node).expect("the element is visible")
     }
 
     /// The position of the only element with a role and a name, once it does not move. If the page
@@ -196,7 +196,7 @@ impl BrowserPage {
     /// # Panics
     /// If there is none, or it is not visible.
     pub fn place_of(&mut self, role: &str, name: &str) -> CssPosition {
-        self.resting(|browser| browser.find(role, Some(name)))
+        self.resting_position(|browser| browser.find(role, Some(name)))
     }
 
     /// The position of an element, once it is the same in two frames, because users cannot click on
@@ -204,12 +204,12 @@ impl BrowserPage {
     ///
     /// # Panics
     /// If it is not visible, or never stops moving.
-    pub fn resting(&mut self, find: impl Fn(&mut Self) -> PageElement) -> CssPosition {
+    pub fn resting_position(&mut self, find: impl Fn(&mut Self) -> PageElement) -> CssPosition {
         let started = Instant::now();
         let mut before = None;
         loop {
             let element = find(self);
-            let place = self.page.shown(&element.node);
+            let place = self.page.visible_position(&element.node);
             if let Some(place) = place.filter(|_| place == before) {
                 return place;
             }
@@ -278,10 +278,10 @@ impl BrowserPage {
     }
 
     /// Calls `act` while `Alt`, `Control`, `Shift` or the space bar is held down.
-    pub fn holding(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
-        self.page.hold(key, true);
+    pub fn with_key_down(&mut self, key: &str, act: impl FnOnce(&mut Self)) {
+        self.page.set_key_down(key, true);
         act(self);
-        self.page.hold(key, false);
+        self.page.set_key_down(key, false);
     }
 
     /// Types a text.

@@ -61,7 +61,7 @@ impl ViewProcess {
     /// # Panics
     /// If `tumit view` ends.
     #[must_use]
-    pub fn beside(earlier: &Self, trace: &str) -> Self {
+    pub fn same_user_as(earlier: &Self, trace: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the trace can be created");
         Self::open(folder, &earlier.folder.path().join("cache"), &[trace], &[])
     }
@@ -108,7 +108,7 @@ impl ViewProcess {
     /// # Panics
     /// If `tumit view` ends.
     #[must_use]
-    pub fn again(earlier: &Self) -> Self {
+    pub fn other_user_as(earlier: &Self) -> Self {
         let folder = tempfile::tempdir().expect("a folder for saved files can be created");
         let mut view = tumit();
         view.args(["view", "--no-open"]).arg(earlier.folder.path().join("two-nodes.paje"));
@@ -257,7 +257,7 @@ pub fn entry(browser: &mut BrowserPage, name: &str) -> (f64, f64) {
             }
         }
     };
-    browser.resting(find).center()
+    browser.resting_position(find).center()
 }
 
 /// Chooses an item of the menu of a value or type in the legend. The menu appears when the pointer

@@ -139,7 +139,7 @@ pub fn losses(run: &Path) -> [u64; 2] {
 /// # Panics
 /// If the run cannot be read.
 #[must_use]
-pub fn recorded(run: &Path) -> u64 {
+pub fn record_count(run: &Path) -> u64 {
     info(run)["records"].as_u64().expect("a number")
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tests::lang::c::{CCompiler, GNU99, build, folder};
-use tests::programs::{losses, output, recorded, succeed, tumit};
+use tests::programs::{losses, output, record_count, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
@@ -146,7 +146,7 @@ fn handlers_interrupt_handlers() {
         let output = succeed(&mut linked(folder.path(), GNU99, flags, &["storm"], &[]));
         let emitted: u64 = output.trim().strip_prefix("emitted ").and_then(|count| count.parse().ok()).unwrap_or(0);
         let run = folder.path().join("run.tmt");
-        assert_eq!(recorded(&run) + losses(&run)[0], emitted, "{flags:?}");
+        assert_eq!(record_count(&run) + losses(&run)[0], emitted, "{flags:?}");
     }
 }
 
@@ -240,7 +240,7 @@ fn records_dropped_at_the_start_are_counted_in_a_killed_run() {
             let emitted: u64 =
                 printed.trim().strip_prefix("emitted ").and_then(|count| count.parse().ok()).unwrap_or(0);
             let run = folder.path().join("run.tmt");
-            let [records, lost] = [recorded(&run), losses(&run)[0]];
+            let [records, lost] = [record_count(&run), losses(&run)[0]];
             assert_eq!(records + lost, emitted, "{records} + {lost}: {printed}");
         }
     }

@@ -91,9 +91,9 @@ pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
         Visibility::Inherited => quote!(pub(crate)),
         given => quote!(#given),
     };
-    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
+    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
     match rust::tokens(&spec, &options, &rust::CodeContext { visibility, watched: &watched }) {
-        Ok(tokens) => Ok(located(tokens, input.path.span())),
+        Ok(tokens) => Ok(with_spec_location(tokens, input.path.span())),
         Err(unsupported) => {
             let place = unknown.map_or_else(|| input.path.span(), Ident::span);
             Err(syn::Error::new(place, unsupported.reason))
@@ -103,7 +103,7 @@ pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
 
 /// The path of a file for `include_bytes!`.
 /// It is not absolute, so that expansions are equal on all machines.
-pub(crate) fn watched(path: &str) -> TokenStream {
+pub(crate) fn include_bytes_path(path: &str) -> TokenStream {
     if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
 }
 
@@ -120,10 +120,10 @@ fn reason(full: &Path, error: &std::io::Error) -> String {
 /// Gives all tokens the location of the spec's path.
 /// The compiler then reports "defined here" at the path, and editors jump to it. Names are resolved
 /// as before.
-pub(crate) fn located(tokens: TokenStream, place: Span) -> TokenStream {
+pub(crate) fn with_spec_location(tokens: TokenStream, place: Span) -> TokenStream {
     let located = tokens.into_iter().map(|mut token| {
         if let TokenTree::Group(group) = &token {
-            let mut moved = Group::new(group.delimiter(), located(group.stream(), place));
+            let mut moved = Group::new(group.delimiter(), with_spec_location(group.stream(), place));
             moved.set_span(group.span().located_at(place));
             return TokenTree::Group(moved);
         }

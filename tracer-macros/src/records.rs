@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Visibility};
 use tumit::codegen::rust::{self, reader};
 
-use crate::events::{PackageFiles, located, watched};
+use crate::events::{PackageFiles, with_spec_location, include_bytes_path};
 use crate::report;
 
 /// `[pub | pub(crate)] "PATH"`
@@ -41,8 +41,8 @@ pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
         Visibility::Inherited => quote!(pub(crate)),
         given => quote!(#given),
     };
-    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| watched(path)).collect();
+    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
     let tokens = reader::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });
     let tokens = tokens.map_err(|unsupported| syn::Error::new(input.path.span(), unsupported.reason))?;
-    Ok(located(tokens, input.path.span()))
+    Ok(with_spec_location(tokens, input.path.span()))
 }

@@ -59,7 +59,7 @@ impl TracedAttribute {
         let (span, arguments) = (&self.span, &self.arguments);
         let (entry, task) = match &self.task {
             Some((option, task)) => (Ident::new(&format!("{entry}_of_task"), option.span()), Some(quote!(#task,))),
-            None => (Ident::new(entry, last(span).span()), None),
+            None => (Ident::new(entry, last_identifier(span).span()), None),
         };
         // The call has the location of the span. There the compiler reports missing arguments and
         // spans that cannot be traced.
@@ -68,7 +68,7 @@ impl TracedAttribute {
     }
 }
 
-fn last(path: &Path) -> &Ident {
+fn last_identifier(path: &Path) -> &Ident {
     path.segments.last().map_or_else(|| unreachable!("a path has segments"), |segment| &segment.ident)
 }
 
@@ -117,15 +117,15 @@ fn function(item: TokenStream) -> syn::Result<ItemFn> {
         return Err(syn::Error::new_spanned(method.sig, what));
     }
     match syn::parse2::<Item>(item) {
-        Ok(Item::Impl(other)) => Err(misplaced(other.impl_token, "its functions")),
-        Ok(Item::Mod(other)) => Err(misplaced(other.mod_token, "its functions")),
-        Ok(Item::Trait(other)) => Err(misplaced(other.trait_token, "its functions with bodies")),
+        Ok(Item::Impl(other)) => Err(misplaced_keyword(other.impl_token, "its functions")),
+        Ok(Item::Mod(other)) => Err(misplaced_keyword(other.mod_token, "its functions")),
+        Ok(Item::Trait(other)) => Err(misplaced_keyword(other.trait_token, "its functions with bodies")),
         Ok(other) => Err(syn::Error::new_spanned(other, "`#[traced]` needs a function or method with a body")),
         Err(_) => Err(error),
     }
 }
 
-fn misplaced(keyword: impl ToTokens, where_else: &str) -> syn::Error {
+fn misplaced_keyword(keyword: impl ToTokens, where_else: &str) -> syn::Error {
     syn::Error::new_spanned(keyword, format!("`#[traced]` needs a function: write it on {where_else}"))
 }
 
@@ -143,7 +143,7 @@ fn plain_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
 fn async_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
     let parts = Ident::new("parts", Span::mixed_site());
     let (call, statements) = (traced.call("parts"), &function.block.stmts);
-    let typed = returned::typed(&function.sig.output);
+    let typed = returned::type_annotation(&function.sig.output);
     quote! {
         let #parts = #call;
         ::tracer_rt::private::TracedFuture::new(#parts, async move {

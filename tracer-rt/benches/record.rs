@@ -184,7 +184,7 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
     println!("bytes per event     22 in memory, {:.1} in the file", file_bytes as f64 / events as f64);
     let regular = bytes_per_event(folder, events, regular);
     println!("  regular trace     {regular:.2} in the file (goal: at most 5)");
-    println!("  irregular trace   {:.2} in the file (goal: at most 11)", bytes_per_event(folder, events, irregular));
+    println!("  irregular trace   {:.2} in the file (goal: at most 11)", bytes_per_event(folder, events, irregular_events));
     let counts = tracer_rt::counts();
     println!("written {} dropped {}", counts.written, counts.dropped);
 }
@@ -208,16 +208,16 @@ fn bytes_per_event(folder: &Path, events: u64, workload: fn(u64) -> u64) -> f64 
 fn regular(events: u64) -> u64 {
     for n in 0..events / 3 {
         let _span = on::step(n, n / 8);
-        spin(100);
+        busy_wait(100);
         on::pair(n * 64, 7);
-        spin(300);
+        busy_wait(300);
     }
     events / 3 * 3
 }
 
 /// Events at irregular times, each for one of a thousand objects far apart in memory, with sizes of
 /// all magnitudes.
-fn irregular(events: u64) -> u64 {
+fn irregular_events(events: u64) -> u64 {
     thread_local! { static STATE: Cell<u64> = const { Cell::new(0x2545_F491_4F6C_DD1D) } }
     let random = || {
         STATE.with(|state| {
@@ -232,13 +232,13 @@ fn irregular(events: u64) -> u64 {
     for _ in 0..events {
         let thing = (random() % 1000).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         on::pair(thing, random() & u64::MAX >> (32 + random() % 32));
-        spin(random() % 1000);
+        busy_wait(random() % 1000);
     }
     events
 }
 
 /// Waits for `ticks` ticks.
-fn spin(ticks: u64) {
+fn busy_wait(ticks: u64) {
     let start = limit::clock();
     while limit::clock().wrapping_sub(start) < ticks {
         std::hint::spin_loop();

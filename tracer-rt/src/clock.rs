@@ -118,7 +118,7 @@ fn user() -> u64 {
     let clock = unsafe { std::mem::transmute::<*mut (), fn() -> u64>(address) };
     CURSOR.with(|cursor| {
         let asking = cursor.asking.replace(true);
-        let date = unwrapped(clock(), &LATEST, &IS_WIDE);
+        let date = unwrap_ticks(clock(), &LATEST, &IS_WIDE);
         cursor.asking.set(asking);
         date
     })
@@ -135,7 +135,7 @@ const WRAP_FALL: u64 = 1 << 31;
 /// A counter of 32 bits restarts at 0 every 2^32 ticks and then decreases by nearly as much. A
 /// smaller decrease is a clock step backwards, which is not unwrapped. The writer thread reads the
 /// clock each second, so that no wrap is missed while nothing is recorded.
-fn unwrapped(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
+fn unwrap_ticks(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     if ticks >> 32 != 0 {
         is_wide.store(true, Ordering::Relaxed);
         return ticks;
@@ -238,7 +238,7 @@ mod tests {
         const RANGE: u64 = 1 << 32;
         let dates = |ticks: &[u64]| {
             let (latest, is_wide) = (AtomicU64::new(0), AtomicBool::new(false));
-            ticks.iter().map(|&ticks| unwrapped(ticks, &latest, &is_wide)).collect::<Vec<u64>>()
+            ticks.iter().map(|&ticks| unwrap_ticks(ticks, &latest, &is_wide)).collect::<Vec<u64>>()
         };
         // The fourth value is that of a thread that read the counter before the wrap.
         let wraps = [5, RANGE - 10, 7, RANGE - 3, RANGE / 2, RANGE - 1, 0];

@@ -51,7 +51,7 @@ use exchange::{SyncHello, settle_burst};
 /// # Errors
 /// Errors of the link, or a message of a peer that is not an answer.
 pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
-    let own = SyncHello::own();
+    let own = SyncHello::of_this_process();
     let mut burst = own.burst;
     let mut met = Vec::with_capacity(peers.len());
     for &peer in peers {
@@ -74,7 +74,7 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
 /// # Errors
 /// Errors of the link, or a message of the peer that is not a question.
 pub fn answer(link: &mut impl SyncLink, peer: u32) -> io::Result<()> {
-    let own = SyncHello::own();
+    let own = SyncHello::of_this_process();
     let other = SyncHello::receive(link, peer)?;
     settle_burst(own.burst.max(other.burst));
     link.send(peer, &own.encode())?;

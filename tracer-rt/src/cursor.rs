@@ -118,7 +118,7 @@ thread_local! {
 }
 
 /// Excludes the calling thread from [`raise_test_signal`], because it blocks all signals.
-pub(crate) fn spare() {
+pub(crate) fn exclude_from_test_signals() {
     SPARED.set(true);
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn raise_test_signal(place: &str) {
     if cfg!(debug_assertions)
         && busy
         && fault_injection::ARMED.load(Ordering::Relaxed)
-        && fault_injection::injected(&format!("signal at {place}"))
+        && fault_injection::is_injected(&format!("signal at {place}"))
     {
         fault_injection::ARMED.store(false, Ordering::Relaxed);
         // SAFETY: the call takes a number.

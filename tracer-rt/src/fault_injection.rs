@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Whether the defect `name` is on.
-pub(crate) fn injected(name: &str) -> bool {
+pub(crate) fn is_injected(name: &str) -> bool {
     cfg!(debug_assertions) && asked_for().split(';').any(|fault| fault == name)
 }
 
@@ -33,7 +33,7 @@ pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
 /// With the fault `writer thread is held`, delays the writer thread until a thread waits for it, or for
 /// two seconds.
 pub(crate) fn hold_helper() {
-    if injected("writer thread is held") {
+    if is_injected("writer thread is held") {
         for _ in 0..2000 {
             if WAITERS.swap(false, Ordering::Relaxed) {
                 return;
@@ -52,7 +52,7 @@ pub static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Delays a dump while [`HELD`] is set.
 pub(crate) fn hold_dump() {
-    if injected("a dump is held") {
+    if is_injected("a dump is held") {
         HELD.store(true, Ordering::Release);
         for _ in 0..60_000 {
             if !HELD.load(Ordering::Acquire) {
@@ -66,7 +66,7 @@ pub(crate) fn hold_dump() {
 /// With the fault `the end is slow`, delays the end of the file.
 /// Threads that continue then fill their slots and drop records.
 pub(crate) fn hold_end() {
-    if injected("the end is slow") {
+    if is_injected("the end is slow") {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }

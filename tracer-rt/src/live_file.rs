@@ -115,7 +115,7 @@ impl LiveFile {
     /// Gives the file up in a forked child, because it belongs to the parent.
     /// Private memory replaces the mapping, so that a record that a signal handler interrupted does
     /// not reach the parent's file.
-    pub(crate) fn disown(self) -> Option<MappedRegion> {
+    pub(crate) fn release_in_child(self) -> Option<MappedRegion> {
         HEAD.store(std::ptr::null_mut(), Ordering::Relaxed);
         let region = MappedRegion { base: self.base, bytes: self.layout.file_bytes() as usize };
         map_private(region.bytes, Some(&region)).ok().map(|_| region)
@@ -263,7 +263,7 @@ impl LiveLogState {
     fn append(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> bool {
         let log = self;
         let base = HEAD.load(Ordering::Acquire);
-        if base.is_null() || fault_injection::injected("names are not logged") {
+        if base.is_null() || fault_injection::is_injected("names are not logged") {
             return true;
         }
         let bytes = entry_bytes(payload.len());
@@ -309,7 +309,7 @@ pub(crate) fn log_written(bytes: u64) {
 /// Counts dropped records in the live file, where the count survives the process.
 pub(crate) fn count_lost(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
-    if !base.is_null() && !fault_injection::injected("drops are not counted") {
+    if !base.is_null() && !fault_injection::is_injected("drops are not counted") {
         let counter = stream as usize % LOSS_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }

@@ -29,7 +29,7 @@ thread_local! {
 
 /// Bits of the locks that the calling thread holds.
 /// Signal handlers need them, because they cannot wait for these locks.
-pub(crate) fn held() -> u8 {
+pub(crate) fn held_locks() -> u8 {
     HELD.get()
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn set_unsettled(settle: fn()) {
 
 /// Called when the thread has released its last lock.
 #[inline]
-fn settle() {
+fn run_deferred_requests() {
     if is_unsettled() {
         settle_now();
     }
@@ -121,7 +121,7 @@ impl<T> Drop for RecorderLockGuard<'_, T> {
         // SAFETY: the guard is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.guard) };
         if held == 0 {
-            settle();
+            run_deferred_requests();
         }
     }
 }
@@ -158,7 +158,7 @@ impl<T> RecorderLock<T> {
     /// Tries 20 more times, unless the calling thread holds a lock.
     pub(crate) fn try_lock_soon(&self) -> Option<RecorderLockGuard<'_, T>> {
         const TURNS: usize = 20;
-        let turns = if held() == 0 { TURNS } else { 0 };
+        let turns = if held_locks() == 0 { TURNS } else { 0 };
         self.try_lock().or_else(|| {
             (0..turns).find_map(|_| {
                 std::thread::yield_now();
@@ -169,7 +169,7 @@ impl<T> RecorderLock<T> {
 
     /// Whether the calling thread holds it.
     pub(crate) fn is_mine(&self) -> bool {
-        held() & self.bit != 0
+        held_locks() & self.bit != 0
     }
 
     /// Releases, in a forked child, a lock that was held by a thread of the parent. Keeps the data.
@@ -212,7 +212,7 @@ impl<T> RecorderLock<T> {
             match self.try_lock() {
                 Some(guard) => break Some(guard),
                 None if Instant::now() >= give_up => break None,
-                None => nap(Duration::from_micros(200)),
+                None => sleep_once(Duration::from_micros(200)),
             }
         };
         self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -223,7 +223,7 @@ impl<T> RecorderLock<T> {
 /// Sleeps for `time`, or less.
 /// `std` would restart the sleep after each signal, with the remaining time and the slack of the
 /// system.
-fn nap(time: Duration) {
+fn sleep_once(time: Duration) {
     let request = libc::timespec { tv_sec: 0, tv_nsec: libc::c_long::from(time.subsec_nanos().cast_signed()) };
     // SAFETY: the pointer is to a live local. The remaining time is not requested.
     unsafe { libc::nanosleep(&raw const request, std::ptr::null_mut()) };

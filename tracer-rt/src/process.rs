@@ -33,14 +33,14 @@ pub(crate) fn default_folder() -> PathBuf {
     let program = program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let program = program.unwrap_or_else(|| "program".to_owned());
     let name = match shared_job() {
-        Some(job) => format!("{program}-{}.tmt", plain(&job)),
+        Some(job) => format!("{program}-{}.tmt", file_name_characters(&job)),
         None => format!("{program}-{}-{}.tmt", local_date(), std::process::id()),
     };
     start_dir::path(Path::new(&name))
 }
 
 /// Replaces characters that are not safe in a file name by `_`.
-fn plain(text: &str) -> String {
+fn file_name_characters(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_') { c } else { '_' }).collect()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn new_name(folder: &Path) -> ([u8; 16], String) {
 fn file_name(id: &[u8; 16]) -> String {
     let rank = rank().map_or_else(String::new, |(rank, _)| format!("r{rank:05}-"));
     let [a, b, c, d, ..] = *id;
-    format!("{rank}{}-{}-{a:02x}{b:02x}{c:02x}{d:02x}.tmt", plain(&host()), std::process::id())
+    format!("{rank}{}-{}-{a:02x}{b:02x}{c:02x}{d:02x}.tmt", file_name_characters(&host()), std::process::id())
 }
 
 /// The tagged fields of the `process` block.
@@ -110,7 +110,7 @@ pub(crate) fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String
 }
 
 /// A hash of a text, equal in all processes and languages (FNV-1a).
-pub(crate) fn short(text: &str) -> u64 {
+pub(crate) fn hash_text(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -19,7 +19,7 @@ use crate::live_file;
 use crate::self_trace;
 use crate::signal::handler_detection;
 use crate::slots::write::{TRUNCATED, write};
-use crate::slots::{LOST_BYTES, used};
+use crate::slots::{LOST_BYTES, used_bytes};
 use crate::slow_path::{FollowUp, RecordSpace, attach, drops, signal_stream};
 
 /// Writes a record.
@@ -34,7 +34,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     if cursor.busy.load(Ordering::Relaxed) != busy::IDLE {
         return match F::CAN_BE_CUT {
-            true => record_nested(cursor, id, bytes, apart(fields)),
+            true => record_nested(cursor, id, bytes, move_fields(fields)),
             false => record_nested(cursor, id, bytes, fields),
         };
     }
@@ -44,13 +44,13 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let mut slot = cursor.slots[class_of(id)].get();
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
-    if used(state) + bytes > cursor.rooms[class_of(id)].get() {
+    if used_bytes(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = attach::make_room(cursor, id, bytes, now) else {
             return cursor.busy.store(busy::IDLE, Ordering::Release);
         };
         if room.limit.is_some() || !matches!(room.after, FollowUp::Nothing) {
             return match F::CAN_BE_CUT {
-                true => record_and_more(cursor, room, id, apart(fields)),
+                true => record_and_more(cursor, room, id, move_fields(fields)),
                 false => record_and_more(cursor, room, id, fields),
             };
         }
@@ -67,7 +67,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
 /// Fields passed by address would be in memory for all records, and the compiler could optimize
 /// less.
 #[inline(always)]
-fn apart<F>(fields: F) -> F {
+fn move_fields<F>(fields: F) -> F {
     let fields = ManuallyDrop::new(fields);
     // SAFETY: the value is valid, and it is not dropped at its old place.
     unsafe { std::ptr::read(&raw const *fields) }
@@ -104,7 +104,7 @@ fn record_and_more<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32,
     match room.after {
         FollowUp::Nothing => {}
         FollowUp::Handler => cursor.nested.store(false, Ordering::Release),
-        FollowUp::Waited(why, until) => self_trace::waited(room.slot, room.now, why, until),
+        FollowUp::Waited(why, until) => self_trace::record_wait(room.slot, room.now, why, until),
     }
     cursor.busy.store(busy::IDLE, Ordering::Release);
 }

@@ -10,7 +10,7 @@ use crate::cursor::{CURSOR, busy};
 /// Runs work that takes locks.
 /// Records of signal handlers meanwhile are nested. Returns false without running the work if the
 /// recorder was interrupted. A child created without fork handlers does not run it either.
-pub(crate) fn unnested(work: impl FnOnce()) -> bool {
+pub(crate) fn run_unnested(work: impl FnOnce()) -> bool {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
         if before == busy::IDLE && is_own_process() {

@@ -10,7 +10,7 @@ use crate::fields::Choice;
 use crate::levels::table::Level;
 use crate::slots::pool::slot_bytes;
 use crate::slots::write::write;
-use crate::slots::{SlotHeader, room_bytes, used};
+use crate::slots::{SlotHeader, room_bytes, used_bytes};
 
 tracer_macros::events!("std:tracer");
 
@@ -22,13 +22,13 @@ const WAIT_BEGIN: u32 = 2;
 const WAIT_END: u32 = 3;
 
 /// Adds the wait of the thread after a record in its slot: the cause, and its end `until`.
-pub(crate) fn waited(slot: *const SlotHeader, now: u64, why: Cause, until: u64) {
+pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, why: Cause, until: u64) {
     const MOST_BYTES: usize = 64;
     let Some(base) = LEVEL.known_base() else { return };
     // SAFETY: the pointer is to a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
     let fits =
-        |slot: *const SlotHeader| used(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot));
+        |slot: *const SlotHeader| used_bytes(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot));
     if fits(slot) {
         let state = head.state.load(Ordering::Relaxed);
         // SAFETY: the slot is the thread's own, in this state, and has the space.

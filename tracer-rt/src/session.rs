@@ -7,7 +7,7 @@ mod thread_end;
 
 use std::path::{Path, PathBuf};
 
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::signal::deferred;
 use crate::state::STATE;
 use crate::writer::SINK;
@@ -82,7 +82,7 @@ impl Session {
 
 /// Writes all records so far, of all threads.
 pub fn flush() {
-    if !unnested(|| SINK.lock().flush()) {
+    if !run_unnested(|| SINK.lock().flush()) {
         deferred::ask(deferred::FLUSH);
     }
 }
@@ -91,7 +91,7 @@ pub fn flush() {
 /// oldest first.
 /// Recording continues with empty buffers.
 pub fn dump() {
-    if !unnested(|| SINK.lock().dump()) {
+    if !run_unnested(|| SINK.lock().dump()) {
         deferred::ask(deferred::DUMP);
     }
 }
@@ -100,7 +100,7 @@ pub fn dump() {
 /// Later records are dropped. The end of the process does the same, so this call is optional.
 /// Before the first record it does nothing.
 pub fn finish() {
-    unnested(|| finish_with(&mut SINK.lock()));
+    run_unnested(|| finish_with(&mut SINK.lock()));
 }
 
 /// Numbers of records.
@@ -119,12 +119,12 @@ pub struct RecordCounts {
 #[must_use]
 pub fn counts() -> RecordCounts {
     let mut counts = RecordCounts::default();
-    unnested(|| {
+    run_unnested(|| {
         counts.written = SINK.lock().records_written();
         let state = STATE.lock();
         let unwritten = state.unwritten_at_the_end();
         let (kept, late) = if state.kept { (unwritten, 0) } else { (0, unwritten) };
-        (counts.dropped, counts.kept) = (state.dropped() + late, kept);
+        (counts.dropped, counts.kept) = (state.dropped_records() + late, kept);
     });
     counts
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::record::DroppedRecords;
 
-pub(crate) use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used};
+pub(crate) use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used_bytes};
 
 /// Size of a slot with its head.
 pub(crate) const SLOT_BYTES: usize = 1 << 16;

@@ -166,12 +166,12 @@ impl RecorderState {
 
     /// Removes those of the given streams that are gone. Adds their dropped records to the sum.
     /// `streams` is sorted.
-    pub(crate) fn forget(&mut self, streams: &[u32]) {
+    pub(crate) fn remove_streams(&mut self, streams: &[u32]) {
         let mut dropped = 0;
         self.entries.retain(|entry| {
             let forgotten = entry.is_gone() && streams.binary_search(&entry.stream.index).is_ok();
-            dropped += if forgotten && !fault_injection::injected("exited threads are not counted") {
-                entry.stream.dropped()
+            dropped += if forgotten && !fault_injection::is_injected("exited threads are not counted") {
+                entry.stream.dropped_records()
             } else {
                 0
             };
@@ -181,8 +181,8 @@ impl RecorderState {
     }
 
     /// Number of records dropped so far.
-    pub(crate) fn dropped(&self) -> u64 {
-        let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped()).sum();
+    pub(crate) fn dropped_records(&self) -> u64 {
+        let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped_records()).sum();
         alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
     }
 
@@ -196,7 +196,7 @@ impl RecorderState {
         // are never unmapped.
         let heads =
             live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
-        heads.map(|head| u64::from(head.unwritten())).sum()
+        heads.map(|head| u64::from(head.unwritten_records())).sum()
     }
 
     /// Resets the state in a forked child, which has one thread and no writer thread.
@@ -208,7 +208,7 @@ impl RecorderState {
             self.parent = Some(self.process_id);
         }
         if let Some(live) = self.live.take() {
-            self.region = live.disown();
+            self.region = live.release_in_child();
         }
         self.full.clear();
         self.ring.clear();

@@ -36,14 +36,14 @@ impl ThreadStream {
     }
 
     /// The latest timestamp of the stream.
-    pub(crate) fn latest(&self) -> u64 {
+    pub(crate) fn latest_timestamp(&self) -> u64 {
         // SAFETY: a stream's slot is null or a slot of the pool, which is never unmapped.
         let head = unsafe { self.slot.load(Ordering::Relaxed).as_ref() };
-        head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.losses.latest())
+        head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.losses.latest_timestamp())
     }
 
     /// Records dropped and overwritten so far.
-    pub(crate) fn dropped(&self) -> u64 {
+    pub(crate) fn dropped_records(&self) -> u64 {
         self.losses.total() + self.overwritten.load(Ordering::Relaxed)
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     if cursor.is_null() {
         return false;
     }
-    if fault_injection::injected("memory of exited threads is read") {
+    if fault_injection::is_injected("memory of exited threads is read") {
         // SAFETY: the fault deliberately skips the safe check.
         return unsafe { &*cursor }.busy.load(Ordering::Acquire) != busy::IDLE;
     }
@@ -41,7 +41,7 @@ pub(crate) fn thread_id() -> u64 {
 
 /// Whether no thread of this process has this id any more.
 pub(crate) fn is_gone(tid: u64) -> bool {
-    if fault_injection::injected("memory of exited threads is read") {
+    if fault_injection::is_injected("memory of exited threads is read") {
         return false;
     }
     let own = std::process::id();

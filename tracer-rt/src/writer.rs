@@ -38,7 +38,7 @@ use flush_active::ActiveSlots;
 use pending_block::SealedBlock;
 use reserve::{DiskReserve, ReserveStage};
 
-pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::closed());
+pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::new_closed());
 
 /// The file and the amount of data in it.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ enum WriterTarget {
 }
 
 impl BlockWriter {
-    const fn closed() -> Self {
+    const fn new_closed() -> Self {
         Self {
             file: WriterTarget::None,
             length: 0,
@@ -98,8 +98,8 @@ impl BlockWriter {
     }
 
     /// Resets the writer in a forked child, because the file belongs to the parent.
-    pub(crate) fn forget(&mut self) {
-        *self = Self::closed();
+    pub(crate) fn reset_in_child(&mut self) {
+        *self = Self::new_closed();
     }
 
     /// Length of the file up to its last whole block.
@@ -150,7 +150,7 @@ impl BlockWriter {
 
     fn begin(&mut self, mut file: ProcessFileHandle, tags: &[u8], anchor: &ClockAnchor) -> io::Result<()> {
         self.length = preamble().len() as u64;
-        self.reserve.grow(file.ours(0)?, self.length, self.stage)?;
+        self.reserve.grow(file.checked_file(0)?, self.length, self.stage)?;
         file.write(&preamble(), 0)?;
         self.file = WriterTarget::Open(file);
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
@@ -217,7 +217,7 @@ impl BlockWriter {
 
     /// Writes the oldest full slot. Returns false if there is none.
     pub(crate) fn write_next(&mut self) -> bool {
-        if matches!(self.file, WriterTarget::Ended) && !fault_injection::injected("slots are taken after the end") {
+        if matches!(self.file, WriterTarget::Ended) && !fault_injection::is_injected("slots are taken after the end") {
             // The writer thread came too late. A live file that remains contains these slots.
             return false;
         }
@@ -235,7 +235,7 @@ impl BlockWriter {
         drop(state);
         let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
         while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
-            if !fault_injection::injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err() {
+            if !fault_injection::is_injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err() {
                 if mapped && self.is_open() {
                     // The records are safe in the live file. They stay there until the file can
                     // take them, or for ever.
@@ -351,14 +351,14 @@ impl BlockWriter {
             // Without an `end` block, readers open the live file.
             self.close();
             let state = STATE.lock();
-            return state.dropped() + if kept { 0 } else { state.unwritten_at_the_end() };
+            return state.dropped_records() + if kept { 0 } else { state.unwritten_at_the_end() };
         }
         // New names and one more reading of the clocks may not fit. There is reserved space for the
         // `end` block.
         let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
         let state = STATE.lock();
         // Records that other threads made meanwhile count as dropped, too.
-        let dropped = state.dropped() + state.unwritten_at_the_end();
+        let dropped = state.dropped_records() + state.unwritten_at_the_end();
         let last_thread = state.entries.iter().filter_map(|entry| entry.end).max().unwrap_or(0);
         drop(state);
         let mut tags = Vec::new();
@@ -405,7 +405,7 @@ impl BlockWriter {
         } else {
             Err(io::Error::other("its file could not be created"))
         };
-        let written = if fault_injection::injected("write errors are ignored") { Ok(()) } else { written };
+        let written = if fault_injection::is_injected("write errors are ignored") { Ok(()) } else { written };
         match &written {
             Ok(()) => {
                 self.records += u64::from(piece.records);
@@ -421,7 +421,7 @@ impl BlockWriter {
         if let Some(entry) = STATE.lock().entry(piece.stream) {
             let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
             if let Some(told) = news_at_start(piece.payload()) {
-                entry.stream.losses.tell_again(&told);
+                entry.stream.losses.undo_report(&told);
                 bytes -= LOST_BYTES as u64;
             }
             entry.stream.lose(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
@@ -462,7 +462,7 @@ impl BlockWriter {
     /// Writes it if `wanted` or if a clock was set.
     fn readings(&mut self, now: &ClockAnchor, wanted: bool) -> io::Result<()> {
         self.watch
-            .look(*now, wanted)
+            .add_reading(*now, wanted)
             .try_for_each(|told| self.process_block(BlockKind::Anchors, 1, &told.encode(), (told.ticks, told.ticks)))
     }
 
@@ -490,7 +490,7 @@ impl BlockWriter {
         header.stored_bytes = stored.len() as u32;
         self.block.clear();
         block::append_block(&mut self.block, &header, stored);
-        self.reserve.grow(file.ours(self.length)?, self.length + self.block.len() as u64, self.stage)?;
+        self.reserve.grow(file.checked_file(self.length)?, self.length + self.block.len() as u64, self.stage)?;
         if let Err(error) = file.write(&self.block, self.length) {
             file.cut(self.length);
             self.reserve.cut(self.length);

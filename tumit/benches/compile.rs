@@ -39,7 +39,7 @@ fn spec(events: usize) -> String {
 }
 
 /// The least of some times: the machine is shared.
-fn least(rounds: usize, mut work: impl FnMut()) -> Duration {
+fn minimum_time(rounds: usize, mut work: impl FnMut()) -> Duration {
     let time = |work: &mut dyn FnMut()| {
         let start = Instant::now();
         work();
@@ -55,11 +55,11 @@ fn main() {
     println!("{:>8} {:>10} {:>10} {:>12} {:>16}", "events", "KiB", "ms", "us/event", "x reading bytes");
     for events in sizes {
         let text = spec(*events);
-        let compiled = least(rounds, || {
+        let compiled = minimum_time(rounds, || {
             let (spec, diagnostics) = tumit::compile_text("large.tumit", black_box(&text));
             assert!(spec.is_some() && diagnostics.is_empty(), "{}", diagnostics.render(false));
         });
-        let read = least(rounds, || {
+        let read = minimum_time(rounds, || {
             let mut kinds = [0usize; 256];
             black_box(&text).bytes().for_each(|byte| kinds[usize::from(byte)] += 1);
             black_box(kinds);

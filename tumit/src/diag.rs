@@ -70,7 +70,7 @@ impl Diagnostic {
     }
 
     /// Adds another span.
-    pub(crate) fn also(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
+    pub(crate) fn with_label(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
         self.secondary.push(DiagnosticLabel { span, text: text.into() });
         self
     }

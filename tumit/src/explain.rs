@@ -75,7 +75,7 @@ impl<'a> ExplainPage<'a> {
     }
 
     /// The older spec and the other files of the page.
-    fn others(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn other_files(&self) -> impl Iterator<Item = (&str, &str)> {
         let older = self.older.as_deref().map(|text| (OLDER, text));
         older.into_iter().chain(self.files.iter().map(|(name, text)| (*name, text.as_str())))
     }
@@ -122,15 +122,15 @@ pub fn text(code: Code, color: bool) -> String {
     if !page.prose.is_empty() {
         let _ = write!(out, "\n{}\n", page.prose);
     }
-    for (name, text) in page.others() {
-        let _ = write!(out, "\n{bold}{name}:{plain}\n\n{}", indented(text));
+    for (name, text) in page.other_files() {
+        let _ = write!(out, "\n{bold}{name}:{plain}\n\n{}", indent_text(text));
     }
     if !page.wrong.is_empty() {
         let said = page.compile(&page.wrong).render(color);
-        let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indented(&page.wrong));
-        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indented(without_count(&said)));
+        let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indent_text(&page.wrong));
+        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indent_text(without_count(&said)));
     }
-    let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indented(&page.right));
+    let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indent_text(&page.right));
     out
 }
 
@@ -142,7 +142,7 @@ pub fn markdown(code: Code) -> String {
     if !page.prose.is_empty() {
         let _ = write!(out, "\n{}\n", page.prose);
     }
-    for (name, text) in page.others() {
+    for (name, text) in page.other_files() {
         let _ = write!(out, "\n`{name}`:\n\n```tumit\n{text}```\n");
     }
     if !page.wrong.is_empty() {
@@ -179,7 +179,7 @@ fn without_count(said: &str) -> &str {
     said.rfind("\n\n").map_or(said, |at| &said[..=at])
 }
 
-fn indented(text: &str) -> String {
+fn indent_text(text: &str) -> String {
     let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     text.lines().map(line).collect()
 }

@@ -4,7 +4,7 @@ pub(crate) mod fold;
 mod function;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{SpecModel, listed};
+use crate::model::{SpecModel, list_candidates};
 use crate::source::SourceSpan;
 use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, RecordId, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
@@ -72,7 +72,7 @@ impl ExprScope<'_> {
             ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span, diagnostics),
             ExprKind::Unary(operator, inner) => self.unary(*operator, inner, diagnostics),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, diagnostics),
-            ExprKind::Bad => bad(),
+            ExprKind::Bad => error_value(),
         }
     }
 
@@ -130,7 +130,7 @@ impl ExprScope<'_> {
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
             if self.is_of_ends() && AT_ENDS.split(' ').all(|known| known != name.text) {
                 diagnostics.push(self.unknown_at_end(name));
-                return bad();
+                return error_value();
             }
             if self.record == OF_CONSTANTS {
                 diagnostics.push(
@@ -138,15 +138,15 @@ impl ExprScope<'_> {
                         .at(name.span, "not a constant")
                         .help("use it in the expressions of rules"),
                 );
-                return bad();
+                return error_value();
             }
             self.check_located(*builtin, name, diagnostics);
             return (Expr::Builtin(*builtin), *ty);
         }
         if !self.model.broken.contains(&name.text) {
-            diagnostics.push(self.unknown(name));
+            diagnostics.push(self.unknown_name(name));
         }
-        bad()
+        error_value()
     }
 
     fn check_located(&self, builtin: Builtin, name: &Ident, diagnostics: &mut Diagnostics) {
@@ -155,7 +155,7 @@ impl ExprScope<'_> {
             diagnostics.push(
                 Diagnostic::error(Code::NotLocated, format!("`{}` does not record its source position", record.name))
                     .at(name.span, "not recorded")
-                    .also(self.model.record_spans[self.record.index()], "declared without `located`")
+                    .with_label(self.model.record_spans[self.record.index()], "declared without `located`")
                     .help(format!("declare it as `event {} located {{ … }}`", record.name)),
             );
         }
@@ -167,7 +167,7 @@ impl ExprScope<'_> {
             .help(format!("write one of `{}`, or a constant", AT_ENDS.replace(' ', "`, `")))
     }
 
-    fn unknown(&self, name: &Ident) -> Diagnostic {
+    fn unknown_name(&self, name: &Ident) -> Diagnostic {
         let model = self.model;
         if self.is_of_ends() && !is_function(&name.text) {
             return self.unknown_at_end(name);
@@ -201,20 +201,20 @@ impl ExprScope<'_> {
         let of_enum = model.spec.enums.iter().find(|item| item.values.iter().any(|value| value.name == name.text));
         if let Some(item) = of_enum {
             return diagnostic
-                .also(model.record_spans[self.record.index()], "the event")
+                .with_label(model.record_spans[self.record.index()], "the event")
                 .help(format!("write the value with its enum: `{}.{}`", item.name, name.text));
         }
         let builtins = BUILTINS.iter().map(|(builtin, ..)| *builtin);
         let help =
             did_you_mean(&name.text, parameters.iter().copied().chain(builtins).chain(constants())).or_else(|| {
-                let fields = listed(&parameters)?;
+                let fields = list_candidates(&parameters)?;
                 Some(format!("as parameters, {fields}"))
             });
         let help = help.or_else(|| {
             let span = model.spec.span_of(self.record).filter(|span| span.end == self.record)?;
             Some(format!("declare it as known at the end: `span {} {{ … }} end {{ {}: TYPE }}`", span.name, name.text))
         });
-        diagnostic.also(model.record_spans[self.record.index()], "the event").maybe_help(help)
+        diagnostic.with_label(model.record_spans[self.record.index()], "the event").maybe_help(help)
     }
 
     /// A help text for a rule for one end of a span that uses a parameter of the other end.
@@ -243,14 +243,14 @@ impl ExprScope<'_> {
     fn enum_value(&self, name: &Ident, part: &Ident, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
         let model = self.model;
         let Some(index) = model.enums.get(&name.text).copied() else {
-            model.unknown(Code::UnknownType, "enum", name, model.enums.keys().map(String::as_str), diagnostics);
-            return bad();
+            model.report_unknown(Code::UnknownType, "enum", name, model.enums.keys().map(String::as_str), diagnostics);
+            return error_value();
         };
         let values = || model.spec.enums[index as usize].values.iter().map(|value| value.name.as_str());
         if !values().any(|value| value == part.text) {
             let what = format!("value of enum `{}` called", name.text);
-            model.unknown(Code::UnknownValue, &what, part, values(), diagnostics);
-            return bad();
+            model.report_unknown(Code::UnknownValue, &what, part, values(), diagnostics);
+            return error_value();
         }
         (Expr::Text(TextPattern(vec![PatternPiece::Text(part.text.clone())])), ValueType::Enum(index))
     }
@@ -263,7 +263,7 @@ impl ExprScope<'_> {
             diagnostics.push(
                 Diagnostic::error(Code::UnknownValue, format!("enum `{}` has no value `{text}`", item.name))
                     .at(span, "not one of its values")
-                    .maybe_help(did_you_mean(text, values.iter().copied()).or_else(|| listed(&values))),
+                    .maybe_help(did_you_mean(text, values.iter().copied()).or_else(|| list_candidates(&values))),
             );
         }
     }
@@ -280,7 +280,7 @@ impl ExprScope<'_> {
                 Diagnostic::error(Code::WrongType, format!("`{sign}` needs {needs}"))
                     .at(inner.span, format!("this is {}", ty.name())),
             );
-            return bad();
+            return error_value();
         }
         match (operator, &operand) {
             (UnaryOp::Minus, Expr::Integer(value)) => (Expr::Integer(value.wrapping_neg()), ty),
@@ -300,10 +300,10 @@ impl ExprScope<'_> {
         let (right_value, right_type) = self.expr(right, diagnostics);
         let Some(result) = result_type(operator, left_type, right_type) else {
             if left_type == ValueType::Any || right_type == ValueType::Any {
-                return bad();
+                return error_value();
             }
             diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
-            return bad();
+            return error_value();
         };
         for (side, ty, text) in [(right, left_type, &right_value), (left, right_type, &left_value)] {
             if let (ValueType::Enum(item), Expr::Text(TextPattern(pieces))) = (ty, text)
@@ -323,7 +323,7 @@ impl ExprScope<'_> {
     }
 }
 
-fn bad() -> (Expr, ValueType) {
+fn error_value() -> (Expr, ValueType) {
     (Expr::Integer(0), ValueType::Any)
 }
 
@@ -340,10 +340,10 @@ fn result_type(operator: BinaryOp, left: ValueType, right: ValueType) -> Option<
     let any = left == ValueType::Any || right == ValueType::Any;
     match operator {
         And | Or => both(ValueType::Bool).then_some(ValueType::Bool),
-        Equal | NotEqual => (any || comparable(left, right)).then_some(ValueType::Bool),
+        Equal | NotEqual => (any || are_comparable(left, right)).then_some(ValueType::Bool),
         Less | LessEqual | Greater | GreaterEqual => {
             let ordered = !matches!(left, ValueType::Bool | ValueType::Enum(_) | ValueType::Pointer);
-            (any || (ordered && comparable(left, right))).then_some(ValueType::Bool)
+            (any || (ordered && are_comparable(left, right))).then_some(ValueType::Bool)
         }
         Add | Subtract if left == ValueType::Date && right == ValueType::Integer => Some(ValueType::Date),
         Add if left == ValueType::Integer && right == ValueType::Date => Some(ValueType::Date),
@@ -360,7 +360,7 @@ fn result_type(operator: BinaryOp, left: ValueType, right: ValueType) -> Option<
     }
 }
 
-fn comparable(left: ValueType, right: ValueType) -> bool {
+fn are_comparable(left: ValueType, right: ValueType) -> bool {
     left == right && left != ValueType::List
         || left.is_number() && right.is_number()
         || matches!((left, right), (ValueType::Enum(_), ValueType::Text) | (ValueType::Text, ValueType::Enum(_)))
@@ -374,7 +374,7 @@ fn misfit(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan,
         format!("`{sign}` is not possible for {} and {}", left.1.name(), right.1.name()),
     )
     .at(left.0, format!("this is {}", left.1.name()))
-    .also(right.0, format!("this is {}", right.1.name()));
+    .with_label(right.0, format!("this is {}", right.1.name()));
     let text = left.1 == ValueType::Text || right.1 == ValueType::Text;
     match operator {
         BinaryOp::Add if text => diagnostic.help("join texts by holes: `\"{a} and {b}\"`"),

@@ -29,7 +29,7 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
         let kept: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
         for value in item.values.iter().filter(|value| !kept.contains(value.name.as_str())) {
             let what = format!("value `{}` of enum `{}`", value.name, item.name);
-            growth.removed(&what, model.enum_spans[at], "removed here");
+            growth.report_removed(&what, model.enum_spans[at], "removed here");
         }
     }
 }
@@ -72,7 +72,7 @@ impl GrowthCheck<'_> {
                 Some(span) => (*span, "removed here"),
                 None => (self.model.version_span, "its level is also removed"),
             };
-            return self.removed(&format!("{what} `{}`", old.name), place, label);
+            return self.report_removed(&format!("{what} `{}`", old.name), place, label);
         };
         let (id, now) = match new {
             EventRef::Event(id) => (id, "event"),
@@ -92,7 +92,7 @@ impl GrowthCheck<'_> {
             let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
                 let what =
                     format!("parameter `{}` of {}`{}`", field.name, if is_end { "the end of " } else { "" }, old.name);
-                self.removed(&what, span, "removed here");
+                self.report_removed(&what, span, "removed here");
                 continue;
             };
             let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
@@ -100,7 +100,7 @@ impl GrowthCheck<'_> {
                 self.changed(&format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name), span);
             }
         }
-        self.added(old, id, span, rules);
+        self.report_added(old, id, span, rules);
         self.no_longer_used(old, id, span, rules);
     }
 
@@ -134,7 +134,7 @@ impl GrowthCheck<'_> {
         }
     }
 
-    fn added(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
+    fn report_added(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let mut used = BTreeSet::new();
         rules.get(id.index()).into_iter().flatten().for_each(|action| fields_of(action, &mut used));
         let fields = &self.model.spec.records[id.index()].layout.fields;
@@ -152,18 +152,18 @@ impl GrowthCheck<'_> {
         }
     }
 
-    fn removed(&mut self, what: &str, place: SourceSpan, label: &str) {
-        let diagnostic = self.severe(Code::Removed, format!("{what} is removed"));
+    fn report_removed(&mut self, what: &str, place: SourceSpan, label: &str) {
+        let diagnostic = self.version_diagnostic(Code::Removed, format!("{what} is removed"));
         self.diagnostics.push(diagnostic.at(place, label));
     }
 
     fn changed(&mut self, title: &str, place: SourceSpan) {
-        let diagnostic = self.severe(Code::Changed, title.to_owned());
+        let diagnostic = self.version_diagnostic(Code::Changed, title.to_owned());
         self.diagnostics.push(diagnostic.at(place, "differs in older traces"));
     }
 
     /// A diagnostic that is a warning if the version was raised, and an error otherwise.
-    fn severe(&self, code: Code, title: String) -> Diagnostic {
+    fn version_diagnostic(&self, code: Code, title: String) -> Diagnostic {
         if self.raised {
             return Diagnostic::warning(code, title);
         }

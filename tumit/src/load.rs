@@ -127,12 +127,12 @@ impl UseWalk<'_> {
                     );
                     break;
                 }
-                let target = joined(path, &used.path);
+                let target = join_paths(path, &used.path);
                 if let Some(first) = used_here.insert(target.clone(), used.span) {
                     self.diagnostics.push(
                         Diagnostic::warning(Code::RepeatedUse, format!("`{}` is used twice", used.path))
                             .at(used.span, "again")
-                            .also(first, "already used here")
+                            .with_label(first, "already used here")
                             .help("remove one of them"),
                     );
                 }
@@ -172,7 +172,7 @@ impl UseWalk<'_> {
 }
 
 /// The path of a used file, relative to the same folder as the path of the root.
-fn joined(user: &str, used: &str) -> String {
+fn join_paths(user: &str, used: &str) -> String {
     if used.starts_with('/') || used.starts_with(STANDARD) {
         return used.to_owned();
     }
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn paths_count_from_the_user() {
-        assert_eq!(joined("a.tumit", "b.tumit"), "b.tumit");
-        assert_eq!(joined("specs/a.tumit", "b.tumit"), "specs/b.tumit");
-        assert_eq!(joined("specs/a.tumit", "../b.tumit"), "b.tumit");
-        assert_eq!(joined("specs/a.tumit", "./../../b.tumit"), "../b.tumit");
-        assert_eq!(joined("/abs/a.tumit", "b.tumit"), "/abs/b.tumit");
-        assert_eq!(joined("/abs/a.tumit", "/b.tumit"), "/b.tumit");
+        assert_eq!(join_paths("a.tumit", "b.tumit"), "b.tumit");
+        assert_eq!(join_paths("specs/a.tumit", "b.tumit"), "specs/b.tumit");
+        assert_eq!(join_paths("specs/a.tumit", "../b.tumit"), "b.tumit");
+        assert_eq!(join_paths("specs/a.tumit", "./../../b.tumit"), "../b.tumit");
+        assert_eq!(join_paths("/abs/a.tumit", "b.tumit"), "/abs/b.tumit");
+        assert_eq!(join_paths("/abs/a.tumit", "/b.tumit"), "/b.tumit");
     }
 }

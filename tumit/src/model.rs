@@ -64,7 +64,7 @@ impl SpecModel {
 
     /// Reports that no `what` has this name, unless the declaration of the name could not be
     /// parsed.
-    pub(crate) fn unknown<'a>(
+    pub(crate) fn report_unknown<'a>(
         &self,
         code: Code,
         what: &str,
@@ -76,7 +76,7 @@ impl SpecModel {
             return;
         }
         let candidates: Vec<&str> = candidates.into_iter().collect();
-        let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| listed(&candidates));
+        let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| list_candidates(&candidates));
         diagnostics.push(
             Diagnostic::error(code, format!("there is no {what} `{}`", name.text))
                 .at(name.span, "not declared")
@@ -108,7 +108,7 @@ impl SpecModel {
 }
 
 /// "there are `a`, `b`", when there are few candidates.
-pub(crate) fn listed(candidates: &[&str]) -> Option<String> {
+pub(crate) fn list_candidates(candidates: &[&str]) -> Option<String> {
     let quoted: Vec<String> = candidates.iter().map(|name| format!("`{name}`")).collect();
     match quoted.len() {
         0 => None,

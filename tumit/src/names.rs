@@ -28,20 +28,20 @@ pub fn pascal_case(name: &str) -> String {
 /// its end.
 #[must_use]
 pub fn rust_name(name: &str) -> String {
-    escaped(snake_case(name), RUST_KEYWORDS)
+    escape_keyword(snake_case(name), RUST_KEYWORDS)
 }
 
 /// The Pascal-case name for Rust (types, variants).
 #[must_use]
 pub fn rust_type_name(name: &str) -> String {
-    escaped(pascal_case(name), &["Self"])
+    escape_keyword(pascal_case(name), &["Self"])
 }
 
 /// The name as declared, for C (parameters, parts of names), also usable from C++. A keyword gets
 /// an underscore at its end.
 #[must_use]
 pub fn c_name(name: &str) -> String {
-    escaped(name.to_owned(), C_KEYWORDS)
+    escape_keyword(name.to_owned(), C_KEYWORDS)
 }
 
 /// Maximum number of characters of a name in Fortran 2008.
@@ -66,7 +66,7 @@ pub fn fortran_name(name: &str) -> String {
     short
 }
 
-fn escaped(mut name: String, keywords: &[&str]) -> String {
+fn escape_keyword(mut name: String, keywords: &[&str]) -> String {
     if keywords.contains(&name.as_str()) || name == "_" {
         name.push('_');
     }

@@ -82,7 +82,7 @@ impl SpecModel {
             diagnostics.push(
                 Diagnostic::error(Code::NoTrace, "the spec has two names")
                     .at(second.span, "a second name")
-                    .also(first.span, "the first one"),
+                    .with_label(first.span, "the first one"),
             );
         }
     }
@@ -101,7 +101,7 @@ impl SpecModel {
             diagnostics.push(
                 Diagnostic::error(Code::BadVersion, "the spec has two versions")
                     .at(second, "a second version")
-                    .also(first, "the first one"),
+                    .with_label(first, "the first one"),
             );
         }
     }
@@ -141,6 +141,6 @@ pub(crate) fn duplicate(what: &str, name: &Ident, first: SourceSpan, diagnostics
     diagnostics.push(
         Diagnostic::error(Code::Duplicate, format!("{what} `{}` is declared twice", name.text))
             .at(name.span, "declared again")
-            .also(first, "first declared here"),
+            .with_label(first, "first declared here"),
     );
 }

@@ -36,7 +36,7 @@ fn main() {
 }
 
 /// The shortest of five runs.
-fn least<T>(mut run: impl FnMut() -> T) -> Duration {
+fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
     (0..5)
         .map(|_| {
             let begin = Instant::now();
@@ -50,7 +50,7 @@ fn least<T>(mut run: impl FnMut() -> T) -> Duration {
 /// As [`least`], with the smallest processor time of a run, which other work disturbs less. Its
 /// resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
-    let took = least(run);
+    let took = shortest_run(run);
     let runs = (Duration::from_millis(500).as_nanos() / took.as_nanos().max(1)).clamp(1, 50) as u32;
     let work = (0..2).map(|_| {
         let before = processor();
@@ -114,8 +114,8 @@ fn ratios(states: u64) {
     let events = events(states);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (path, key) = (folder.path().join("bench.tmtx"), IndexKey::default());
-    let made = least(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
-    let stored = least(|| TraceStore::from_events("bench", events.iter().copied()));
+    let made = shortest_run(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
+    let stored = shortest_run(|| TraceStore::from_events("bench", events.iter().copied()));
     let index = IndexReader::map_file(&path, key).expect("it was just written");
     let store = TraceStore::from_events("bench", events);
     let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
@@ -133,12 +133,12 @@ fn ratios(states: u64) {
         let of = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(of).collect();
         for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
-            let ask = |source: &dyn TimelineSource| least(|| source.cells(&lanes, window, columns));
+            let ask = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, window, columns));
             ratio(&format!("{values} values, {name}, {columns} columns"), ask(&index), ask(&store));
         }
     }
     for (name, limit) in [("links counted", 0), ("links, first 5,000", 5_000)] {
-        let ask = |source: &dyn TimelineSource| least(|| source.links(TypeId(3), part, limit));
+        let ask = |source: &dyn TimelineSource| shortest_run(|| source.links(TypeId(3), part, limit));
         ratio(name, ask(&index), ask(&store));
     }
 }
@@ -279,8 +279,8 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
             TimeRange { from: GlobalNanos(extent.from.0 + length / 50), to: GlobalNanos(extent.to.0 - length / 50) };
         for window in [window(3), inner] {
             let total = source.links(ty.id, window, 0).map_or(0, |links| links.total);
-            println!("{total} links counted: {:.1?}", least(|| source.links(ty.id, window, 0)));
+            println!("{total} links counted: {:.1?}", shortest_run(|| source.links(ty.id, window, 0)));
         }
-        println!("first 5,000 of them: {:.1?}", least(|| source.links(ty.id, window(3), 5_000)));
+        println!("first 5,000 of them: {:.1?}", shortest_run(|| source.links(ty.id, window(3), 5_000)));
     }
 }

@@ -41,7 +41,7 @@ impl FileKind {
         };
         // The mode of a new file follows the umask. A private file stays private.
         let mode = known.as_ref().map_or(0o666, |known| known.permissions().mode() & 0o777);
-        let mode = tumit_converter::run::output_permissions::restricted(mode);
+        let mode = tumit_converter::run::output_permissions::restrict_mode(mode);
         let mut file =
             tempfile::Builder::new().prefix(".tumit-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;

@@ -438,7 +438,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         self.faults.parts.push(name.to_owned());
     }
 
-    fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
+    fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
         self.take_plain(event);
         self.entities.after()
     }

@@ -89,9 +89,9 @@ impl PajeSink for EventSender {
     }
 
     #[inline]
-    fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
+    fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
         let EventBatch { events, since, .. } = &mut self.batch;
-        match PackedEvent::plain(event, *since) {
+        match PackedEvent::pack_plain(event, *since) {
             // The last operation of a batch takes the slow path, as do those beyond the current
             // capacity.
             Some(packed) if events.len() < events.capacity() && events.len() < BATCH_EVENTS - 1 => {

@@ -305,7 +305,7 @@ pub trait PajeSink {
     /// # Errors
     /// As [`Self::event`].
     #[inline]
-    fn plain(&mut self, event: PlainEvent) -> std::io::Result<()> {
+    fn plain_event(&mut self, event: PlainEvent) -> std::io::Result<()> {
         self.event(&event.event())
     }
 

@@ -54,7 +54,7 @@ pub fn integer(number: u64, out: &mut Vec<u8>) {
 }
 
 /// Appends an integer with its sign.
-pub fn signed(number: i64, out: &mut Vec<u8>) {
+pub fn push_signed(number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
@@ -77,7 +77,7 @@ pub fn seconds(nanos: i64, out: &mut Vec<u8>) {
 
 /// The value of a float as an integer, if it is an integer with a magnitude below 10^15.
 #[must_use]
-pub fn whole(number: f64) -> Option<i64> {
+pub fn integer_value(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
     (number.abs() < 1e15 && number.fract() == 0.0).then_some(number as i64)
 }
@@ -85,9 +85,9 @@ pub fn whole(number: f64) -> Option<i64> {
 /// Appends the shortest text that is read back as the same float: `0.1`, `5e-324`. Very large and
 /// very small numbers have an exponent, as in JSON. All readers of tables accept this form.
 pub fn float(number: f64, out: &mut Vec<u8>) {
-    match whole(number).filter(|whole| *whole != 0 || number.is_sign_positive()) {
-        Some(whole) => signed(whole, out),
-        None => out.extend_from_slice(shortest(number).as_bytes()),
+    match integer_value(number).filter(|whole| *integer_value != 0 || number.is_sign_positive()) {
+        Some(whole) => push_signed(integer_value, out),
+        None => out.extend_from_slice(shortest_float(number).as_bytes()),
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
 }
 
 /// A float with an exponent if that is shorter.
-fn shortest(number: f64) -> String {
+fn shortest_float(number: f64) -> String {
     let (plain, scientific) = (format!("{number}"), format!("{number:e}"));
     if scientific.len() < plain.len() { scientific } else { plain }
 }
@@ -238,7 +238,7 @@ mod tests {
             out.push(b' ');
             integer(magnitude, &mut out);
             out.push(b' ');
-            signed(number, &mut out);
+            push_signed(number, &mut out);
             let (high, low) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000);
             prop_assert_eq!(String::from_utf8(out), Ok(format!("{sign}{high}.{low:09} {magnitude} {number}")));
         }
@@ -288,6 +288,6 @@ mod tests {
 
     #[test]
     fn whole_numbers() {
-        assert_eq!([2.0, -3.0, 0.5, 1e15, f64::INFINITY].map(whole), [Some(2), Some(-3), None, None, None]);
+        assert_eq!([2.0, -3.0, 0.5, 1e15, f64::INFINITY].map(integer_value), [Some(2), Some(-3), None, None, None]);
     }
 }

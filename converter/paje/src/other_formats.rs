@@ -60,7 +60,7 @@ const fn archive(name: &'static str) -> OtherFormat {
     OtherFormat { name, advice: "Unpack it, and name a file of it." }
 }
 
-const fn other(name: &'static str) -> OtherFormat {
+const fn other_format(name: &'static str) -> OtherFormat {
     OtherFormat { name, advice: "Tumit reads its own runs and Pajé text." }
 }
 
@@ -80,7 +80,7 @@ const BYTES: &[(FormatMark, OtherFormat)] = &[
     (FormatMark::Start(b"\x89PNG"), PICTURE),
     (FormatMark::Start(b"\xff\xd8\xff"), PICTURE),
     (FormatMark::Start(b"GIF8"), PICTURE),
-    (FormatMark::Start(b"%PDF-"), other("a PDF document")),
+    (FormatMark::Start(b"%PDF-"), other_format("a PDF document")),
     (FormatMark::Start(b"\x57\x1d\xd1\x75"), CTF),
     (FormatMark::Start(b"\x75\xd1\x1d\x57"), CTF),
     (FormatMark::Start(b"\xc1\x1f\xfc\xc1"), CTF),
@@ -91,13 +91,13 @@ const BYTES: &[(FormatMark, OtherFormat)] = &[
     (FormatMark::Start(b"SLOG"), SLOG2),
     (FormatMark::At(2, b"SLOG 2"), SLOG2),
     (FormatMark::Start(b"-3 "), PICL),
-    (FormatMark::Start(b"PERFILE2"), other("a recording of `perf`")),
-    (FormatMark::Start(b"2ELIFREP"), other("a recording of `perf`")),
-    (FormatMark::Start(b"\x17\x08\x44tracing"), other("a recording of `trace-cmd`")),
-    (FormatMark::Start(b"SQLite format 3"), other("an SQLite database, perhaps of Nsight Systems")),
-    (FormatMark::Start(b"\x89HDF"), other("an HDF5 file")),
-    (FormatMark::Start(b"PAR1"), other("a Parquet file")),
-    (FormatMark::Start(b"\xd4\xc3\xb2\xa1"), other("a recording of network packets")),
+    (FormatMark::Start(b"PERFILE2"), other_format("a recording of `perf`")),
+    (FormatMark::Start(b"2ELIFREP"), other_format("a recording of `perf`")),
+    (FormatMark::Start(b"\x17\x08\x44tracing"), other_format("a recording of `trace-cmd`")),
+    (FormatMark::Start(b"SQLite format 3"), other_format("an SQLite database, perhaps of Nsight Systems")),
+    (FormatMark::Start(b"\x89HDF"), other_format("an HDF5 file")),
+    (FormatMark::Start(b"PAR1"), other_format("a Parquet file")),
+    (FormatMark::Start(b"\xd4\xc3\xb2\xa1"), other_format("a recording of network packets")),
     (FormatMark::Start(b"TMTINDEX"), INDEX),
     (FormatMark::Start(b"Container, "), PJ_DUMP),
     (FormatMark::Start(b"State, "), PJ_DUMP),
@@ -146,10 +146,10 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
     if is_text && (text.starts_with(b"{") || text.starts_with(b"[")) {
         let has = |mark: &str| memchr::memmem::find(first, mark.as_bytes()).is_some();
         let is_chrome = has("\"traceEvents\"") || has("\"ph\"");
-        return Some(if is_chrome { CHROME } else { other("JSON") });
+        return Some(if is_chrome { CHROME } else { other_format("JSON") });
     }
     if is_text && text.starts_with(b"<") {
-        return Some(other("XML or HTML"));
+        return Some(other_format("XML or HTML"));
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
     if let Some((_, foreign)) = ENDINGS.iter().find(|(known, _)| *known == ending) {

@@ -172,7 +172,7 @@ impl<R: Read> PajeReader<R> {
     /// They must be below the folder of the file at `root`, which is the input.
     #[must_use]
     pub fn with_parts_beside(mut self, root: &Path) -> Self {
-        self.parts = TraceParts::beside(root);
+        self.parts = TraceParts::in_folder_of(root);
         self
     }
 
@@ -201,7 +201,7 @@ impl<R: Read> PajeReader<R> {
             Ok(false) => return Err(not_paje(&self.first_bytes)),
         }
         if self.header.is_begun() {
-            self.take(sink)?;
+            self.process_line(sink)?;
             return Ok(true);
         }
         let bytes = self.lines.line().bytes;
@@ -210,7 +210,7 @@ impl<R: Read> PajeReader<R> {
             self.first_bytes.extend_from_slice(bytes);
             self.first_bytes.push(b'\n');
         }
-        self.take(sink)?;
+        self.process_line(sink)?;
         if !self.header.is_begun() && self.taker.words.len() > 0 {
             self.strange = (self.strange.0 + 1, self.strange.1 + length);
             if self.strange.0 >= MAX_LINES_BEFORE_HEADER || self.strange.1 >= MAX_BYTES_BEFORE_HEADER {
@@ -232,7 +232,7 @@ impl<R: Read> PajeReader<R> {
 
     /// Processes the current line after [`Self::advance`].
     pub fn take_current(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        self.take(sink)
+        self.process_line(sink)
     }
 
     /// The names that lines can refer to. Used to add names from other sources.
@@ -309,8 +309,8 @@ impl<R: Read> PajeReader<R> {
     }
 
     /// The faults and notes so far.
-    pub fn found(&self) -> impl Iterator<Item = &FaultSummary> {
-        self.taker.state.faults.found()
+    pub fn faults(&self) -> impl Iterator<Item = &FaultSummary> {
+        self.taker.state.faults.faults()
     }
 
     /// Number of kinds of faults and notes so far.
@@ -345,10 +345,10 @@ impl<R: Read> PajeReader<R> {
     }
 
     /// Processes the current line of `lines`.
-    fn take(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
+    fn process_line(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { lines, header, taker, .. } = self;
         let line = lines.line();
-        taker.take(line, header, None, sink).map_err(|source| PajeReadError::Sink { line: line.number, source })?;
+        taker.process_line(line, header, None, sink).map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         if taker.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
     }
 }
@@ -374,7 +374,7 @@ impl LineSink {
     }
 
     /// Processes a line.
-    fn take(
+    fn process_line(
         &mut self,
         line: TextLine<'_>,
         header: &mut Definitions,

@@ -140,7 +140,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
             PajeTypeKind::Event => 3,
             PajeTypeKind::Link { .. } => 4,
         };
-        let id = self.looked(id, look);
+        let id = self.styled_definition(id, look);
         self.head(|head| {
             head.number(id.into());
             head.byte(b' ');
@@ -160,20 +160,20 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
             self.text(" ");
             self.color(color.unwrap_or(NEUTRAL));
         }
-        self.look(look);
+        self.write_style(look);
         self.text("\n");
     }
 
     /// The definition for a type or value with this style. Writes it if it is new.
-    fn looked(&mut self, plain: u32, look: DrawStyle) -> u32 {
-        let (id, text) = self.layouts.looked(plain, look);
+    fn styled_definition(&mut self, plain: u32, look: DrawStyle) -> u32 {
+        let (id, text) = self.layouts.styled_definition(plain, look);
         if let Some(text) = text {
             self.text(&text);
         }
         id
     }
 
-    fn look(&mut self, look: DrawStyle) {
+    fn write_style(&mut self, look: DrawStyle) {
         if let Some(shape) = look.shape {
             self.text(" ");
             self.text(shape.name());
@@ -265,8 +265,8 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     /// Writes the shortest text that is read back as the same number.
     fn float(&mut self, value: f64) {
         // Counters are whole numbers, which need no search for the shortest digits.
-        match number_text::whole(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
-            Some(whole) => number_text::signed(whole, &mut self.line),
+        match number_text::integer_value(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
+            Some(whole) => number_text::push_signed(whole, &mut self.line),
             None => number_text::plain_float(value, &mut self.line),
         }
     }
@@ -275,7 +275,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
         for field in &extra[..extra.len().min(operation.room(source.is_some()))] {
             self.text(" ");
             match field.value {
-                ExtraValue::Integer(value) => number_text::signed(value, &mut self.line),
+                ExtraValue::Integer(value) => number_text::push_signed(value, &mut self.line),
                 ExtraValue::Float(value) => self.float(value),
                 ExtraValue::Text(text) => self.name(text, MAX_FIELD_BYTES),
                 ExtraValue::Container(container) => self.container_id(container),
@@ -367,7 +367,7 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
         match *event {
             PajeEvent::DefineType { .. } => self.define_type(event),
             PajeEvent::DefineValue { value, ty, name, color, look } => {
-                let id = self.looked(5, look);
+                let id = self.styled_definition(5, look);
                 self.head(|head| {
                     head.number(id.into());
                     head.byte(b' ');
@@ -379,7 +379,7 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
                 self.name(name, MAX_NAME_BYTES);
                 self.text(" ");
                 self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
-                self.look(look);
+                self.write_style(look);
                 self.text("\n");
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
@@ -395,13 +395,13 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
                 });
             }
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.valued(EventOperation::SetState, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::SetState, (time, container, ty, value), extra, source);
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.valued(EventOperation::PushState, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::PushState, (time, container, ty, value), extra, source);
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.valued(EventOperation::NewEvent, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::NewEvent, (time, container, ty, value), extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.begin_in(13, time, container, ty, |head| head.byte(b'\n'));
@@ -487,7 +487,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
         self.extras(EventOperation::CreateContainer, extra, None);
     }
 
-    fn valued(
+    fn write_valued(
         &mut self,
         operation: EventOperation,
         (time, container, ty, value): EventHead,

@@ -58,7 +58,7 @@ pub enum EndpointMatch<T> {
 }
 
 /// The key of an endpoint that is not the first under its key.
-fn behind(key: u128, number: u64) -> u128 {
+fn later_key(key: u128, number: u64) -> u128 {
     spread(key.wrapping_add(u128::from(number)))
 }
 
@@ -97,7 +97,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// # Errors
     /// When a temporary file cannot be written or read.
     #[inline]
-    pub fn meet(&mut self, key: u128, starts: bool, wait: impl FnOnce() -> Option<T>) -> io::Result<EndpointMatch<T>> {
+    pub fn match_or_insert(&mut self, key: u128, starts: bool, wait: impl FnOnce() -> Option<T>) -> io::Result<EndpointMatch<T>> {
         enum InsertOutcome<T, W> {
             Alike(W),
             Done(EndpointMatch<T>),
@@ -130,7 +130,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             let [next, end] = queue.unwrap_or([0, 0]);
             (Some([next, end + 1]), end)
         })?;
-        self.behind.change(behind(key, number), |_| (Some(half.words()), ()))
+        self.behind.change(later_key(key, number), |_| (Some(half.words()), ()))
     }
 
     /// Makes the next endpoint under this key the first. `false` when there is none.
@@ -140,7 +140,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             None => (None, None),
         })?;
         let Some(number) = next else { return Ok(false) };
-        let words = self.behind.change(behind(key, number), |words| (None, words))?;
+        let words = self.behind.change(later_key(key, number), |words| (None, words))?;
         self.first.change(key, |_| (words, ()))?;
         Ok(true)
     }
@@ -208,7 +208,7 @@ mod tests {
                         meeting
                     }
                 };
-                prop_assert_eq!(waiting.meet(spread(key), starts, || half).unwrap(), expected);
+                prop_assert_eq!(waiting.match_or_insert(spread(key), starts, || half).unwrap(), expected);
                 prop_assert_eq!(waiting.len(), model.values().map(|queue| queue.len() as u64).sum::<u64>());
             }
             let mut left = Vec::new();

@@ -157,13 +157,13 @@ impl<const N: usize> SpillMap<N> {
     /// Writes the entries in memory as a run, and merges runs if there are enough of a level.
     #[cold]
     fn spill(&mut self) -> io::Result<()> {
-        let entries = self.near();
+        let entries = self.memory_entries();
         let mut run = RunFileWriter::new(&self.overflow.folder, entries.len() as u64)?;
         entries.iter().try_for_each(|entry| run.push(entry))?;
         self.runs.push(Arc::new(run.finish(0)?));
         drop(entries);
         self.near.clear();
-        while let Some(from) = self.alike() {
+        while let Some(from) = self.mergeable_runs() {
             self.merge(from)?;
         }
         let told: u64 = self.runs.iter().map(|run| run.count).sum();
@@ -173,7 +173,7 @@ impl<const N: usize> SpillMap<N> {
     }
 
     /// The index of the first of the last runs of equal level, if they are enough for a merge.
-    fn alike(&self) -> Option<usize> {
+    fn mergeable_runs(&self) -> Option<usize> {
         let level = self.runs.last()?.level;
         let same = self.runs.iter().rev().take_while(|run| run.level == level).count();
         (same >= ALIKE).then(|| self.runs.len() - same)
@@ -205,11 +205,11 @@ impl<const N: usize> SpillMap<N> {
     /// # Errors
     /// As [`Self::change`], and those of `give`.
     pub fn each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
-        each(&self.runs, &self.near(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
+        each(&self.runs, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
     }
 
     /// The entries in memory, by increasing key.
-    fn near(&self) -> Vec<RunEntry<N>> {
+    fn memory_entries(&self) -> Vec<RunEntry<N>> {
         let mut near: Vec<RunEntry<N>> = self.near.iter().map(|(key, held)| (*key, held.words)).collect();
         near.sort_unstable_by_key(|(key, _)| *key);
         near

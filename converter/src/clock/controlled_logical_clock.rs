@@ -72,7 +72,7 @@ impl CausalityReport {
         clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
     }
 
-    fn moved(&self) -> String {
+    fn moved_text(&self) -> String {
         let Self { links, reversed, largest_nanos, .. } = *self;
         #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
         let micros = largest_nanos as f64 * 1e-3;
@@ -94,9 +94,9 @@ impl CausalityReport {
         }
         if self.is_impossible(clocks) {
             errors
-                .push(clock_error(format!("the clock model is wrong by more than its error bounds: {}", self.moved())));
+                .push(clock_error(format!("the clock model is wrong by more than its error bounds: {}", self.moved_text())));
         } else if self.is_odd(clocks) && clocks.claim_all() {
-            errors.push(clock_error(format!("the clock model is wrong: {}", self.moved())));
+            errors.push(clock_error(format!("the clock model is wrong: {}", self.moved_text())));
         }
         errors
     }
@@ -111,7 +111,7 @@ impl CausalityReport {
     /// A warning if the shifts are suspicious, but the clocks claim no precision.
     pub(crate) fn warning(&self, clocks: &RunClocks) -> Option<TraceDiagnostic> {
         let is_told = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
-        let text = || format!("the clock model is wrong: {}", self.moved());
+        let text = || format!("the clock model is wrong: {}", self.moved_text());
         is_told.then(|| TraceDiagnostic::warning(DiagnosticKind::Clock, text()))
     }
 }
@@ -178,12 +178,12 @@ fn visit_all(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityR
     log.read(|end| {
         // The log contains the endpoints of a record one after the other.
         if record.first().is_some_and(|first| (first.stream, first.ordinal) != (end.stream, end.ordinal)) {
-            pass.take(&record);
+            pass.add_endpoints(&record);
             record.clear();
         }
         record.push(end);
     })?;
-    pass.take(&record);
+    pass.add_endpoints(&record);
     pass.drain();
     let CausalPass { streams, mut found, .. } = pass;
     found.links = log.links();
@@ -255,7 +255,7 @@ impl<'p> CausalPass<'p> {
     }
 
     /// Adds the endpoints of one record.
-    fn take(&mut self, ends: &[LinkEndpoint]) {
+    fn add_endpoints(&mut self, ends: &[LinkEndpoint]) {
         let Some(first) = ends.first() else { return };
         let number = first.stream as usize;
         if self.log.is_unsorted(number) {

@@ -37,7 +37,7 @@ struct CorrectionKnot {
 impl TimestampCorrection {
     /// The map with these pairs of raw timestamp and correction. Corrections are bounded so that
     /// timestamps still increase.
-    pub(crate) fn through(points: &[(i64, i64)]) -> Self {
+    pub(crate) fn from_points(points: &[(i64, i64)]) -> Self {
         Self::within(points, |distance| (-distance / MAX_SLOPE_DIVISOR, distance / MAX_SLOPE_DIVISOR))
     }
 
@@ -69,7 +69,7 @@ impl TimestampCorrection {
     }
 
     /// The same map, applied after `base`.
-    pub(crate) fn over(mut self, base: Option<Arc<Self>>) -> Self {
+    pub(crate) fn after(mut self, base: Option<Arc<Self>>) -> Self {
         self.base = base;
         self
     }
@@ -78,7 +78,7 @@ impl TimestampCorrection {
     /// that is added from there on. In order of time.
     pub(crate) fn after_sets(mut self, sets: &[(i64, i64)]) -> Self {
         for &(coarse, more) in sets {
-            let least = self.unset(coarse);
+            let least = self.without_steps(coarse);
             let before = self.sets.last().map_or(0, |set| set.more);
             self.sets.push(CorrectionKnots { coarse, more: before + more, least });
         }
@@ -86,7 +86,7 @@ impl TimestampCorrection {
     }
 
     /// The raw timestamp that the clock would have without steps.
-    fn unset(&self, coarse: i64) -> i64 {
+    fn without_steps(&self, coarse: i64) -> i64 {
         let set = self.sets.iter().rev().find(|set| set.coarse <= coarse);
         set.map_or(coarse, |set| coarse.saturating_add(set.more).max(set.least))
     }
@@ -104,7 +104,7 @@ impl TimestampCorrection {
     /// The better timestamp. O(log knots).
     pub(crate) fn date(&self, coarse: i64) -> i64 {
         let coarse = self.base.as_ref().map_or(coarse, |base| base.date(coarse));
-        let coarse = if self.sets.is_empty() { coarse } else { self.unset(coarse) };
+        let coarse = if self.sets.is_empty() { coarse } else { self.without_steps(coarse) };
         let after = self.knots.partition_point(|knot| knot.coarse <= coarse);
         let Some(knot) = after.checked_sub(1).map(|at| &self.knots[at]) else {
             return coarse.saturating_add(self.knots.first().map_or(0, |first| first.more));
@@ -134,7 +134,7 @@ mod tests {
             sets.sort_unstable();
             let mut points = points;
             points.sort_unstable();
-            let mut bend = TimestampCorrection::through(&points).after_sets(&sets);
+            let mut bend = TimestampCorrection::from_points(&points).after_sets(&sets);
             bend.shift(shift);
             for (coarse, _) in points.iter().chain(&sets) {
                 asked.extend([coarse - 1, *coarse, coarse + 1]);
@@ -153,7 +153,7 @@ mod tests {
                 more += step;
                 points.push((coarse, more));
             }
-            let bend = TimestampCorrection::through(&points);
+            let bend = TimestampCorrection::from_points(&points);
             for (coarse, more) in points {
                 prop_assert_eq!(bend.date(coarse), coarse + more);
             }

@@ -139,7 +139,7 @@ fn from_root(
         }
         joined[domain] = Some(match by.and_then(|(from, pair)| Some((joined[from]?, &pairs[pair]))) {
             Some((from, pair)) => {
-                let own = if domain == pair.b { pair.line } else { inverse(pair.line) };
+                let own = if domain == pair.b { pair.line } else { inverse_line(pair.line) };
                 DomainJoin {
                     root,
                     line: compose(from.line, own),
@@ -171,7 +171,7 @@ fn compose(outer: OffsetLine, inner: OffsetLine) -> OffsetLine {
     }
 }
 
-fn inverse(line: OffsetLine) -> OffsetLine {
+fn inverse_line(line: OffsetLine) -> OffsetLine {
     OffsetLine { offset: -line.offset / (1.0 + line.slope), slope: -line.slope / (1.0 + line.slope) }
 }
 
@@ -194,7 +194,7 @@ fn corridor(
     // of the run.
     let least = |slope: f64| above.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::INFINITY, f64::min);
     let most = |slope: f64| below.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::NEG_INFINITY, f64::max);
-    let added = |slope: f64, at_middle: f64| inverse(OffsetLine { offset: at_middle - slope * middle, slope });
+    let added = |slope: f64, at_middle: f64| inverse_line(OffsetLine { offset: at_middle - slope * middle, slope });
     match (above.is_empty(), below.is_empty()) {
         (true, true) => None,
         // With one side, the line follows the longest edge of the hull. The fastest message then
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn an_inverse_reverses_a_map() {
         let line = OffsetLine { offset: 1e9, slope: 5e-5 };
-        let both = compose(inverse(line), line);
+        let both = compose(inverse_line(line), line);
         assert!(both.offset.abs() < 1e-3 && both.slope.abs() < 1e-15, "{both:?}");
     }
 }

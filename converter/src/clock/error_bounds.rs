@@ -100,12 +100,12 @@ impl CertainBounds {
     /// The largest timestamp error of each domain relative to domain 0, nanoseconds. Infinite if
     /// messages do not bound it from both sides.
     pub(crate) fn half_widths(&self) -> Vec<f64> {
-        self.bounds.iter().enumerate().map(|(domain, bounds)| self.clocks.most(domain, bounds)).collect()
+        self.bounds.iter().enumerate().map(|(domain, bounds)| self.clocks.largest_error(domain, bounds)).collect()
     }
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
     pub(crate) fn at(&self, domain: usize, date: f64) -> (f64, f64) {
-        let near = self.clocks.nearest(date);
+        let near = self.clocks.nearest_moment(date);
         let [ahead, behind] = &self.bounds[domain];
         let moment = self.clocks.moments[near];
         (
@@ -173,12 +173,12 @@ impl ClockStates {
 
     /// Narrows the bounds on rates between moments, from bounds on errors.
     fn narrow(&mut self, bounds: &[ErrorBounds]) {
-        let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrowed(domain, bounds));
+        let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrow_rates(domain, bounds));
         let rates: Vec<Vec<(f64, f64)>> = rates.collect();
         self.rates.splice(1.., rates);
     }
 
-    fn narrowed(&self, domain: usize, [ahead, behind]: &ErrorBounds) -> Vec<(f64, f64)> {
+    fn narrow_rates(&self, domain: usize, [ahead, behind]: &ErrorBounds) -> Vec<(f64, f64)> {
         let (moments, bent) = (&self.moments, &self.bent[domain]);
         let last = moments.len() - 1;
         let within = |at: usize| {
@@ -210,7 +210,7 @@ impl ClockStates {
                 let more = if one == two {
                     0.0
                 } else {
-                    self.wander.apart(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
+                    self.wander.rate_difference(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
                 };
                 (low - more, high + more)
             });
@@ -279,7 +279,7 @@ impl ClockStates {
     }
 
     /// The index of the moment nearest to a timestamp.
-    fn nearest(&self, date: f64) -> usize {
+    fn nearest_moment(&self, date: f64) -> usize {
         let after = self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1);
         if date - self.moments[after - 1] <= self.moments[after] - date { after - 1 } else { after }
     }
@@ -291,7 +291,7 @@ impl ClockStates {
         let mut ahead: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for (from, to, seen) in messages {
             for MessageTimes { sent, received, took } in seen {
-                let (p, q) = (self.nearest(*sent), self.nearest(*received));
+                let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
                 let weight = took.max(0.0)
                     + self.growth(*from, self.moments[p], *sent)
                     + self.growth(*to, *received, self.moments[q]);
@@ -325,7 +325,7 @@ impl ClockStates {
     }
 
     /// The largest error at any time.
-    fn most(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
+    fn largest_error(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
         let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.departures[domain][at];
         let intervals = 0..self.moments.len() - 1;
         intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)

@@ -96,7 +96,7 @@ pub(crate) fn attempt(
     base: &DomainCorrections,
 ) -> io::Result<Option<FitResult>> {
     let &FitInputs { log, streams, domain_of, domains, tick, .. } = seen;
-    let date = |bends: &DomainCorrections, domain: usize, coarse: i64| dated(bends, domain, coarse);
+    let date = |bends: &DomainCorrections, domain: usize, coarse: i64| apply_correction(bends, domain, coarse);
     // The time range of the raw timestamps in the log, and that after `base`.
     let raw = span_of(streams, exchanges, |_, coarse| coarse);
     let coarse = span_of(streams, exchanges, |domain, coarse| date(base, domain, coarse));
@@ -125,7 +125,7 @@ pub(crate) fn attempt(
             let [from, to, size] = [step.from, step.to, step.size].map(|nanos| nanos.round() as i64);
             let between = (span.start.saturating_add(from), span.start.saturating_add(to));
             let at = traffic.moment(step.domain, between, size, |domain, coarse| date(&bends, domain, coarse))?;
-            let at = at.unwrap_or_else(|| before(raw, |coarse| date(&bends, step.domain, coarse) < between.1));
+            let at = at.unwrap_or_else(|| first_failure(raw, |coarse| date(&bends, step.domain, coarse) < between.1));
             found_sets += 1;
             let own = &mut sets[step.domain];
             // The step itself bends these lines, so its size is underestimated. The next iteration
@@ -187,7 +187,7 @@ fn is_even(points: &[MessagePoint]) -> bool {
 }
 
 /// The better timestamp of a raw one.
-pub(crate) fn dated(bends: &DomainCorrections, domain: usize, coarse: i64) -> i64 {
+pub(crate) fn apply_correction(bends: &DomainCorrections, domain: usize, coarse: i64) -> i64 {
     bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
 }
 
@@ -204,18 +204,18 @@ impl FitResult {
     }
 
     /// The most by which a message or a sample arrives before it is sent, nanoseconds.
-    pub(crate) fn earliest(&self) -> f64 {
+    pub(crate) fn largest_violation(&self) -> f64 {
         -self.edges.iter().flat_map(|edge| self.seen(edge)).map(|seen| seen.took).fold(0.0, f64::min)
     }
 
     /// Whether some message still arrives too long before it is sent. Then the clocks do not follow
     /// the model, or some data is wrong.
     pub(crate) fn is_impossible(&self) -> bool {
-        self.earliest() > IMPOSSIBLE + of_dates(self.tick)
+        self.largest_violation() > IMPOSSIBLE + of_dates(self.tick)
     }
 
     /// Bounds on the timestamps if the clocks wander as the fit found.
-    pub(crate) fn certain(&self) -> CertainBounds {
+    pub(crate) fn certain_bounds(&self) -> CertainBounds {
         self.certain_for_wander(self.fit.wander * SURELY)
     }
 
@@ -236,12 +236,12 @@ impl FitResult {
         if self.is_impossible() {
             return vec![f64::INFINITY; self.joined.len()];
         }
-        self.certain().half_widths().into_iter().map(|width| width + of_dates(self.tick)).collect()
+        self.certain_bounds().half_widths().into_iter().map(|width| width + of_dates(self.tick)).collect()
     }
 }
 
 /// The first timestamp in a span for which `holds` is false. It is true for all earlier timestamps.
-fn before(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
+fn first_failure(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
     let (mut low, mut high) = (span.start, span.end);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -291,7 +291,7 @@ fn bends_of(
             if sets.is_empty() {
                 return base;
             }
-            return Some(Arc::new(TimestampCorrection::default().after_sets(&sets).over(base)));
+            return Some(Arc::new(TimestampCorrection::default().after_sets(&sets).after(base)));
         };
         let points: Vec<(i64, i64)> = places
             .iter()
@@ -304,7 +304,7 @@ fn bends_of(
                 (coarse.start.saturating_add(from as i64), added.round() as i64)
             })
             .collect();
-        Some(Arc::new(TimestampCorrection::through(&points).after_sets(&sets).over(base)))
+        Some(Arc::new(TimestampCorrection::from_points(&points).after_sets(&sets).after(base)))
     };
     joined.iter().enumerate().map(bend).collect()
 }

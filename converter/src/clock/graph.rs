@@ -112,7 +112,7 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
     }
     let sw = WANDERS[best];
     let solution = problem.solve(knots(sw), sw, start.as_ref(), false);
-    problem.found(&solution, sw)
+    problem.graph_fit(&solution, sw)
 }
 
 fn count(wanted: f64, least: usize, most: usize) -> usize {
@@ -293,7 +293,7 @@ impl FitProblem<'_> {
         FitScore { hits: sum / count as f64, median: *median }
     }
 
-    fn found(&self, solution: &FitSolution, wander: f64) -> GraphFit {
+    fn graph_fit(&self, solution: &FitSolution, wander: f64) -> GraphFit {
         let observations = self.observations(solution.knots);
         let mut residuals = vec![Vec::new(); self.edges.len()];
         for (left, observation) in self.residuals(solution, &observations).into_iter().zip(&observations) {

@@ -58,7 +58,7 @@ fn conjugate_gradients(nodes: usize, edges: &[OffsetDifference], rest: Vec<f64>)
     let mut solution = vec![0.0; nodes];
     let mut residual = rest;
     let mut direction = residual.clone();
-    let mut size = dot(&residual, &residual);
+    let mut size = dot_product(&residual, &residual);
     for _ in 0..2 * nodes {
         if size < 1e-12 {
             break;
@@ -70,7 +70,7 @@ fn conjugate_gradients(nodes: usize, edges: &[OffsetDifference], rest: Vec<f64>)
             image[edge.from] -= difference;
         }
         image[0] = 0.0;
-        let step = size / dot(&direction, &image);
+        let step = size / dot_product(&direction, &image);
         if !step.is_finite() {
             break;
         }
@@ -78,7 +78,7 @@ fn conjugate_gradients(nodes: usize, edges: &[OffsetDifference], rest: Vec<f64>)
             solution[node] += step * direction[node];
             residual[node] -= step * image[node];
         }
-        let next = dot(&residual, &residual);
+        let next = dot_product(&residual, &residual);
         for node in 0..nodes {
             direction[node] = residual[node] + next / size * direction[node];
         }
@@ -87,7 +87,7 @@ fn conjugate_gradients(nodes: usize, edges: &[OffsetDifference], rest: Vec<f64>)
     solution
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot_product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

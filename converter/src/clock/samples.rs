@@ -91,7 +91,7 @@ pub(crate) fn collect(
     }
     let mut off: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for burst in bursts.values_mut() {
-        for (pair, left_out) in agree(&mut burst.exchanges, domains) {
+        for (pair, left_out) in keep_consistent(&mut burst.exchanges, domains) {
             *off.entry(pair).or_default() += left_out;
         }
     }
@@ -132,7 +132,7 @@ fn sample_error(text: String) -> TraceDiagnostic {
 /// Each exchange bounds the offset of the two clocks, because the request is sent before it is
 /// received, and the reply too. If no offset satisfies all bounds, the one that satisfies the most
 /// is used (K. Marzullo, 1984).
-fn agree(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> Vec<((usize, usize), u64)> {
+fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> Vec<((usize, usize), u64)> {
     let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (at, exchange) in exchanges.iter().enumerate() {
         pairs.entry((exchange.a, exchange.b)).or_default().push(at);

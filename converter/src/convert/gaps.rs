@@ -34,7 +34,7 @@ pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Ve
     if process.missing_blocks > 0 {
         losses.push(Loss::MissingTables { file: file(), blocks: process.missing_blocks });
     }
-    losses.extend(undescribed(process).into_iter().map(|what| Loss::NotDescribed { file: file(), what }));
+    losses.extend(missing_descriptions(process).into_iter().map(|what| Loss::NotDescribed { file: file(), what }));
     for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
         let (from, to) = gap_of(stream);
         let dates = (from.map(date), date(to));
@@ -162,7 +162,7 @@ fn missing_end(process: &ProcessInRun, date: impl Fn(u64) -> GlobalNanos) -> Mis
 }
 
 /// Descriptions that are missing although their subjects are in the file.
-fn undescribed(process: &ProcessInRun) -> Vec<String> {
+fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
     let mut what = Vec::new();
     // An empty file belongs to a process that ended before it wrote anything.
     let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
@@ -202,7 +202,7 @@ pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &RunStreamReader<'
 }
 
 /// Writes the text of such a loss.
-pub(crate) fn tell(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let seconds = |date: GlobalNanos| {
         let mut text = String::new();
         append_value(RuleValue::Date(date.0), "", &Symbols::default(), &mut text);

@@ -226,7 +226,7 @@ impl<'o> ConversionJob<'o> {
             .chain(clocks.diagnostics.iter().cloned())
             .chain(self.diagnostics)
             .collect();
-        let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped()));
+        let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped_records()));
         let counts = ConversionCounts {
             paje_events: made.paje_events,
             lines: made.lines,

@@ -24,12 +24,12 @@ impl OpenRun {
     /// The errors of [`OpenRun::open`], or if the folder has no launch with this number.
     pub fn open_launches(path: impl AsRef<std::path::Path>, launches: LaunchSelection) -> Result<Self, RunOpenError> {
         let mut run = Self::open_with(path.as_ref(), &crate::run::MovedLiveFiles::new())?;
-        run.keep(launches)?;
+        run.select_launches(launches)?;
         Ok(run)
     }
 
     /// Removes the processes of all other launches.
-    pub(crate) fn keep(&mut self, which: LaunchSelection) -> Result<(), RunOpenError> {
+    pub(crate) fn select_launches(&mut self, which: LaunchSelection) -> Result<(), RunOpenError> {
         let now = wall_clock::now();
         let members = launches_of(&self.processes, |process| now.filter(|_| process.is_running()));
         let count = members.len();
@@ -90,7 +90,7 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     let mut by_id: BTreeMap<LaunchKey<'_>, LaunchMembers> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         let (time, members) = by_id.entry(process.launch_id()).or_default();
-        *time = joined(*time, process.real_time());
+        *time = join_ranges(*time, process.real_time());
         members.push(at);
     }
     if by_id.len() > 1 {
@@ -108,7 +108,7 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     for (time, members) in all {
         match launches.last_mut() {
             Some((before, known)) if time.is_none() || before.zip(time).is_some_and(|(a, b)| b.0 <= a.1) => {
-                *before = joined(*before, time);
+                *before = join_ranges(*before, time);
                 known.extend(members);
             }
             _ => launches.push((time, members)),
@@ -117,7 +117,7 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     launches
 }
 
-fn joined(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+fn join_ranges(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
         (one, other) => one.or(other),
@@ -210,7 +210,7 @@ mod tests {
         let run = || OpenRun { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..OpenRun::default() };
         let kept = |which| {
             let mut run = run();
-            run.keep(which).map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
+            run.select_launches(which).map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
         };
         assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
         assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
@@ -218,7 +218,7 @@ mod tests {
         assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches but no launch 3"));
         assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
-        run.keep(LaunchSelection::Latest).unwrap();
+        run.select_launches(LaunchSelection::Latest).unwrap();
         let launch = run.launch_diagnostic().unwrap().text;
         assert!(
             launch.starts_with("launch 2 of 2 (began 1970-01-01T00:00:00.000001050Z), the latest, is read"),

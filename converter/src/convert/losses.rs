@@ -33,8 +33,8 @@ impl OpenRun {
                 });
             }
             losses.extend(gaps::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
-            if process.dropped() > 0 {
-                losses.push(Loss::Dropped { file: file(), records: process.dropped() });
+            if process.dropped_records() > 0 {
+                losses.push(Loss::Dropped { file: file(), records: process.dropped_records() });
             }
             if let Some(repaired) = process.repaired.filter(|repaired| repaired.damaged_bytes > 0) {
                 losses.push(Loss::LeftOut { file: file(), bytes: repaired.damaged_bytes });
@@ -86,7 +86,7 @@ impl fmt::Display for Loss {
             | Self::MissingRecords { .. }
             | Self::MissingTables { .. }
             | Self::NotDescribed { .. }
-            | Self::Undecodable { .. } => gaps::tell(self, f),
+            | Self::Undecodable { .. } => gaps::write_loss(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
             Self::NotEnded { file, live_records } => {
                 write!(f, "{}: the process did not end in order (it was killed, or still runs)", file.display())?;

@@ -76,7 +76,7 @@ impl MergePass<'_> {
         let mut turns = Dispatcher::new(plan);
         let mut take = |batch: &mut DispatchBatch| -> Result<(), ConvertError> {
             read(std::mem::take(&mut batch.read));
-            turns.take(batch, plan, visit)
+            turns.dispatch(batch, plan, visit)
         };
         if !self.ahead {
             return self.produce(|batch| take(batch));
@@ -99,7 +99,7 @@ impl MergePass<'_> {
         self,
         mut pass_on: impl FnMut(&mut DispatchBatch) -> Result<(), E>,
     ) -> Result<PassStats, E> {
-        let (begins, readers) = (self.plan.begins(&self.selection.floors), self.readers.min(self.plan.streams.len()));
+        let (begins, readers) = (self.plan.lower_bounds(&self.selection.floors), self.readers.min(self.plan.streams.len()));
         if readers < 2 {
             let mut reader = AheadReader::of_all(self)?;
             merge(&begins, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;
@@ -134,16 +134,16 @@ fn merge<E>(
             *dates = block.dates;
             batch.read += block.read;
             if block.is_last || dates.is_empty() {
-                batch.ended.push(short(stream));
+                batch.ended.push(to_u32(stream));
             }
             if dates.is_empty() {
                 batch.used.push(block.made);
             } else {
-                batch.blocks.push((short(stream), block.made));
+                batch.blocks.push((to_u32(stream), block.made));
             }
             Ok(block.is_last)
         })?;
-        windows.take(&mut batch.window);
+        windows.take_window(&mut batch.window);
         let is_last = batch.window.is_empty();
         pass_on(&mut batch)?;
         if is_last {
@@ -229,7 +229,7 @@ impl<'p> Dispatcher<'p> {
     }
 
     /// Visits the turns of a batch. Only reusable memory is left in it.
-    fn take(
+    fn dispatch(
         &mut self,
         batch: &mut DispatchBatch,
         plan: &ConversionPlan<'_>,
@@ -270,7 +270,7 @@ impl<'p> Dispatcher<'p> {
                 for (number, act) in made.acts.drain(..) {
                     visit.visit_template(number, act);
                 }
-                fetched[0] = FetchedRecord { date, stream, taken: made.take() };
+                fetched[0] = FetchedRecord { date, stream, taken: made.take_record() };
                 count = 1;
             }
             if is_done {
@@ -297,7 +297,7 @@ impl<'p> Dispatcher<'p> {
             if made.is_done() {
                 return Some((stream, date));
             }
-            *place = FetchedRecord { date, stream, taken: made.take() };
+            *place = FetchedRecord { date, stream, taken: made.take_record() };
             *count += 1;
         }
         None
@@ -334,11 +334,11 @@ fn visit_steps(
         NextOp::Operation(turn) => visit.visit_operation(turn),
         NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
         NextOp::Record(chunk, at) => {
-            chunk.due(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.visit_record(due))
+            chunk.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.visit_record(due))
         }
     })
 }
 
-fn short(number: usize) -> u32 {
+fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -95,10 +95,10 @@ impl RecordVisitor for Emitter<'_> {
 
     #[inline(always)]
     fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
-        Ok(self.ready(turn)?)
+        Ok(self.perform_short(turn)?)
     }
 
     fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
-        Ok(self.wide(turn, words)?)
+        Ok(self.perform_wide(turn, words)?)
     }
 }

@@ -197,7 +197,7 @@ impl<'r> ConversionPlan<'r> {
     }
 
     /// For each stream: a lower bound of its timestamps.
-    pub(crate) fn begins(&self, floors: &[Option<Vec<i64>>]) -> Vec<i64> {
+    pub(crate) fn lower_bounds(&self, floors: &[Option<Vec<i64>>]) -> Vec<i64> {
         // Records that are missing at the beginning of a stream are placed before its first record.
         if self.run.may_have_gaps() {
             return vec![i64::MIN; self.streams.len()];

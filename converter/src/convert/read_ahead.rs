@@ -129,7 +129,7 @@ impl<'p> AheadReader<'p> {
         let reading = &mut self.lanes[stream / self.how.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
             let ReadOptions { plan, taking, needs, .. } = &self.how;
-            let feed = OrderedStream::idle(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
+            let feed = OrderedStream::new_unread(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
             *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
         }
         let StreamReadState::Begun(lane) = reading else {
@@ -175,7 +175,7 @@ impl<'p> AheadReader<'p> {
 /// Opens the streams of a pass and distributes them among the readers.
 fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
     let MergePass { plan, selection: PassSelection { floors, taking, purpose }, needs, .. } = pass;
-    let begins = plan.begins(&floors).into();
+    let begins = plan.lower_bounds(&floors).into();
     let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
         shares[stream % readers].push(StreamInput { file, floors });

@@ -34,7 +34,7 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
     let spec = &rules.name;
     if !schemas.is_empty() && !rules.records.iter().any(|record| known.contains_key(record.layout.name.as_str())) {
         let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", schema.name)).collect();
-        return Err(ConvertError::OtherProgram { spec: spec.clone(), recorded: listed(&names) });
+        return Err(ConvertError::OtherProgram { spec: spec.clone(), recorded: list_names(&names) });
     }
     let output = output.map(|name| rules.outputs.iter().find(|output| output.name == *name));
     let has_rule = |at: usize| match output {
@@ -51,10 +51,10 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
     }
     let mut told = Vec::new();
     if !missing.is_empty() {
-        told.push(format!("the spec `{spec}` has rules for events that are not in this run: {}", listed(&missing)));
+        told.push(format!("the spec `{spec}` has rules for events that are not in this run: {}", list_names(&missing)));
     }
     if !differing.is_empty() {
-        let differing = listed(&differing);
+        let differing = list_names(&differing);
         told.push(format!(
             "fields have other types in the spec `{spec}` than in this run; the types of the run are used: {differing}"
         ));
@@ -87,7 +87,7 @@ fn name_of(ty: FieldType) -> String {
 }
 
 /// Lists the first names and the number of the others.
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     let first = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
         0 => first,

@@ -126,7 +126,7 @@ impl<'p> Emitter<'p> {
         }
         for (container, kind) in model.containers.iter().enumerate() {
             if kind.single {
-                picture.single(container)?;
+                picture.create_keyless(container)?;
             }
         }
         Ok(picture)
@@ -159,7 +159,7 @@ impl<'p> Emitter<'p> {
                 continue;
             }
             self.scratch.clear();
-            if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, self.symbols)) {
+            if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
             self.arrow(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
@@ -170,7 +170,7 @@ impl<'p> Emitter<'p> {
     /// Ends all open containers at `end`, children first. Returns the counts and their
     /// explanations, or `None` if a single pass is void.
     pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(ConversionCounts, OmissionReport)>> {
-        if !self.settle()? {
+        if !self.drop_unpaired()? {
             return Ok(None);
         }
         self.end_before(end.saturating_add(1))?;
@@ -200,7 +200,7 @@ impl<'p> Emitter<'p> {
             return Ok(());
         }
         if let Some(on) = arrow.op.target().filter(|on| on.existing)
-            && self.existing(scope, on).is_none()
+            && self.existing_container(scope, on).is_none()
         {
             self.counts.without_container += 1;
             return Ok(());
@@ -211,7 +211,7 @@ impl<'p> Emitter<'p> {
                 self.locate_related(scope, on, &related).map(|_| ())
             }
             ActionOp::Destroy { on } => {
-                if let Some(instance) = self.existing(scope, on) {
+                if let Some(instance) = self.existing_container(scope, on) {
                     self.destroy(instance)?;
                 }
                 Ok(())
@@ -229,7 +229,7 @@ impl<'p> Emitter<'p> {
                 self.entity(scope, arrow, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PopState { slot, ty, value, on } => {
-                let Some(instance) = self.existing(scope, on) else {
+                let Some(instance) = self.existing_container(scope, on) else {
                     self.pop_nowhere(place.stream);
                     return Ok(());
                 };
@@ -240,12 +240,12 @@ impl<'p> Emitter<'p> {
                 self.pop_to(self.instances.stack(instance, *slot), wanted, place.stream)
             }
             ActionOp::ResetState { slot, on, .. } => {
-                let Some(instance) = self.existing(scope, on) else { return Ok(()) };
+                let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
                 self.reset(self.instances.stack(instance, *slot), place.stream)
             }
             ActionOp::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
-                let number = scope.shown().eval(value, &mut self.scratch, self.symbols).number();
+                let number = scope.with_corrected_time().eval(value, &mut self.scratch, self.symbols).number();
                 self.variable(instance, *ty, *op, number, scope.program, value)
             }
             ActionOp::Mark { ty, value, on } => {
@@ -348,7 +348,7 @@ impl<'p> Emitter<'p> {
             // The pop may end a state of missing records. The states below are then unknown as
             // well.
             if wanted.is_some() && self.gaps.may_hide(stack, stream) {
-                return self.forget(at);
+                return self.set_unknown(at);
             }
             self.counts.pops_of_nothing += 1;
             return Ok(());
@@ -368,7 +368,7 @@ impl<'p> Emitter<'p> {
         let StateStack { container, ty, .. } = *stack;
         self.counts.paje_events += 1;
         let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
-        self.sink.plain(PlainEvent { kind, time, container, ty, value })
+        self.sink.plain_event(PlainEvent { kind, time, container, ty, value })
     }
 
     /// Makes a value the only one of a stack. All values but the outermost are popped first,

@@ -15,7 +15,7 @@ pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &
             continue;
         }
         scratch.clear();
-        if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut scratch, symbols)) {
+        if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
             continue;
         }
         append_line(scope, text, arguments, &mut scratch, symbols, out);
@@ -33,7 +33,7 @@ pub(crate) fn append_line(
     symbols: &Symbols,
     out: &mut String,
 ) {
-    let scope = scope.shown();
+    let scope = scope.with_corrected_time();
     for (number, piece) in text.iter().enumerate() {
         out.push_str(piece);
         if let Some(code) = arguments.get(number) {

@@ -114,13 +114,13 @@ impl<'r> OrderedStream<'r> {
         floors: Option<Vec<i64>>,
         taking: ItemSelection,
     ) -> Result<Self, RunReadError> {
-        let mut feed = Self::idle(plan, stream, reader, floors, taking);
+        let mut feed = Self::new_unread(plan, stream, reader, floors, taking);
         feed.advance()?;
         Ok(feed)
     }
 
     /// As [`Self::new`], but does not read the first item.
-    pub(crate) fn idle(
+    pub(crate) fn new_unread(
         plan: &'r ConversionPlan<'r>,
         stream: usize,
         reader: RunStreamReader<'r>,
@@ -357,7 +357,7 @@ impl HeldRecords {
     }
 
     /// The next item, if no earlier one can follow.
-    fn take(&mut self, blocks_read: usize) -> io::Result<Option<OrderedItem>> {
+    fn take_next(&mut self, blocks_read: usize) -> io::Result<Option<OrderedItem>> {
         let in_memory = self.heap.peek().map(|Reverse(item)| item);
         let (next, is_spilled) = match (in_memory, self.spilled.peek()) {
             (Some(here), Some(there)) if there < here => (there, true),
@@ -433,7 +433,7 @@ impl TimeOrdered for OrderedStream<'_> {
         loop {
             let blocks = self.reader.blocks_read();
             let Some(waiting) = &mut self.waiting else { return Ok(()) };
-            let next = match waiting.make_room().and_then(|()| waiting.take(blocks)) {
+            let next = match waiting.make_room().and_then(|()| waiting.take_next(blocks)) {
                 Ok(next) => next,
                 Err(why) => return Err(self.spill_error(&why)),
             };

@@ -29,7 +29,7 @@ pub(crate) fn ready_arrows(
     model: &RuleModel,
 ) -> Option<Box<[ColumnarAction]>> {
     let shown = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, ActionOp::Nothing));
-    shown.map(|(number, arrow)| ready(number, arrow, located, model)).collect()
+    shown.map(|(number, arrow)| columnar_action(number, arrow, located, model)).collect()
 }
 
 /// The link endpoints of a record type for the first pass, if it needs nothing else of the records.
@@ -48,7 +48,7 @@ pub(crate) fn ready_links(arrows: &[ProgramAction], located: bool, model: &RuleM
     arrows.map(link).collect()
 }
 
-fn ready(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
+fn columnar_action(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
     if arrow.at.is_some() || arrow.when.is_some() || !arrow.related.is_empty() {
         return None;
     }
@@ -58,8 +58,8 @@ fn ready(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -
         }
         ActionOp::SetState { ty, value, on, .. }
         | ActionOp::PushState { ty, value, on, .. }
-        | ActionOp::Mark { ty, value, on } => (on, named(*ty, Some(value), located)?),
-        ActionOp::PopState { ty, value, on, .. } => (on, named(*ty, value.as_ref(), located)?),
+        | ActionOp::Mark { ty, value, on } => (on, named_value(*ty, Some(value), located)?),
+        ActionOp::PopState { ty, value, on, .. } => (on, named_value(*ty, value.as_ref(), located)?),
         ActionOp::Variable { value, on, .. } => {
             (on, ColumnarValue::Number(part(value, located).filter(OperationPart::is_number)?))
         }
@@ -95,7 +95,7 @@ fn ready(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -
     Some(ColumnarAction { arrow: number, on, value, wide: Some(wide) })
 }
 
-fn named(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {
+fn named_value(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {
     Some(match value {
         None | Some(ValueCode::Declared(_)) => ColumnarValue::Declared,
         Some(ValueCode::Computed(code)) => ColumnarValue::Named(ty, part(code, located)?),
@@ -238,6 +238,6 @@ fn extend<const N: usize>(column: &[u8], out: &mut Vec<u64>, word: impl Fn([u8; 
 }
 
 /// The value of code that is constant in a stream.
-pub(crate) fn fixed(code: &ExprCode, scope: &RecordScope<'_>, symbols: &Symbols) -> RuleValue {
+pub(crate) fn constant_value(code: &ExprCode, scope: &RecordScope<'_>, symbols: &Symbols) -> RuleValue {
     scope.eval(code, &mut String::new(), symbols)
 }

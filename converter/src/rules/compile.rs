@@ -31,7 +31,7 @@ impl ContainerTarget {
     /// containers.
     pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[ExprCode]> {
         let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
-        self.steps[..length].iter().map(|(_, keys)| distinguishing(keys))
+        self.steps[..length].iter().map(|(_, keys)| distinguishing_keys(keys))
     }
 
     /// Whether the target names a process or thread by values that several have.
@@ -55,7 +55,7 @@ impl ContainerTarget {
 
 /// The keys of a step that distinguish its containers. If all records of a stream belong to one
 /// process or thread, its referent alone is sufficient.
-fn distinguishing(keys: &[ExprCode]) -> &[ExprCode] {
+fn distinguishing_keys(keys: &[ExprCode]) -> &[ExprCode] {
     match keys.first() {
         Some(ExprCode::Referent(referent)) if referent.is_fixed() => &keys[..1],
         _ => keys,

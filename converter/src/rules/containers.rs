@@ -95,7 +95,7 @@ impl PathTrie {
     }
 
     /// The child of a type without keys.
-    pub(crate) fn single(&mut self, node: PathNode, container: usize) -> PathNode {
+    pub(crate) fn keyless_child(&mut self, node: PathNode, container: usize) -> PathNode {
         self.child(node, container, KeyPart::None)
     }
 
@@ -244,7 +244,7 @@ impl ContainerInstances {
     }
 
     /// Number of ended instances. While it stays the same, each path keeps its instance.
-    pub(crate) const fn ended(&self) -> u64 {
+    pub(crate) const fn ended_count(&self) -> u64 {
         self.ended
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct RecordScope<'a> {
 
 impl RecordScope<'_> {
     /// The same record with corrected timestamps.
-    pub(crate) fn shown(&self) -> Self {
+    pub(crate) fn with_corrected_time(&self) -> Self {
         Self { is_shown: true, ..*self }
     }
 
@@ -115,7 +115,7 @@ impl RecordScope<'_> {
     }
 
     /// Whether a condition is true. A condition without a value is false.
-    pub(crate) fn holds(&self, condition: &ExprCode, scratch: &mut String, symbols: &Symbols) -> bool {
+    pub(crate) fn is_true(&self, condition: &ExprCode, scratch: &mut String, symbols: &Symbols) -> bool {
         self.eval(condition, scratch, symbols) == RuleValue::Bool(true)
     }
 
@@ -143,16 +143,16 @@ impl RecordScope<'_> {
     fn field(&self, read: &FieldRead, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         // A fast path for most fields.
         if let (Some((start, _)), FieldType::One(scalar)) = (read.place, read.ty)
-            && let Some(val) = self.plain(scalar, start)
+            && let Some(val) = self.plain_field(scalar, start)
         {
             return val;
         }
-        self.raw(read).map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
+        self.raw_field(read).map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
     }
 
     /// A number or interned text at this position. `None` for other types and missing fields.
     #[inline]
-    fn plain(&self, scalar: Scalar, start: usize) -> Option<RuleValue> {
+    fn plain_field(&self, scalar: Scalar, start: usize) -> Option<RuleValue> {
         let bytes = self.body.get(start..)?;
         Some(match scalar {
             Scalar::U8 => RuleValue::Int(i64::from(*bytes.first()?)),
@@ -171,7 +171,7 @@ impl RecordScope<'_> {
     }
 
     /// A field as it was recorded.
-    pub(crate) fn raw(&self, read: &FieldRead) -> Option<Value<'_>> {
+    pub(crate) fn raw_field(&self, read: &FieldRead) -> Option<Value<'_>> {
         match read.place {
             Some((start, end)) => self.body.get(start..end).and_then(|bytes| value(read.ty, bytes)),
             None => values(&self.program.fields, self.body).nth(read.index),
@@ -181,7 +181,7 @@ impl RecordScope<'_> {
     /// The elements of an array field.
     pub(crate) fn elements(&self, code: &ExprCode, scratch: &mut String, symbols: &Symbols) -> Option<Vec<RuleValue>> {
         let ExprCode::Field(read) = code else { return None };
-        match self.raw(read)? {
+        match self.raw_field(read)? {
             Value::Array(scalar, bytes) => {
                 Some(array_elements(scalar, bytes).map(|element| self.convert(element, scratch, symbols)).collect())
             }

@@ -27,9 +27,9 @@ fn append_number(val: RuleValue, format: ValueFormat, symbols: &Symbols, out: &m
     let precision = format.precision.map(usize::from);
     // Writing to a text cannot fail.
     let _ = match (format.notation, integer, val) {
-        (NumberNotation::Hexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:x}")),
-        (NumberNotation::UpperHexadecimal, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:X}")),
-        (NumberNotation::Binary, Some(value), _) => signed(value, out, |out, value| write!(out, "{value:b}")),
+        (NumberNotation::Hexadecimal, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:x}")),
+        (NumberNotation::UpperHexadecimal, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:X}")),
+        (NumberNotation::Binary, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:b}")),
         (NumberNotation::Exponent, _, RuleValue::Single(value)) => match precision {
             Some(digits) => write!(out, "{value:.digits$e}"),
             None => write!(out, "{value:e}"),
@@ -53,7 +53,7 @@ fn append_number(val: RuleValue, format: ValueFormat, symbols: &Symbols, out: &m
 }
 
 /// Writes a minus sign and the digits of the magnitude, because two's complement is hard to read.
-fn signed(
+fn write_signed(
     value: i128,
     out: &mut String,
     digits: impl FnOnce(&mut String, u128) -> std::fmt::Result,

@@ -113,7 +113,7 @@ impl ReferentTable {
                     process = Some(stream.process);
                     index.pid.entry(stream.pid).or_default().push(at);
                     index.rank.entry(stream.rank).or_default().push(at);
-                    index.process.insert(short(stream.process), at);
+                    index.process.insert(to_u32(stream.process), at);
                 }
             }
             index
@@ -124,8 +124,8 @@ impl ReferentTable {
     /// unknown.
     pub(crate) fn stream_of(&self, key: KeyPart) -> Option<&StreamFacts> {
         let KeyPart::Of { process, thread } = key else { return None };
-        let first = self.streams.partition_point(|stream| short(stream.process) < process);
-        let of_process = self.streams[first..].iter().take_while(|stream| short(stream.process) == process);
+        let first = self.streams.partition_point(|stream| to_u32(stream.process) < process);
+        let of_process = self.streams[first..].iter().take_while(|stream| to_u32(stream.process) == process);
         match thread {
             BY_KEYS => None,
             0 => of_process.into_iter().next(),
@@ -148,7 +148,7 @@ impl ReferentTable {
             return ReferentMatch::Process(own);
         }
         let mut processes = self.processes(keys);
-        let found = processes.next().map(|at| short(self.streams[at as usize].process));
+        let found = processes.next().map(|at| to_u32(self.streams[at as usize].process));
         match (found, processes.next()) {
             (Some(process), None) => ReferentMatch::Process(process),
             (Some(_), Some(_)) => ReferentMatch::Several,
@@ -215,14 +215,14 @@ impl ReferentTable {
                 if is_later || known.begin > time && stream.begin < known.begin {
                     chosen = Some(stream);
                 }
-            } else if short(stream.process) == own {
+            } else if to_u32(stream.process) == own {
                 (chosen, is_one) = (Some(stream), true);
-            } else if short(known.process) != own {
+            } else if to_u32(known.process) != own {
                 is_one = false;
             }
         }
         let chosen = chosen?;
-        Some(if is_one { ReferentMatch::Thread(short(chosen.process), chosen.thread) } else { ReferentMatch::Several })
+        Some(if is_one { ReferentMatch::Thread(to_u32(chosen.process), chosen.thread) } else { ReferentMatch::Several })
     }
 
     /// Whether a stream has the values of those keys that `asked` selects.
@@ -263,6 +263,6 @@ fn text(key: KeyPart) -> Option<SymbolId> {
     }
 }
 
-pub(crate) fn short(number: usize) -> u32 {
+pub(crate) fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(NO_PROCESS)
 }

@@ -14,7 +14,7 @@ use tumit::spec::Builtin;
 
 use super::eval::RecordScope;
 use super::program::{ExprCode, PathReferent};
-use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable, short};
+use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable, to_u32};
 use super::value::{BY_KEYS, KeyPart, Symbols};
 
 impl PathReferent {
@@ -45,10 +45,10 @@ impl PathReferent {
     pub(crate) fn key(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
         let Some(keys) = &self.by_value else {
             let thread = scope.stream.thread;
-            return self.part(short(scope.stream.process), Some(thread));
+            return self.part(to_u32(scope.stream.process), Some(thread));
         };
         let values = values_of(keys, scope, scratch, symbols);
-        match self.table.find(short(scope.stream.process), &values, scope.time) {
+        match self.table.find(to_u32(scope.stream.process), &values, scope.time) {
             ReferentMatch::Thread(process, thread) => self.part(process, Some(thread)),
             ReferentMatch::Process(process) => self.part(process, None),
             ReferentMatch::Several => KeyPart::None,

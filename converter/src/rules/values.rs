@@ -44,7 +44,7 @@ impl ValueTable {
     }
 
     /// The value of a type with this name. It is defined if it does not exist.
-    pub(crate) fn meet(&mut self, ty: TypeId, name: KeyPart, symbols: &mut Symbols) -> ValueId {
+    pub(crate) fn find_or_define(&mut self, ty: TypeId, name: KeyPart, symbols: &mut Symbols) -> ValueId {
         if let Some(value) = self.get(ty, name) {
             return value;
         }

@@ -18,7 +18,7 @@ pub struct LevelName {
 impl LevelName {
     /// The levels of a spec.
     #[must_use]
-    pub fn all_of(schema: &Schema) -> Vec<Self> {
+    pub fn from_schema(schema: &Schema) -> Vec<Self> {
         let name =
             |level: &tracer_format::schema::LevelInfo| Self { trace: schema.name.clone(), level: level.name.clone() };
         schema.levels.iter().map(name).collect()
@@ -32,5 +32,5 @@ pub fn levels_of_live(path: &Path) -> Vec<LevelName> {
     let schemas = entries.iter().filter(|entry| entry.kind == BlockKind::Schema);
     // The payload starts with the base id and the number of ids.
     let schemas = schemas.filter_map(|entry| Schema::decode(entry.payload.get(8..)?).ok());
-    schemas.flat_map(|schema| LevelName::all_of(&schema)).collect()
+    schemas.flat_map(|schema| LevelName::from_schema(&schema)).collect()
 }

@@ -65,7 +65,7 @@ pub(super) struct RecoveredPiece {
 
 impl LiveSnapshot {
     /// Copies the contents of the slots of a live file.
-    pub(super) fn take(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
+    pub(super) fn copy(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
         let unreadable = |error: std::io::Error| LiveError::Unreadable(error.to_string());
         // Opening a pipe or a device could block forever.
         if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
@@ -135,7 +135,7 @@ impl LiveSnapshot {
         let offset = place.offset;
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
-            if let Some(what) = impossible(&head, place.bytes) {
+            if let Some(what) = invalid_head(&head, place.bytes) {
                 self.faults.push((u64::from(place.bytes), LiveError::Slot { offset, what }));
                 return Ok(None);
             }
@@ -181,7 +181,7 @@ impl LiveSnapshot {
 }
 
 /// The reason why the head of a slot in use is invalid.
-fn impossible(head: &SlotHead, bytes: u32) -> Option<String> {
+fn invalid_head(head: &SlotHead, bytes: u32) -> Option<String> {
     let room = bytes - SLOT_HEAD_BYTES as u32;
     if head.used > room {
         return Some(format!("{} bytes in use, but the slot has space for {room}", head.used));

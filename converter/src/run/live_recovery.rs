@@ -82,7 +82,7 @@ impl ProcessBuilder {
                 }
             };
             let bytes = entry.payload.len() as u64;
-            if let Err(why) = adding.take(entry) {
+            if let Err(why) = adding.add_entry(entry) {
                 live.faults.push(LiveFault { bytes, why: LiveError::Schema(why.to_string()) });
             }
         }

@@ -47,7 +47,7 @@ impl<'b> ProcessNames<'b> {
     ///
     /// # Errors
     /// If the entry is an invalid schema.
-    pub(super) fn take(&mut self, entry: LiveLogEntry) -> Result<Option<LiveLogEntry>, FormatError> {
+    pub(super) fn add_entry(&mut self, entry: LiveLogEntry) -> Result<Option<LiveLogEntry>, FormatError> {
         let adds = match entry.kind {
             BlockKind::Process => {
                 let own = process_id(&entry.payload).is_none_or(|id| id == self.process_id);
@@ -128,10 +128,10 @@ pub(crate) fn missing_names(process: &ProcessInRun) -> io::Result<Vec<LiveLogEnt
     if !process.live_alone {
         let file = File::open(&process.path)?;
         let length = file.metadata()?.len().min(process.file_bytes);
-        scan(&file, length, &mut |found| building.take(found))?;
+        scan(&file, length, &mut |found| building.add_item(found))?;
     }
     let entries = entries_of(&live.path).map_err(|why| io::Error::other(format!("{}: {why}", live.path.display())))?;
     let mut adding = ProcessNames::new(&mut building, process.id);
     // The opening of the process has already reported invalid schemas.
-    Ok(entries.into_iter().filter_map(|entry| adding.take(entry).ok().flatten()).collect())
+    Ok(entries.into_iter().filter_map(|entry| adding.add_entry(entry).ok().flatten()).collect())
 }

@@ -40,10 +40,10 @@ impl ProcessInRun {
         let first = first_block(head);
         let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
         let live = live_file(path, first).or(known);
-        let snapshot = live.map(|live| (LiveSnapshot::take(&live, spool), live));
+        let snapshot = live.map(|live| (LiveSnapshot::copy(&live, spool), live));
         let length = file.metadata().map_err(read_error(0))?.len();
         let mut building = ProcessBuilder::default();
-        scan(&file, length, &mut |found| building.take(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
+        scan(&file, length, &mut |found| building.add_item(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         match snapshot {
             Some((snapshot, live)) if !building.process.ended => {
                 building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
@@ -61,7 +61,7 @@ impl ProcessInRun {
 
     /// A process from its live file alone, if its process file is missing or empty.
     pub(crate) fn open_live(path: &Path, spool: &mut Spool) -> Result<Self, LiveError> {
-        let snapshot = LiveSnapshot::take(path, spool)?;
+        let snapshot = LiveSnapshot::copy(path, spool)?;
         if snapshot.is_empty() {
             return Err(LiveError::Empty);
         }

@@ -31,7 +31,7 @@ fn left_by(mode: u32) -> u32 {
 
 /// Removes the bits that the inputs do not allow from a mode.
 #[must_use]
-pub fn restricted(mode: u32) -> u32 {
+pub fn restrict_mode(mode: u32) -> u32 {
     mode & LEFT.load(Ordering::Relaxed)
 }
 
@@ -40,13 +40,13 @@ pub fn restricted(mode: u32) -> u32 {
 #[must_use]
 pub fn permissions_of_file(there: Option<&Permissions>) -> Permissions {
     let mode = there.map_or_else(|| 0o666 & !umask(), |there| there.mode() & 0o7777);
-    Permissions::from_mode(restricted(mode))
+    Permissions::from_mode(restrict_mode(mode))
 }
 
 /// The permissions of a finished output folder.
 #[must_use]
 pub fn permissions_of_folder() -> Permissions {
-    Permissions::from_mode(restricted(0o777 & !umask()))
+    Permissions::from_mode(restrict_mode(0o777 & !umask()))
 }
 
 /// The umask of the process. `umask(2)` can read it only by changing it, so it is read from
@@ -64,7 +64,7 @@ fn umask() -> u32 {
 /// # Errors
 /// If a file of this name exists, or the file cannot be created.
 pub fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(restricted(0o666)).open(path)
+    OpenOptions::new().write(true).create_new(true).mode(restrict_mode(0o666)).open(path)
 }
 
 /// Creates an output file, or empties an existing one.
@@ -72,7 +72,7 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(restricted(0o666)).open(path)
+    OpenOptions::new().write(true).create(true).truncate(true).mode(restrict_mode(0o666)).open(path)
 }
 
 /// Creates a temporary file in the folder of `target`, exclusively and readable by its owner only.
@@ -81,7 +81,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If the file cannot be created.
 pub fn create_temporary(target: &Path) -> io::Result<(File, PathBuf)> {
-    temporary(target, |path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))
+    create_unique(target, |path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))
 }
 
 /// Creates a temporary folder in the same way.
@@ -90,10 +90,10 @@ pub fn create_temporary(target: &Path) -> io::Result<(File, PathBuf)> {
 /// If the folder cannot be created.
 pub fn create_temporary_folder(target: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt as _;
-    Ok(temporary(target, |path| fs::DirBuilder::new().mode(0o700).create(path))?.1)
+    Ok(create_unique(target, |path| fs::DirBuilder::new().mode(0o700).create(path))?.1)
 }
 
-fn temporary<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
+fn create_unique<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     /// A killed process with the same id may have left temporary files.
     const MOST_TRIES: u32 = 1000;
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -416,7 +416,7 @@ impl ProcessInRun {
     /// Number of records that the recorder dropped: the maximum of the counts in the streams, in
     /// the live file and in the end block.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped_records(&self) -> u64 {
         let streams = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.dropped));
         let live = self.live.as_ref().map_or(0, |live| live.dropped);
         streams.max(live).max(self.totals.map_or(0, |(_, dropped)| dropped))

@@ -38,7 +38,7 @@ pub(super) struct ProcessBuilder {
 }
 
 impl ProcessBuilder {
-    pub(super) fn take(&mut self, found: ScanItem<'_>) {
+    pub(super) fn add_item(&mut self, found: ScanItem<'_>) {
         match found {
             ScanItem::Damage { offset, bytes, why, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
@@ -261,10 +261,10 @@ impl ProcessBuilder {
         self.process.file_bytes = length;
         self.process.next_sequence = self.numbers.iter().max().map_or(0, |last| last.saturating_add(1));
         self.process.missing_blocks = gaps(self.numbers);
-        self.process.strings = dense(self.strings);
-        self.process.sites = dense(self.sites);
+        self.process.strings = dense_table(self.strings);
+        self.process.sites = dense_table(self.sites);
         self.process.anchors.sort_by_key(|anchor| anchor.ticks);
-        self.process.streams = self.streams.into_sorted().into_iter().map(closed).collect();
+        self.process.streams = self.streams.into_sorted().into_iter().map(close_stream).collect();
         set_threads(&mut self.process);
         self.process
     }
@@ -272,7 +272,7 @@ impl ProcessBuilder {
 
 /// Sorts the blocks of a stream, removes duplicates, and counts missing blocks. If a block of the
 /// live file has the number of a block of the file, it contains further records of this block.
-fn closed(mut stream: StreamInRun) -> StreamInRun {
+fn close_stream(mut stream: StreamInRun) -> StreamInRun {
     stream.blocks.sort_by_key(|block| (block.header.sequence, block.live, block.payload_offset));
     stream.blocks.dedup_by_key(|block| (block.header.sequence, block.live));
     let (mut expected, mut live) = (0u64, false);
@@ -308,7 +308,7 @@ fn gaps(mut numbers: Vec<u64>) -> u64 {
 
 /// A table indexed by id. Recorders assign dense ids. An id far beyond the number of entries is
 /// therefore invalid and ignored.
-fn dense<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
+fn dense_table<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
     let mut ids: Vec<u32> = entries.iter().map(|(id, _)| *id).collect();
     ids.sort_unstable();
     ids.dedup();

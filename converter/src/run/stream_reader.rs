@@ -148,7 +148,7 @@ impl<'r> RunStreamReader<'r> {
 
     /// Number of dropped records that `lost` records have reported so far.
     #[must_use]
-    pub const fn lost(&self) -> u64 {
+    pub const fn reported_drops(&self) -> u64 {
         self.lost
     }
 
@@ -265,7 +265,7 @@ impl<'r> RunStreamReader<'r> {
         let expected = block.header.records as usize;
         let bytes = (block.header.raw_bytes as usize).saturating_add(expected.saturating_mul(RECORD_MEMORY));
         (self.payload, self.memory) = (Rc::default(), BudgetShare::default());
-        let Some(memory) = BudgetShare::take(bytes) else { return Ok(None) };
+        let Some(memory) = BudgetShare::reserve(bytes) else { return Ok(None) };
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         let stored = &self.stored[..filled];
         let is_plain = |(id, size): (u16, usize)| match self.extents.get(usize::from(id)) {
@@ -464,7 +464,7 @@ impl<'r> RunStreamReader<'r> {
         self.at = 0;
         self.ticks = block.header.first_ticks;
         self.memory = BudgetShare::default();
-        let room = BudgetShare::take(block.header.raw_bytes as usize);
+        let room = BudgetShare::reserve(block.header.raw_bytes as usize);
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         // Waiting records may still refer to the last block. This one then gets its own memory.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
@@ -510,7 +510,7 @@ impl RecordPosition {
     }
 
     /// A record whose `length` bytes of fields are stored outside a block.
-    pub(crate) const fn detached((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
+    pub(crate) const fn outside_block((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
         Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
     }
 

@@ -43,7 +43,7 @@ pub(crate) struct BudgetShare(usize);
 
 impl BudgetShare {
     /// Reserves bytes of the budget; `None` if they exceed it.
-    pub(super) fn take(bytes: usize) -> Option<Self> {
+    pub(super) fn reserve(bytes: usize) -> Option<Self> {
         let before = USED.fetch_add(bytes, Relaxed);
         let memory = Self(bytes);
         (before.saturating_add(bytes) <= budget()).then_some(memory)

@@ -119,13 +119,13 @@ impl CutJob<'_> {
         let all: u64 = process.streams.iter().map(StreamInRun::records).sum();
         let taken: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
         self.made.left_out += all - taken;
-        self.tell(all - taken);
+        self.report_progress(all - taken);
         if streams.is_empty() {
             return Ok(());
         }
         self.made.processes += 1;
         self.made.streams += streams.len();
-        let missed = self.missed(process, streams);
+        let missed = self.gaps_in_range(process, streams);
         let is_kept = |stream: u32| streams.binary_search_by_key(&stream, |(_, kept)| kept.number).is_ok();
         let ends = self.ends(process, streams);
         let mut writer = RecordWriter::copy_of(process, folder, is_kept, &missed, &ends)?;
@@ -137,8 +137,8 @@ impl CutJob<'_> {
             let mut ordinal = 0;
             for block in &stream.blocks {
                 let records = u64::from(block.header.records);
-                writer.dropped(stream.number, block.header.dropped);
-                self.tell(records);
+                writer.set_dropped(stream.number, block.header.dropped);
+                self.report_progress(records);
                 let is_out = self.date(*number, block.header.last_ticks, u64::MAX) < GlobalNanos(from)
                     || self.date(*number, block.header.first_ticks, 0) > GlobalNanos(to);
                 // If the causal pass shifts records, timestamps depend on the position in the
@@ -160,7 +160,7 @@ impl CutJob<'_> {
                 }
                 let Ok(unpacked) = unpacked else {
                     self.made.unreadable += records;
-                    writer.unreadable(stream.number, records, block.header.first_ticks, block.header.last_ticks)?;
+                    writer.report_unreadable(stream.number, records, block.header.first_ticks, block.header.last_ticks)?;
                     continue;
                 };
                 let of = (*number, *stream, &mut ordinal);
@@ -172,7 +172,7 @@ impl CutJob<'_> {
                     self.made.unreadable += records;
                     let to = block.header.last_ticks;
                     if self.selection.takes_some_of(self.date(*number, from, 0), self.date(*number, to, u64::MAX)) {
-                        writer.unreadable(stream.number, records, from, to)?;
+                        writer.report_unreadable(stream.number, records, from, to)?;
                     }
                 }
             }
@@ -182,7 +182,7 @@ impl CutJob<'_> {
     }
 
     /// The gaps within the selected time range.
-    fn missed(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> MissingRecords {
+    fn gaps_in_range(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> MissingRecords {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
         let is_wanted = |gap: &RecordGap| {
             let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
@@ -247,7 +247,7 @@ impl CutJob<'_> {
                 }
                 let start = lost.map_or(time, |lost| self.date(number, lost.first_ticks, 0));
                 if self.selection.takes_some_of(start, time) {
-                    writer.raw(stream.number, record.id, record.ticks, record.body)?;
+                    writer.write_raw(stream.number, record.id, record.ticks, record.body)?;
                 }
                 continue;
             }
@@ -260,19 +260,19 @@ impl CutJob<'_> {
             }
             kept += 1;
             if let Some(mark) = mark {
-                writer.raw(stream.number, ID_LOST, record.ticks, &mark.encode())?;
+                writer.write_raw(stream.number, ID_LOST, record.ticks, &mark.encode())?;
             }
             body.clear();
             if process.record_type(record.id).is_some_and(|kind| kind.located) {
                 body.extend_from_slice(&record.site.to_le_bytes());
             }
             body.extend_from_slice(record.body);
-            writer.raw(stream.number, record.id, record.ticks, &body)?;
+            writer.write_raw(stream.number, record.id, record.ticks, &body)?;
         }
         Ok((kept, seen, Ok(())))
     }
 
-    fn tell(&mut self, records: u64) {
+    fn report_progress(&mut self, records: u64) {
         self.done += records;
         if let Some(progress) = self.progress {
             progress(self.done, self.plan.records());

@@ -247,7 +247,7 @@ fn record<E>(
     let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
     let scope = plan.scope(feed.stream, program, item.time, (item.place.site, item.place.ordinal), body);
     scratch.clear();
-    let vals = values(&scope.shown(), scratch, symbols);
+    let vals = values(&scope.with_corrected_time(), scratch, symbols);
     let text: &str = scratch;
     let lists: Vec<Vec<DumpValue<'_>>> = vals
         .iter()

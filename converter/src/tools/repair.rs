@@ -200,10 +200,10 @@ impl RepairWriter<'_, '_> {
             (BlockKind::Stream, Some(_)) => return Ok(()),
             _ => PROCESS_STREAM,
         };
-        self.raw(entry.kind, stream, entry.entries, &entry.payload)
+        self.write_raw(entry.kind, stream, entry.entries, &entry.payload)
     }
 
-    fn raw(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {
+    fn write_raw(&mut self, kind: BlockKind, stream: u32, entries: u32, payload: &[u8]) -> io::Result<()> {
         let bytes = u32::try_from(payload.len()).map_err(io::Error::other)?;
         let header = BlockHeader {
             kind: kind as u8,
@@ -295,7 +295,7 @@ impl RepairWriter<'_, '_> {
         let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
-        append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped());
+        append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped_records());
         if process.repeated_dates > 0 {
             append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
         }
@@ -313,7 +313,7 @@ impl RepairWriter<'_, '_> {
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
         append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));
-        self.raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
+        self.write_raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
         self.out.flush()
     }
 
@@ -383,7 +383,7 @@ fn packer(process: &ProcessInRun) -> BlockPacker {
     for provider in &process.providers {
         for (id, kind) in (provider.base..).zip(&provider.schema.records) {
             if let Some(shape) = RecordShape::of(id, kind) {
-                packer.learn(shape);
+                packer.add_type(shape);
             }
         }
     }

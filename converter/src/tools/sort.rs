@@ -110,7 +110,7 @@ pub fn sort<W: Write>(
         ahead,
         readers,
     };
-    let passed = pass.run(tell, &mut RecordVisitorFn(|due: RecordRef<'_>| Ok(writing.take(&due)?)))?;
+    let passed = pass.run(tell, &mut RecordVisitorFn(|due: RecordRef<'_>| Ok(writing.write_record(&due)?)))?;
     writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, diagnostics))
 }
@@ -169,7 +169,7 @@ impl<W: Write> SortWriter<'_, W> {
                 let ids = u32::try_from(provider.schema.records.len()).unwrap_or(0);
                 self.file.schema(provider.base, ids, &provider.schema.encode())?;
                 let shapes = (provider.base..).zip(&provider.schema.records);
-                shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| self.file.learn(shape));
+                shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| self.file.set_layout(shape));
             }
             for (id, text) in (0u32..).zip(&process.strings) {
                 text.iter().for_each(|text| self.file.names().set_string(id, text));
@@ -216,7 +216,7 @@ impl<W: Write> SortWriter<'_, W> {
         ticks_of(self.zero, date)
     }
 
-    fn take(&mut self, due: &RecordRef<'_>) -> io::Result<()> {
+    fn write_record(&mut self, due: &RecordRef<'_>) -> io::Result<()> {
         let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
         let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[due.stream]);
         let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(due.stream, ticks), due.ordinal));
@@ -226,9 +226,9 @@ impl<W: Write> SortWriter<'_, W> {
             let count = self.gap_of(due.stream, &lost).unwrap_or(lost.count);
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {
-                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped);
+                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped_records);
                 self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
-                self.file.dropped(stream, self.dropped[due.stream]);
+                self.file.set_dropped(stream, self.dropped[due.stream]);
             }
             return self.file.record(
                 stream,
@@ -259,7 +259,7 @@ impl<W: Write> SortWriter<'_, W> {
     fn finish(mut self) -> io::Result<SortSummary> {
         let streams = self.run.processes.iter().flat_map(|process| &process.streams);
         for (number, stream) in (0u32..).zip(streams) {
-            self.file.dropped(number, stream.dropped);
+            self.file.set_dropped(number, stream.dropped);
         }
         let mut stream = 0;
         for (number, process) in (0u32..).zip(&self.run.processes) {
@@ -270,7 +270,7 @@ impl<W: Write> SortWriter<'_, W> {
             self.file.end_with(number, process.missing_records(), end_tags(process, end));
         }
         let ended: Vec<Option<u64>> =
-            self.run.processes.iter().map(|process| process.ended.then(|| process.dropped())).collect();
+            self.run.processes.iter().map(|process| process.ended.then(|| process.dropped_records())).collect();
         self.file.finish_all(&ended)?;
         Ok(self.made)
     }

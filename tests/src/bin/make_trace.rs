@@ -23,7 +23,7 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
 }
 
-fn now() -> u64 {
+fn current_nanos() -> u64 {
     NOW.get()
 }
 
@@ -177,7 +177,7 @@ fn main() -> ExitCode {
         eprintln!("usage: make_trace FOLDER [STATES [THREADS [NANOSECONDS FROM MESSAGE TO MESSAGE]]]");
         return ExitCode::FAILURE;
     };
-    tracer_rt::set_clock(now, 1_000_000_000);
+    tracer_rt::set_clock(current_nanos, 1_000_000_000);
     let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.into());
     config.policies = vec![("all".into(), tracer_rt::OverflowPolicy::Block)];

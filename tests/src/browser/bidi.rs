@@ -133,7 +133,7 @@ impl BidiPage {
         let ask =
             json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
         let answer = self.link().ask("script.callFunction", &ask).ok()?;
-        Some(plain(&answer["result"]))
+        Some(plain_json(&answer["result"]))
     }
 
     /// Performs actions with the pointer or the keys.
@@ -163,7 +163,7 @@ impl PageDriver for BidiPage {
         let ask =
             json!({ "expression": expression, "target": target, "awaitPromise": true, "serializationOptions": depth });
         let answer = self.call("script.evaluate", &ask);
-        if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain(&answer["result"])) }
+        if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain_json(&answer["result"])) }
     }
 
     fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
@@ -173,14 +173,14 @@ impl PageDriver for BidiPage {
         }
         let ask = json!({ "context": self.context, "locator": { "type": "accessibility", "value": wanted } });
         let found = self.call("browsingContext.locateNodes", &ask);
-        let nodes: Vec<Value> = found["nodes"].as_array().into_iter().flatten().map(shared).collect();
+        let nodes: Vec<Value> = found["nodes"].as_array().into_iter().flatten().map(shared_reference).collect();
         // Screen readers skip invisible elements.
         let names = self.function(&READ_OUT.replace("NAME", NAME), &nodes).unwrap_or_default();
         let element = |(node, name): (Value, &Value)| Some(PageElement { node, name: name.as_str()?.to_owned() });
         nodes.into_iter().zip(names.as_array().into_iter().flatten()).filter_map(element).collect()
     }
 
-    fn shown(&mut self, node: &Value) -> Option<CssPosition> {
+    fn visible_position(&mut self, node: &Value) -> Option<CssPosition> {
         let measure = "element => { const { x, y, width, height } = element.getBoundingClientRect();
             return element.isConnected && element.checkVisibility() ? [x, y, width, height] : null; }";
         let corner = self.function(measure, std::slice::from_ref(node))?;
@@ -228,15 +228,15 @@ impl PageDriver for BidiPage {
         // As a user types capital letters.
         let is_shifted = value.chars().all(char::is_uppercase);
         if is_shifted {
-            self.hold("Shift", true);
+            self.set_key_down("Shift", true);
         }
         self.keys(&[json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]);
         if is_shifted {
-            self.hold("Shift", false);
+            self.set_key_down("Shift", false);
         }
     }
 
-    fn hold(&mut self, key: &str, down: bool) {
+    fn set_key_down(&mut self, key: &str, down: bool) {
         let value = match key {
             "Alt" => "\u{e00a}",
             "Control" => "\u{e009}",
@@ -280,17 +280,17 @@ impl PageDriver for BidiPage {
 }
 
 /// A node in the form in which the protocol accepts it.
-fn shared(node: &Value) -> Value {
+fn shared_reference(node: &Value) -> Value {
     json!({ "sharedId": node["sharedId"] })
 }
 
 /// A value as plain JSON. The protocol wraps each value with its type.
-fn plain(value: &Value) -> Value {
+fn plain_json(value: &Value) -> Value {
     let inside = &value["value"];
     match value["type"].as_str() {
-        Some("array" | "set") => inside.as_array().into_iter().flatten().map(plain).collect(),
+        Some("array" | "set") => inside.as_array().into_iter().flatten().map(plain_json).collect(),
         Some("object" | "map") => {
-            let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), plain(&pair[1])));
+            let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), plain_json(&pair[1])));
             Value::Object(inside.as_array().into_iter().flatten().filter_map(pair).collect::<Map<_, _>>())
         }
         // NaN and infinite numbers are texts here.

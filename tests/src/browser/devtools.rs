@@ -159,7 +159,7 @@ impl PageDriver for DevToolsPage {
             .collect()
     }
 
-    fn shown(&mut self, node: &Value) -> Option<CssPosition> {
+    fn visible_position(&mut self, node: &Value) -> Option<CssPosition> {
         let model = self.ask("DOM.getBoxModel", &json!({ "backendNodeId": node })).ok()?;
         let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
         Some(CssPosition { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
@@ -217,7 +217,7 @@ impl PageDriver for DevToolsPage {
         self.call("Input.dispatchKeyEvent", &up);
     }
 
-    fn hold(&mut self, key: &str, down: bool) {
+    fn set_key_down(&mut self, key: &str, down: bool) {
         if key == " " {
             let (kind, text) = if down { ("keyDown", " ") } else { ("keyUp", "") };
             let ask = json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": 32 });

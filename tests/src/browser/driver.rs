@@ -21,7 +21,7 @@ pub(super) trait PageDriver: Debug {
     fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement>;
 
     /// The position of an element, if it is visible.
-    fn shown(&mut self, node: &Value) -> Option<CssPosition>;
+    fn visible_position(&mut self, node: &Value) -> Option<CssPosition>;
 
     /// The visible text of an element. For a field, its contents.
     fn text(&mut self, node: &Value) -> String;
@@ -33,7 +33,7 @@ pub(super) trait PageDriver: Debug {
     fn key(&mut self, key: &str);
 
     /// Holds `Alt`, `Control`, `Shift` or the space bar down from now on, or releases it.
-    fn hold(&mut self, key: &str, down: bool);
+    fn set_key_down(&mut self, key: &str, down: bool);
 
     /// Types a text.
     fn type_text(&mut self, text: &str);

@@ -61,15 +61,15 @@ impl LanguageRun {
         Some(format!(
             "line {line} of {length} differs from byte {same} on\n  {:>14}: {}\n  {:>14}: {}",
             self.language,
-            around(&ours, same),
+            context_of(&ours, same),
             other.language,
-            around(&theirs, same)
+            context_of(&theirs, same)
         ))
     }
 }
 
 /// The part of a long line around the first difference.
-fn around(line: &str, at: usize) -> String {
+fn context_of(line: &str, at: usize) -> String {
     const BEFORE: usize = 200;
     const SHOWN: usize = 600;
     let start = at.saturating_sub(BEFORE);

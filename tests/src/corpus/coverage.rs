@@ -79,22 +79,22 @@ const FEATURES: [&str; 41] = [
 
 /// All features that must occur in some case.
 #[must_use]
-pub fn wanted() -> BTreeSet<String> {
+pub fn required_features() -> BTreeSet<String> {
     let mut wanted: BTreeSet<String> = FEATURES.iter().map(|&feature| feature.to_owned()).collect();
     for scalar in SCALARS {
-        wanted.insert(ty(FieldType::One(scalar)));
+        required_features.insert(ty(FieldType::One(scalar)));
         // Arrays cannot contain counted types.
         if scalar.bytes().is_some() {
-            wanted.insert(ty(FieldType::Fixed(scalar, 2)));
-            wanted.insert(ty(FieldType::Variable(scalar)));
+            required_features.insert(ty(FieldType::Fixed(scalar, 2)));
+            required_features.insert(ty(FieldType::Variable(scalar)));
         }
     }
-    wanted
+    required_features
 }
 
 /// The features that a case covers.
 #[must_use]
-pub fn covered(case: &CorpusCase) -> BTreeSet<String> {
+pub fn covered_features(case: &CorpusCase) -> BTreeSet<String> {
     let specs = case.compile();
     let mut found = BTreeSet::new();
     let mut add = |feature: &str, holds: bool| {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The folder of the cache.
-fn kept() -> PathBuf {
+fn cache_folder() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let deps = own.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo writes tests to `deps`");
     let target = deps.ancestors().nth(2).expect("`deps` is in the folder of a profile in the target folder");
@@ -42,7 +42,7 @@ fn lock_of(key: u64) -> Arc<Mutex<()>> {
 ///
 /// # Panics
 /// If the folders cannot be written.
-pub fn compiled<E>(
+pub fn compile_once<E>(
     to: &Path,
     compiler: &str,
     inputs: impl Hash,
@@ -54,7 +54,7 @@ pub fn compiled<E>(
     let key = hasher.finish();
     let lock = lock_of(key);
     let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = kept().join(format!("{key:016x}"));
+    let folder = cache_folder().join(format!("{key:016x}"));
     if !folder.exists() {
         let new = folder.with_extension(std::process::id().to_string());
         std::fs::create_dir_all(&new).expect("the target folder can be written");

@@ -54,8 +54,8 @@ impl ProcessFile {
             if let (Value::Date(date), false) = (value, user) {
                 assert!(date <= ticks, "the timestamp of `{}` is after that of its record", field.name);
             }
-            let _ = write!(text, " {}={}", field.name, self.plain(schema, value));
-            let _ = write!(listed, " {}={}", field.name, self.shown(schema, value, user));
+            let _ = write!(text, " {}={}", field.name, self.plain_value(schema, value));
+            let _ = write!(listed, " {}={}", field.name, self.readable_value(schema, value, user));
         }
         assert_eq!(at, body.len(), "the fields of `{}` cover all of its bytes", ty.name);
         if user {
@@ -64,15 +64,15 @@ impl ProcessFile {
         TextRecord { ticks, text, listed, bytes, place }
     }
 
-    fn interned(&self, id: u32) -> &str {
+    fn interned_text(&self, id: u32) -> &str {
         if id == 0 { "" } else { self.strings.get(&id).expect("the string is known") }
     }
 
     /// A value in the notation of `tracer_format`.
-    fn plain(&self, schema: &Schema, value: Value<'_>) -> String {
+    fn plain_value(&self, schema: &Schema, value: Value<'_>) -> String {
         match value {
             Value::Date(_) => "<date>".into(),
-            Value::Interned(id) => format!("{:?}", self.interned(id)),
+            Value::Interned(id) => format!("{:?}", self.interned_text(id)),
             Value::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
             Value::Enum { index, value } => {
                 schema.enums[index as usize].name_of(value).expect("the value is known").to_owned()
@@ -84,7 +84,7 @@ impl ProcessFile {
     }
 
     /// A value for readers.
-    fn shown(&self, schema: &Schema, value: Value<'_>, user: bool) -> String {
+    fn readable_value(&self, schema: &Schema, value: Value<'_>, user: bool) -> String {
         match value {
             Value::Unsigned(number) => number.to_string(),
             Value::Signed(number) => number.to_string(),
@@ -95,14 +95,14 @@ impl ProcessFile {
             Value::Bool(yes) => yes.to_string(),
             Value::Date(date) if user => date.to_string(),
             Value::Pointer(address) => format!("{address:#x}"),
-            Value::Interned(id) => shortened(self.interned(id).as_bytes()),
-            Value::Text(text) => shortened(text),
+            Value::Interned(id) => shorten_text(self.interned_text(id).as_bytes()),
+            Value::Text(text) => shorten_text(text),
             Value::Bytes(bytes) => listing(bytes.iter().map(|byte| format!("{byte:02x}")), bytes),
             Value::Array(scalar, bytes) => {
                 let elements = array_elements(scalar, bytes);
-                listing(elements.map(|element| self.shown(schema, element, user)), if user { bytes } else { &[] })
+                listing(elements.map(|element| self.readable_value(schema, element, user)), if user { bytes } else { &[] })
             }
-            Value::Date(_) | Value::Enum { .. } => self.plain(schema, value),
+            Value::Date(_) | Value::Enum { .. } => self.plain_value(schema, value),
         }
     }
 }
@@ -121,7 +121,7 @@ fn size(field: &FieldInfo, rest: &[u8]) -> usize {
     }
 }
 
-fn shortened(text: &[u8]) -> String {
+fn shorten_text(text: &[u8]) -> String {
     let whole = String::from_utf8_lossy(text);
     if text.len() <= SHOWN {
         return format!("{whole:?}");

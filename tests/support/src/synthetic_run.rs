@@ -81,7 +81,7 @@ impl SyntheticFile {
         let id = process_id(process.pid);
         let mut packer = BlockPacker::default();
         for (id, kind) in (1..).zip(&schema.records) {
-            packer.learn(RecordShape::of(id, kind).unwrap());
+            packer.add_type(RecordShape::of(id, kind).unwrap());
         }
         let (bytes, codec) = (preamble().to_vec(), PayloadCodec::Raw);
         let mut file = Self { bytes, id, sequence: 0, written: 0, strings: 0, codec, packer };

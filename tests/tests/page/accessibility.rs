@@ -26,7 +26,7 @@ fn faults(browser: &mut BrowserPage) -> Value {
 /// Checks states that are open only for a while: search results, the source, the field of a filter,
 /// menus.
 fn states_of_a_moment(browser: &mut BrowserPage, theme: &str) {
-    browser.holding("Control", |browser| browser.key("f"));
+    browser.with_key_down("Control", |browser| browser.key("f"));
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
     browser.key("Enter");
@@ -90,7 +90,7 @@ fn axe_finds_nothing_in_any_state_and_theme() {
         browser.wait("document.querySelector('#sheet').open");
         assert_eq!(faults(&mut browser), json!([]), "{theme}, help");
         press(&mut browser, "button", "Close");
-        browser.holding("Control", |browser| browser.key("k"));
+        browser.with_key_down("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
         assert_eq!(faults(&mut browser), json!([]), "{theme}, palette");
         browser.key("Escape");

@@ -21,7 +21,7 @@ fn the_last_rows_are_in_sight_again_below_a_chain_of_filters() {
     browser.wait("document.querySelector('#chain').checkVisibility()");
     browser.wait(SETTLED);
     let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
-    browser.holding("Shift", |browser| browser.wheel(at, 100_000.0));
+    browser.with_key_down("Shift", |browser| browser.wheel(at, 100_000.0));
     let at_end = "(({ scrollTop, clientHeight, scrollHeight }) => scrollTop > 100 && scrollTop + clientHeight >= scrollHeight - 1)(document.querySelector('#scroller'))";
     browser.wait(&format!("{at_end} && /scroll=\\d+/.test(location.hash)"));
     browser.wait(SETTLED);
@@ -39,7 +39,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     let (mut browser, chart) = open(&viewer);
     let steps = browser.evaluate("history.length");
     let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
-    browser.holding("Shift", |browser| browser.wheel(at, 300.0));
+    browser.with_key_down("Shift", |browser| browser.wheel(at, 300.0));
     browser.wait("document.querySelector('#scroller').scrollTop > 100");
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -141,7 +141,7 @@ fn what_is_looked_for_is_in_the_address() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let steps = browser.evaluate("history.length");
-    browser.holding("Control", |browser| browser.key("f"));
+    browser.with_key_down("Control", |browser| browser.key("f"));
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
     browser.key("Enter");

@@ -32,7 +32,7 @@ fn each_row_has_a_pie_and_a_line_of_a_table() {
     assert!(table.contains("250 ms") || table.contains("250.0 ms") || table.contains("0.250 s"), "{table}");
     // Only the selected rows; the same as columns; a pie leads to its row.
     let at = browser.place_of("row", "thread 0.1").center();
-    browser.holding("Control", |browser| browser.click(at));
+    browser.with_key_down("Control", |browser| browser.click(at));
     browser.wait("document.querySelectorAll('#times .each li').length === 1");
     press(&mut browser, "radio", "Columns");
     browser.wait("document.querySelectorAll('#times[data-form=columns] .each rect').length === 2");

@@ -29,7 +29,7 @@ fn many() -> String {
 }
 
 fn find(browser: &mut BrowserPage, what: &str) {
-    browser.holding("Control", |browser| browser.key("f"));
+    browser.with_key_down("Control", |browser| browser.key("f"));
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(what);
     browser.key("Enter");
@@ -58,7 +58,7 @@ fn all_hits_are_counted_listed_and_stepped_through() {
     says(&mut browser, "1 300 found");
     assert_eq!(browser.evaluate("document.querySelectorAll('#hits li').length"), 500);
     // The hit before the first is the last one.
-    browser.holding("Shift", |browser| browser.key("Enter"));
+    browser.with_key_down("Shift", |browser| browser.key("Enter"));
     place(&mut browser, "1 300 of 1 300");
     begins(&mut browser, "12.99");
     // It is visible in the list, although the inspector takes some of the space.
@@ -68,9 +68,9 @@ fn all_hits_are_counted_listed_and_stepped_through() {
     );
     browser.key("Enter");
     place(&mut browser, "1 of 1 300");
-    browser.holding("Shift", |browser| browser.key("Enter"));
+    browser.with_key_down("Shift", |browser| browser.key("Enter"));
     place(&mut browser, "1 300 of 1 300");
-    browser.holding("Shift", |browser| browser.key("Enter"));
+    browser.with_key_down("Shift", |browser| browser.key("Enter"));
     place(&mut browser, "1 299 of 1 300");
     browser.key("Enter");
     browser.key("Enter");
@@ -104,7 +104,7 @@ fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
     // The end of the list becomes visible, so that the list grows. A refill would replace the
     // button that is held down.
     browser.evaluate("document.querySelectorAll('#hits button')[498].focus({ preventScroll: true })");
-    browser.holding(" ", |browser| {
+    browser.with_key_down(" ", |browser| {
         browser.evaluate(
             "new Promise((done) => { document.querySelector('#hits').scrollTop = 1e6; window.setTimeout(done, 1000); })",
         );
@@ -219,7 +219,7 @@ fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited(
     find(&mut browser, "working");
     says(&mut browser, "counting… 5 found, 34.0 %");
     browser.evaluate("document.querySelectorAll('#hits button')[2].focus()");
-    browser.holding(" ", |browser| {
+    browser.with_key_down(" ", |browser| {
         browser.evaluate("window.letGo()");
         says(browser, "1 300 found");
     });

@@ -170,7 +170,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
 fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
-    browser.holding("Control", |browser| browser.key("f"));
+    browser.with_key_down("Control", |browser| browser.key("f"));
     browser.type_text("size=4096");
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '1 found'");
@@ -209,7 +209,7 @@ fn what_is_measured_is_what_is_counted() {
     browser.wait("document.querySelector('#times table')");
     let row = spot(&mut browser, &chart, 0.5, "worker 1").1;
     let place = browser.place(&chart);
-    browser.holding("Control", |browser| {
+    browser.with_key_down("Control", |browser| {
         browser.drag((place.x + place.width * 0.62, row), (place.x + place.width * 0.75, row));
     });
     browser.wait("location.hash.includes('measured=')");

@@ -121,7 +121,7 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
     browser.key("+");
     browser.wait(SETTLED);
     // A new viewer shows the present trace: it does not use the index of the earlier one.
-    let again = ViewProcess::again(&viewer);
+    let again = ViewProcess::other_user_as(&viewer);
     let (mut browser, chart) = open(&again);
     let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
     browser.click(at);
@@ -135,7 +135,7 @@ fn an_index_that_is_stale_or_damaged_is_made_anew() {
     let trace = viewer.folder.path().join("two-nodes.paje");
     let index = viewer.folder.path().join("two-nodes.paje.tmtx");
     let look = || {
-        let again = ViewProcess::again(&viewer);
+        let again = ViewProcess::other_user_as(&viewer);
         let (mut browser, chart) = open(&again);
         let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
         browser.click(at);
@@ -227,7 +227,7 @@ fn names_of_any_kind_are_texts_everywhere() {
         browser.key("2");
         browser.wait("document.querySelector('#times table')");
         assert!(has(&read(&mut browser, "tabpanel", "Statistics")), "the table");
-        browser.holding("Control", |browser| browser.key("f"));
+        browser.with_key_down("Control", |browser| browser.key("f"));
         browser.type_text("kind:state <600ms");
         browser.key("Enter");
         browser.wait("document.querySelector('#find-says').innerText === '8 found'");

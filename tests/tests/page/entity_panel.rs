@@ -74,7 +74,7 @@ fn what_is_too_small_to_be_drawn_is_found_and_shown() {
     press(&mut browser, "button", "All rows");
     press(&mut browser, "menuitem", "Fold groups");
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 2");
-    browser.holding("Control", |browser| browser.key("f"));
+    browser.with_key_down("Control", |browser| browser.key("f"));
     browser.type_text("quick <1us in:\"node 1\"");
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '1 found'");

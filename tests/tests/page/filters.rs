@@ -11,7 +11,7 @@ const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 
 
 fn press_with_control(browser: &mut BrowserPage, row: &str) {
     let at = browser.place_of("row", row).center();
-    browser.holding("Control", |browser| browser.click(at));
+    browser.with_key_down("Control", |browser| browser.click(at));
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
     press(&mut browser, "switch", "Filter 1 is active: hide container thread 0.0");
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1"]);
-    browser.holding("Control", |browser| browser.key("y"));
+    browser.with_key_down("Control", |browser| browser.key("y"));
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"]);
     press(&mut browser, "button", "Remove filter 2: sort Node by name descending");
     wait_for_rows(&mut browser, &ALL);
@@ -118,7 +118,7 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
     }
     drop(browser);
     // Another run of the program: other timestamps, the same types.
-    let other = ViewProcess::beside(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
+    let other = ViewProcess::same_user_as(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
     let (mut browser, _) = open(&other);
     assert_eq!(chain(&mut browser), json!(["bright working of Activity"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -167,7 +167,7 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
         json!(null),
         "no value is dimmed by it"
     );
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     browser.wait("!document.querySelector('#filters').innerText.includes('working')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -259,7 +259,7 @@ fn filters_of_last_time_are_offered_again() {
     let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
     until("the filter lies beside the trace", kept);
 
-    let again = ViewProcess::again(&viewer);
+    let again = ViewProcess::other_user_as(&viewer);
     let (mut other, _) = open(&again);
     wait_for_rows(&mut other, &ALL);
     press(&mut other, "button", "Restore the last filter");

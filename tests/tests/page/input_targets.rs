@@ -62,8 +62,8 @@ fn keys_are_about_the_row_that_was_moved_to_last() {
     browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
     browser.wait(SETTLED);
     // Then keys move the focus, while the pointer rests.
-    browser.holding("Control", |browser| browser.key("z"));
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     wait_for_rows(&mut browser, &ALL);
     browser.evaluate("document.querySelector('#tree [role=row][tabindex=\"0\"]').focus()");
     browser.key("End");
@@ -115,10 +115,10 @@ fn what_is_looked_for_in_names_is_undone() {
     wait_for_rows(&mut browser, &["Node 0", "thread 0.1"]);
     browser.wait("location.hash.includes('names')");
     browser.evaluate("document.activeElement.blur()");
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     wait_for_rows(&mut browser, &ALL);
     assert_eq!(browser.evaluate("document.querySelector('#names').value"), "");
-    browser.holding("Control", |browser| browser.key("y"));
+    browser.with_key_down("Control", |browser| browser.key("y"));
     wait_for_rows(&mut browser, &["Node 0", "thread 0.1"]);
     assert_eq!(browser.evaluate("document.querySelector('#names').value"), "0.1");
 }
@@ -135,7 +135,7 @@ fn undoing_scrolls_back_to_where_it_was_done() {
     // All rows fold into their nodes, and no scrolling is possible.
     browser.key("_");
     browser.wait(&format!("{SETTLED} && {scrolled} < 50"));
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     browser.wait(&format!("{SETTLED} && {scrolled} > 50"));
     assert_eq!(browser.evaluate(scrolled), before);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

@@ -22,7 +22,7 @@ impl Keys {
         match key.split_once('+') {
             Some((held @ ("Ctrl" | "Alt"), key)) => {
                 let held = if held == "Ctrl" { "Control" } else { held };
-                self.browser.holding(held, |browser| browser.key(key));
+                self.browser.with_key_down(held, |browser| browser.key(key));
             }
             _ => self.browser.key(key),
         }
@@ -102,7 +102,7 @@ impl Keys {
         self.rows("H", &ALL);
         for name in ["thread 0.0", "thread 1.0"] {
             let at = self.browser.place_of("row", name).center();
-            self.browser.holding("Control", |browser| browser.click(at));
+            self.browser.with_key_down("Control", |browser| browser.click(at));
         }
         let at = self.browser.place_of("row", "thread 0.0").center();
         self.browser.point(at);
@@ -112,7 +112,7 @@ impl Keys {
         self.browser.wait(&format!("!({is_selected})"));
         self.press("x", is_selected);
         self.press("G", "document.querySelector('#filters').innerText.includes('group')");
-        self.browser.holding("Control", |browser| browser.key("z"));
+        self.browser.with_key_down("Control", |browser| browser.key("z"));
         self.browser.wait("!document.querySelector('#filters').innerText.includes('group')");
     }
 
@@ -146,7 +146,7 @@ impl Keys {
         self.browser.wait(&chosen("working"));
         let chart = self.browser.place(chart);
         let y = chart.y + chart.height - 20.0;
-        self.browser.holding("Control", |browser| {
+        self.browser.with_key_down("Control", |browser| {
             browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
         });
         self.browser.wait("!document.querySelector('#measured').hidden");

@@ -42,7 +42,7 @@ fn another_colour_comes_from_the_systems_dialog() {
     assert_eq!(colour(&mut browser, 0.75, "thread 0.1"), json!([0x40, 0x50, 0x60]));
     assert_eq!(browser.evaluate("document.querySelectorAll('input[type=color]').length"), 0, "the field is gone");
     // Colours that were only tried are not undone one by one.
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
     browser.wait("document.querySelector('#chain').hidden");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

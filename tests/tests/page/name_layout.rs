@@ -45,7 +45,7 @@ fn names_that_turn_leave_the_words_around_them_alone() {
         let place =
             "[...document.querySelectorAll('#inspector dd span')].find((one) => one.innerText.includes('thread 0.0'))";
         assert_eq!(browser.evaluate(&upright(place, "thread")), true, "{node:?}, the inspector");
-        browser.holding("Control", |browser| browser.key("f"));
+        browser.with_key_down("Control", |browser| browser.key("f"));
         browser.wait("document.activeElement.id === 'find-field'");
         browser.type_text("blocked");
         browser.key("Enter");
@@ -68,7 +68,7 @@ fn what_rows_stand_in_does_not_lie_over_their_names() {
     let middle = browser.place(&chart).center();
     for by in [400.0, 9.0, 7.0] {
         let before = browser.evaluate("document.querySelector('#scroller').scrollTop");
-        browser.holding("Shift", |browser| browser.wheel(middle, by));
+        browser.with_key_down("Shift", |browser| browser.wheel(middle, by));
         browser.wait(&format!("document.querySelector('#scroller').scrollTop !== {before}"));
         browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
         let over = "(() => { const pill = document.querySelector('#stuck button').getBoundingClientRect();

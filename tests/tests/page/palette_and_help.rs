@@ -11,7 +11,7 @@ fn everything_can_be_done_by_typing_its_name() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let palette = |browser: &mut BrowserPage, text: &str| {
-        browser.holding("Control", |browser| browser.key("k"));
+        browser.with_key_down("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
         browser.type_text(text);
     };

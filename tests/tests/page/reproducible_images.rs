@@ -116,7 +116,7 @@ fn escape(browser: &mut BrowserPage) {
 }
 
 fn undo(browser: &mut BrowserPage) {
-    browser.holding("Control", |browser| browser.key("z"));
+    browser.with_key_down("Control", |browser| browser.key("z"));
 }
 
 /// Presses a key of a row, with the pointer on the row.
@@ -142,7 +142,7 @@ fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
         ("hidden", |b| at_row(b, "h"), |b| b.key("H")),
         ("filtered and undone", |b| type_into(b, "F", "hide value blocked of Activity"), undo),
         ("without the panel", |b| b.key("l"), |b| b.key("l")),
-        ("behind the palette", |b| b.holding("Control", |b| b.key("k")), escape),
+        ("behind the palette", |b| b.with_key_down("Control", |b| b.key("k")), escape),
         ("behind the help sheet", |b| b.key("?"), escape),
         (
             "in the other themes",
@@ -170,7 +170,7 @@ fn a_page_that_was_just_opened_shows_what_the_address_says() {
     let mut eye = Eye { browser };
     let whole = eye.look();
     // Another user of the trace, with only the file.
-    let again = ViewProcess::again(&viewer);
+    let again = ViewProcess::other_user_as(&viewer);
     let (browser, _) = open(&again);
     Eye { browser }.sees(&whole, "in another page");
     eye.browser.key("t");

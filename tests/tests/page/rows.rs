@@ -33,7 +33,7 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
     assert_eq!(rows(&mut browser)[0], "thread 0.1", "first of all");
     let before = browser.place_of("row", "thread 0.1").center();
     let middle = browser.place(&chart).center();
-    browser.holding("Shift", |browser| browser.wheel(middle, 400.0));
+    browser.with_key_down("Shift", |browser| browser.wheel(middle, 400.0));
     browser.wait("document.querySelector('#scroller').scrollTop > 100");
     browser.wait(SETTLED);
     assert_eq!(browser.place_of("row", "thread 0.1").center().1.to_bits(), before.1.to_bits(), "it does not move");
@@ -81,7 +81,7 @@ fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
     let turned = ["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.0", "thread 0.1"];
     wait_for_rows(&mut browser, &turned);
     focus(&mut browser, "thread 0.0");
-    browser.holding("Alt", |browser| browser.key("ArrowDown"));
+    browser.with_key_down("Alt", |browser| browser.key("ArrowDown"));
     wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1", "Node 0", "thread 0.1", "thread 0.0"]);
     assert_eq!(
         browser.evaluate("document.activeElement.getAttribute('aria-label')"),
@@ -122,7 +122,7 @@ fn a_menu_says_all_that_can_be_done_to_a_row() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "Node 0");
-    browser.holding("Shift", |browser| browser.key("F10"));
+    browser.with_key_down("Shift", |browser| browser.key("F10"));
     let menu = read(&mut browser, "menu", "Node 0");
     for word in ["Inspect", "Fold", "Pin on top", "Hide", "Hide all others", "Move down", "Copy name"] {
         assert!(menu.contains(word), "{word} in {menu}");
@@ -168,7 +168,7 @@ fn the_address_alone_brings_everything_back() {
         browser.wait(SETTLED);
     }
     focus(&mut browser, "Node 1");
-    browser.holding("Alt", |browser| browser.key("ArrowUp"));
+    browser.with_key_down("Alt", |browser| browser.key("ArrowUp"));
     let arranged = ["thread 1.1", "Node 1", "thread 1.0", "Node 0"];
     wait_for_rows(&mut browser, &arranged);
     browser.key("g");

@@ -32,7 +32,7 @@ fn whatever_is_done_without_a_server_is_answered() {
     // Every line of the palette, in turn.
     let mut at = 0;
     loop {
-        browser.holding("Control", |browser| browser.key("k"));
+        browser.with_key_down("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
         let count = browser.evaluate("document.querySelectorAll('#choices [role=option]').length").as_u64().unwrap();
         if at >= count {

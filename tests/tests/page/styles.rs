@@ -135,7 +135,7 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
     let low = "document.querySelector('#legend .chip[style*=\"height: 6px\"]')";
     browser.wait(low);
     for text in ["size 0.5 blocked", "size 1.5 of Log", "shape circle"] {
-        browser.holding("Control", |browser| browser.key("z"));
+        browser.with_key_down("Control", |browser| browser.key("z"));
         browser.wait(&format!("!document.querySelector('#filters').innerText.includes('{text}')"));
     }
     assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
@@ -152,7 +152,7 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
-    let other = ViewProcess::beside(&viewer, &looked().replace("4 1.0", "4 1.5"));
+    let other = ViewProcess::same_user_as(&viewer, &looked().replace("4 1.0", "4 1.5"));
     let (mut browser, _) = open(&other);
     assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

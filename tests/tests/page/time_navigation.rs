@@ -181,7 +181,7 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
     // From near the beginning of `blocked` to near the end of the message.
     let from = spot(&mut browser, &chart, 0.502, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.398, "thread 1.1");
-    browser.holding("Control", |browser| browser.drag(from, to));
+    browser.with_key_down("Control", |browser| browser.drag(from, to));
     browser.wait("location.hash.includes('measured=400000000+500000000')");
     let said = read(&mut browser, "status", "Measurement");
     assert!(said.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{said}");

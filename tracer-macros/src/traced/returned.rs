@@ -49,7 +49,7 @@ fn is_future(ty: &Type) -> bool {
 }
 
 /// A statement that gives an async block its type, as the function's signature would.
-pub(super) fn typed(output: &ReturnType) -> TokenStream {
+pub(super) fn type_annotation(output: &ReturnType) -> TokenStream {
     let mut ty = match output {
         ReturnType::Default => parse_quote!(()),
         ReturnType::Type(_, ty) => (**ty).clone(),

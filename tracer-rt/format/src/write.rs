@@ -192,8 +192,8 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Sets the layout of a record type. Blocks with only known record types are packed by columns.
-    pub fn learn(&mut self, shape: RecordShape) {
-        self.packers[self.process as usize].learn(shape);
+    pub fn set_layout(&mut self, shape: RecordShape) {
+        self.packers[self.process as usize].add_type(shape);
     }
 
     /// The names of the file. They are written before the records that use them.
@@ -330,12 +330,12 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// As [`FileWriter::record`].
-    pub fn lost(&mut self, stream: u32, ticks: u64, lost: &DroppedRecords) -> io::Result<()> {
+    pub fn add_dropped(&mut self, stream: u32, ticks: u64, lost: &DroppedRecords) -> io::Result<()> {
         self.record(stream, ID_LOST, ticks, &lost.encode())
     }
 
     /// Sets the number of records of a stream that were dropped up to this point.
-    pub fn dropped(&mut self, stream: u32, records: u64) {
+    pub fn set_dropped(&mut self, stream: u32, records: u64) {
         let stream = self.streams.entry(stream).or_default();
         stream.dropped = stream.dropped.max(records);
     }
@@ -473,8 +473,8 @@ mod tests {
         file.record(4, 1, 100, &[7]).unwrap();
         file.record(4, 1, 90, &[8]).unwrap();
         file.record(4, 1, 1 << 40, &[9]).unwrap();
-        file.dropped(4, 5);
-        file.lost(4, 1 << 40, &DroppedRecords { count: 5, ..DroppedRecords::default() }).unwrap();
+        file.set_dropped(4, 5);
+        file.add_dropped(4, 1 << 40, &DroppedRecords { count: 5, ..DroppedRecords::default() }).unwrap();
         assert_eq!(file.backward(), 1);
         let bytes = file.finish(Some(0)).unwrap();
         check_preamble(&bytes).unwrap();

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::cursor::{CURSOR, ThreadCursor, busy};
 use crate::levels::table::Level;
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::session::start_if_asked;
 use crate::signal::{deferred, handler_detection};
 use crate::state::STATE;
@@ -58,7 +58,7 @@ impl Level {
 /// [`crate::dump`]. Eight names of up to 64 bytes can wait. The function returns false if the
 /// switch could not be queued.
 pub fn set_level(name: &str, on: bool) -> bool {
-    unnested(|| STATE.lock().levels.switch(name, on)) || deferred::ask_level(name, on)
+    run_unnested(|| STATE.lock().levels.switch(name, on)) || deferred::ask_level(name, on)
 }
 
 /// Switches all levels off until [`resume`].
@@ -73,7 +73,7 @@ pub fn resume() {
 }
 
 fn set_paused(paused: bool) {
-    let done = unnested(|| {
+    let done = run_unnested(|| {
         STATE.lock().levels.set_paused(paused);
     });
     if !done {

@@ -1,6 +1,6 @@
 //! Statistics of the recorder.
 
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::session::{self, RecordCounts};
 use crate::slots::pool;
 use crate::state::STATE;
@@ -30,7 +30,7 @@ pub struct RecorderStats {
 #[must_use]
 pub fn stats() -> RecorderStats {
     let mut stats = RecorderStats { counts: session::counts(), ..RecorderStats::default() };
-    unnested(|| {
+    run_unnested(|| {
         stats.file_bytes = SINK.lock().file_bytes();
         let state = STATE.lock();
         stats.slots = state.pool.slots();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::cursor::{CURSOR, ThreadCursor};
 use crate::files::cut;
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::state::STATE;
 use crate::state::stream_entry::StreamNames;
 
@@ -30,7 +30,7 @@ fn rename(
     of: fn(&mut StreamNames) -> &mut Option<String>,
 ) {
     let text = cut(text, MAX_NAME_BYTES);
-    unnested(|| {
+    run_unnested(|| {
         CURSOR.with(|cursor| {
             if cursor.streams.iter().all(|stream| stream.get().is_null()) {
                 // Leaked for a thread that may never record, because the text is small.

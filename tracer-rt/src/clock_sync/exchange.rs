@@ -11,7 +11,7 @@ use tracer_format::entries::SyncSample;
 use super::link::{MESSAGE_BYTES, SyncLink};
 use crate::clock;
 use crate::config::MOST_EXCHANGES;
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::session;
 use crate::state::STATE;
 use crate::writer::SINK;
@@ -73,9 +73,9 @@ pub(super) struct SyncHello {
 
 impl SyncHello {
     /// The hello of this process, which starts to record if it has not.
-    pub(super) fn own() -> Self {
+    pub(super) fn of_this_process() -> Self {
         let mut own = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
-        unnested(|| {
+        run_unnested(|| {
             let recording = session::begin();
             let state = STATE.lock();
             own.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
@@ -127,7 +127,7 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
             samples.push(SyncSample { burst, exchange, peer: id, t1, t2, t3, t4 });
         }
     }
-    unnested(|| SINK.lock().write_samples(&samples));
+    run_unnested(|| SINK.lock().write_samples(&samples));
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::exchange::{self, SyncHello, out_of_step, pack, receive, settle_burst};
 use super::link::SyncLink;
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::state::STATE;
 
 /// Identifies these messages.
@@ -90,7 +90,7 @@ impl<L: SyncLink> SyncGroup<L> {
         if self.size < 2 || self.points < self.look {
             return Ok(false);
         }
-        let (due, look) = self.agree()?;
+        let (due, look) = self.share_decision()?;
         self.look = look;
         if due {
             self.sync()?;
@@ -99,7 +99,7 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     /// Sends the decision of process 0 down a tree of processes.
-    fn agree(&mut self) -> io::Result<(bool, u64)> {
+    fn share_decision(&mut self) -> io::Result<(bool, u64)> {
         let (due, look, mut below);
         if self.me == 0 {
             (due, look) = next_look(self.points, self.since.elapsed(), interval());
@@ -122,7 +122,7 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     fn plan_all(&mut self) -> io::Result<SyncSchedule> {
-        let mut all = vec![SyncHello::own()];
+        let mut all = vec![SyncHello::of_this_process()];
         for peer in 1..self.size {
             all.push(SyncHello::receive(&mut self.link, peer)?);
         }
@@ -154,7 +154,7 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     fn hear_plan(&mut self) -> io::Result<SyncSchedule> {
-        self.link.send(0, &SyncHello::own().encode())?;
+        self.link.send(0, &SyncHello::of_this_process().encode())?;
         let [whom, numbers, kind] = receive(&mut self.link, 0)?;
         let rounds = whom >> 32;
         if kind != PLAN || rounds > 32 {
@@ -182,7 +182,7 @@ fn leaders(all: &[SyncHello]) -> Vec<u32> {
 /// Minimum time between samples at sync points. 0 if none are taken.
 fn interval() -> Duration {
     let mut interval = Duration::ZERO;
-    unnested(|| {
+    run_unnested(|| {
         let state = STATE.lock();
         interval = if state.sync_exchanges == 0 { Duration::ZERO } else { state.sync_interval };
     });

@@ -204,7 +204,7 @@ impl LevelTable {
     }
 
     /// Names in `TUMIT_LEVELS` that no known spec has.
-    pub(crate) fn unknown(&mut self) -> Vec<String> {
+    pub(crate) fn unknown_names(&mut self) -> Vec<String> {
         let mut names = std::mem::take(&mut self.environment);
         names.retain(|name| !self.knows(name));
         names
@@ -223,10 +223,10 @@ impl LevelTable {
         // Otherwise the next spec that is registered would read the environment and replace these
         // policies.
         self.read_environment();
-        self.hold(policies);
+        self.store_policies(policies);
     }
 
-    fn hold(&mut self, policies: Vec<(String, OverflowPolicy)>) {
+    fn store_policies(&mut self, policies: Vec<(String, OverflowPolicy)>) {
         overflow_policy::note(&policies);
         self.policies = policies;
         self.apply_all();
@@ -278,7 +278,7 @@ impl LevelTable {
         }
         self.environment_read = true;
         // Entries that are not valid are reported when recording begins.
-        self.hold(overflow_policy::from_environment(|_| {}));
+        self.store_policies(overflow_policy::from_environment(|_| {}));
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {

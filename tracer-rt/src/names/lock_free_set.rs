@@ -34,7 +34,7 @@ impl StringSet {
     }
 
     /// Finds the string, or the free place for it.
-    fn look(&self, hash: u64, text: &str) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
+    fn find_or_free_place(&self, hash: u64, text: &str) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
         let mask = self.places.len() - 1;
         for step in 0..self.places.len() {
             let Some(place) = self.places.get((hash as usize).wrapping_add(step) & mask) else { break };
@@ -55,7 +55,7 @@ fn table() -> Option<&'static StringSet> {
 
 /// Finds a string. Takes no lock and no memory, so that signal handlers may call it.
 pub(crate) fn find(text: &str) -> Option<&'static InternedString> {
-    table()?.look(hash_of(text.as_bytes()), text).ok()
+    table()?.find_or_free_place(hash_of(text.as_bytes()), text).ok()
 }
 
 /// Adds a string, unless the set contains it. The caller holds the lock of the names.
@@ -69,7 +69,7 @@ pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static InternedString
     if table.is_none_or(|table| count > table.places.len() / 2) {
         table = Some(grow(table));
     }
-    let place = table?.look(hash, text).err()??;
+    let place = table?.find_or_free_place(hash, text).err()??;
     let known: &'static InternedString = Box::leak(Box::new(InternedString { hash, id, text }));
     place.store(std::ptr::from_ref(known).cast_mut(), Ordering::Release);
     Some(known)
@@ -83,7 +83,7 @@ fn grow(old: Option<&StringSet>) -> &'static StringSet {
         let string = place.load(Ordering::Relaxed);
         // SAFETY: an entry of the table is never freed.
         let Some(known) = (unsafe { string.as_ref() }) else { continue };
-        if let Err(Some(free)) = new.look(known.hash, known.text) {
+        if let Err(Some(free)) = new.find_or_free_place(known.hash, known.text) {
             free.store(string, Ordering::Relaxed);
         }
     }
@@ -141,7 +141,7 @@ mod tests {
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());
             let hash = hash_of(text.as_bytes());
-            let Err(Some(place)) = table.look(hash, text) else { panic!("the text is new, and the set has space") };
+            let Err(Some(place)) = table.find_or_free_place(hash, text) else { panic!("the text is new, and the set has space") };
             let (at, own) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
             longest = longest.max((at.wrapping_sub(own) / 8) & 8191);
             place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);

@@ -17,7 +17,7 @@ pub(super) fn finish_with(sink: &mut BlockWriter) {
         return;
     }
     state.phase = SessionPhase::Finished;
-    let (unknown, policies) = (state.levels.unknown(), state.levels.unknown_policies());
+    let (unknown, policies) = (state.levels.unknown_names(), state.levels.unknown_policies());
     drop(state);
     for name in unknown {
         report(&format!("TUMIT_LEVELS: no spec that this program uses has a level `{name}`"));
@@ -52,7 +52,7 @@ pub(super) extern "C" fn at_exit() {
         // is lost, unless the thread holds a lock in the slow path: other threads may then hold the
         // sink and wait for that lock.
         let before = cursor.begin_work();
-        if locks::held() != 0 {
+        if locks::held_locks() != 0 {
             return;
         }
         if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {

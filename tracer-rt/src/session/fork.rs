@@ -30,7 +30,7 @@ static AT_LOAD: extern "C" fn() = watch;
 pub(crate) extern "C" fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
-        affinity::remember();
+        affinity::store_affinity();
         // SAFETY: the handlers are functions of this library, which is never unloaded before the
         // process ends.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
@@ -66,7 +66,7 @@ thread_local! {
 /// of its work, and its data is consistent, so the fork proceeds without the lock after one second.
 fn get<T>(lock: &'static RecorderLock<T>, mine: u8) -> HeldLock<T> {
     const PATIENCE: Duration = Duration::from_secs(1);
-    if mine == 0 || fault_injection::injected("forks wait") {
+    if mine == 0 || fault_injection::is_injected("forks wait") {
         return Some(lock.lock());
     }
     if lock.is_mine() { None } else { lock.lock_within(PATIENCE) }
@@ -75,7 +75,7 @@ fn get<T>(lock: &'static RecorderLock<T>, mine: u8) -> HeldLock<T> {
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
     let before = CURSOR.with(ThreadCursor::begin_work);
-    let mine = locks::held();
+    let mine = locks::held_locks();
     let guards = ForkLocks {
         sink: get(&SINK, mine),
         state: get(&STATE, mine),
@@ -101,10 +101,10 @@ extern "C" fn in_child() {
         live_file::detach();
     }
     drop(guards);
-    free(&SINK, revive[0]);
-    free(&STATE, revive[1]);
-    free(&TABLES, revive[2]);
-    free(&LOG, revive[3]);
+    free_in_child(&SINK, revive[0]);
+    free_in_child(&STATE, revive[1]);
+    free_in_child(&TABLES, revive[2]);
+    free_in_child(&LOG, revive[3]);
     if mine == 0 {
         begin_anew();
     }
@@ -112,7 +112,7 @@ extern "C" fn in_child() {
 }
 
 /// Frees, in the child, a lock that the fork could not take, unless this thread holds it.
-fn free<T>(lock: &RecorderLock<T>, revive: bool) {
+fn free_in_child<T>(lock: &RecorderLock<T>, revive: bool) {
     if revive && !lock.is_mine() {
         // SAFETY: a forked child has one thread, and this thread does not hold the lock.
         unsafe { lock.revive() };
@@ -123,7 +123,7 @@ fn free<T>(lock: &RecorderLock<T>, revive: bool) {
 #[cold]
 fn begin_anew() {
     let (mut sink, mut state, mut tables) = (SINK.lock(), STATE.lock(), TABLES.lock());
-    sink.forget();
+    sink.reset_in_child();
     reentrancy::disown_process();
     state.begin_child();
     CURSOR.with(ThreadCursor::forget_streams);

@@ -15,7 +15,7 @@ use crate::levels::overflow_policy;
 use crate::levels::table::RegisteredProvider;
 use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
 use crate::names::{InternTables, TABLES};
-use crate::reentrancy::{self, unnested};
+use crate::reentrancy::{self, run_unnested};
 use crate::slots::SLOT_BYTES;
 use crate::slots::pool::{self, SlotPool};
 use crate::state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};
@@ -37,7 +37,7 @@ const SPARE_BYTES: usize = 4 << 20;
 /// cases.
 pub fn start(config: RecorderConfig) -> Result<Session, StartError> {
     let mut result = Err(StartError::Late);
-    unnested(|| result = start_now(config));
+    run_unnested(|| result = start_now(config));
     result
 }
 
@@ -140,7 +140,7 @@ impl RecorderState {
         self.full.reserve(slots * pool::PIECES);
         self.ring.reserve(slots * pool::PIECES);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
-        self.clock_domain = process::short(&domain);
+        self.clock_domain = process::hash_text(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);
         let buffers = if live.is_none() && asked == SlotLocation::Mapped { FELL_BACK } else { asked as u64 };
         append_integer(&mut tags, tag::BUFFERS, buffers);

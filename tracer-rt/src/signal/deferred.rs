@@ -53,7 +53,7 @@ impl DeferredSwitch {
     }
 
     /// Takes the switch if it is in the phase `from`.
-    fn take(&self, from: u32) -> bool {
+    fn take_in_phase(&self, from: u32) -> bool {
         self.phase.compare_exchange(from, IN_WORK, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -73,14 +73,14 @@ pub(crate) fn ask_level(name: &str, on: bool) -> bool {
     if name.len() > NAME_BYTES {
         return false;
     }
-    for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
+    for switch in SWITCHES.iter().filter(|switch| switch.take_in_phase(WAITS)) {
         if switch.name().eq(name.bytes()) {
             switch.set(on);
             return true;
         }
         switch.phase.store(WAITS, Ordering::Release);
     }
-    let Some(switch) = SWITCHES.iter().find(|switch| switch.take(FREE)) else { return false };
+    let Some(switch) = SWITCHES.iter().find(|switch| switch.take_in_phase(FREE)) else { return false };
     for (to, byte) in switch.name.iter().zip(name.bytes()) {
         to.store(byte, Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ pub(crate) fn ask_level(name: &str, on: bool) -> bool {
 /// Takes the waiting switches, in the order of their requests.
 pub(crate) fn take_switches() -> Vec<(String, bool)> {
     let mut switches: Vec<(u64, String, bool)> = Vec::new();
-    for switch in SWITCHES.iter().filter(|switch| switch.take(WAITS)) {
+    for switch in SWITCHES.iter().filter(|switch| switch.take_in_phase(WAITS)) {
         let name = String::from_utf8_lossy(&switch.name().collect::<Vec<u8>>()).into_owned();
         switches.push((switch.ticket.load(Ordering::Relaxed), name, switch.on.load(Ordering::Relaxed)));
         switch.phase.store(FREE, Ordering::Release);

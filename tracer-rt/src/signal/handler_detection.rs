@@ -35,7 +35,7 @@ fn walk() -> StackWalk {
 
 /// Whether the calling thread runs a signal handler.
 pub(crate) fn runs() -> bool {
-    !fault_injection::injected("handlers are not detected") && walk().interrupted
+    !fault_injection::is_injected("handlers are not detected") && walk().interrupted
 }
 
 /// Whether the record in progress is gone, because a signal handler interrupted it and was left by
@@ -45,7 +45,7 @@ pub(crate) fn runs() -> bool {
 /// its resources cannot be given back.
 pub(crate) fn left_a_record(cursor: &ThreadCursor) -> bool {
     let recording = cursor.busy.load(Ordering::Relaxed) == busy::RECORDING;
-    if !recording || locks::held() != 0 || cursor.asking.get() || fault_injection::injected("jumps are not detected") {
+    if !recording || locks::held_locks() != 0 || cursor.asking.get() || fault_injection::is_injected("jumps are not detected") {
         return false;
     }
     let walk = walk();

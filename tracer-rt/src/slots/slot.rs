@@ -36,7 +36,7 @@ pub(crate) struct SlotHeader {
 
 impl SlotHeader {
     /// Number of records that are not in the file.
-    pub(crate) fn unwritten(&self) -> u32 {
+    pub(crate) fn unwritten_records(&self) -> u32 {
         records(self.state.load(Ordering::Acquire)) - self.flushed().records
     }
 
@@ -51,7 +51,7 @@ impl SlotHeader {
     /// State and last timestamp at a moment between two records.
     /// Returns `None` if the owner writes a record during the call. The order of the reads matters:
     /// state and timestamp, then those of `is_busy`, then the state again.
-    pub(crate) fn settled(&self, is_busy: impl FnOnce() -> bool) -> Option<(u64, u64)> {
+    pub(crate) fn read_between_records(&self, is_busy: impl FnOnce() -> bool) -> Option<(u64, u64)> {
         let state = self.state.load(Ordering::Acquire);
         let last = self.last.load(Ordering::Acquire);
         (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some((state, last))
@@ -90,13 +90,13 @@ impl FlushMark {
     }
 
     pub(crate) const fn unpack(word: u64) -> Self {
-        Self { bytes: used(word), records: (word >> 32) as u32 & 0xFFFF, blocks: (word >> 48) as u32 }
+        Self { bytes: used_bytes(word), records: (word >> 32) as u32 & 0xFFFF, blocks: (word >> 48) as u32 }
     }
 }
 
 /// Bytes of the payload.
 #[inline(always)]
-pub(crate) const fn used(state: u64) -> usize {
+pub(crate) const fn used_bytes(state: u64) -> usize {
     (state & 0xFFFF_FFFF) as usize
 }
 

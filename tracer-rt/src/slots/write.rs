@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
-use super::{HEAD_BYTES, ONE_RECORD, SlotHeader, WIDE_BYTES, used};
+use super::{HEAD_BYTES, ONE_RECORD, SlotHeader, WIDE_BYTES, used_bytes};
 use crate::fields::Fields;
 
 /// Number of truncated records.
@@ -25,10 +25,10 @@ pub(crate) unsafe fn write<F: Fields>(slot: *const SlotHeader, mut state: u64, i
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     let mut delta = now.wrapping_sub(head.last.load(Ordering::Relaxed));
     if delta > u64::from(u32::MAX) {
-        (now, state) = far(slot, now);
+        (now, state) = write_far_timestamp(slot, now);
         delta = 0;
     }
-    let at = payload(slot, used(state));
+    let at = payload(slot, used_bytes(state));
     // SAFETY: `used(state) + bytes` is within the slot's room, and only this thread writes there.
     unsafe { write_head(at, id, delta as u32) };
     // SAFETY: as above; the head's six bytes are part of `bytes`.
@@ -61,7 +61,7 @@ pub(crate) unsafe fn write_head(at: *mut u8, id: u16, delta: u32) {
 /// Returns the timestamp and the state for the next record.
 #[cold]
 #[inline(never)]
-fn far(slot: *const SlotHeader, now: u64) -> (u64, u64) {
+fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> (u64, u64) {
     // SAFETY: `write` passes a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
     let state = head.state.load(Ordering::Relaxed);
@@ -70,7 +70,7 @@ fn far(slot: *const SlotHeader, now: u64) -> (u64, u64) {
         REPEATED.fetch_add(1, Ordering::Relaxed);
         return (last, state);
     }
-    let at = payload(slot, used(state));
+    let at = payload(slot, used_bytes(state));
     // SAFETY: after the slot's room there is always space for one such record.
     unsafe { write_head(at, ID_WIDE_DATE, 0) };
     let date = at.wrapping_add(RECORD_HEAD_BYTES);

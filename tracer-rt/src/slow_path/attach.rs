@@ -13,7 +13,7 @@ use crate::levels::overflow_policy;
 use crate::session;
 use crate::signal::handler_detection;
 use crate::slots::pool::{self, MAX_PART_RECORD_BYTES, set_stuck, slot_bytes};
-use crate::slots::{MAX_RECORD_BYTES, SlotHeader, room_bytes, used};
+use crate::slots::{MAX_RECORD_BYTES, SlotHeader, room_bytes, used_bytes};
 use crate::state::STATE;
 use crate::state::stream_entry::StreamNames;
 use crate::stream::{ThreadStream, lose_stray};
@@ -38,7 +38,7 @@ pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Optio
     let (now, slot) = (clock::native(), cursor.slots[class_of(id)].get());
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
-    if used(state) + bytes <= cursor.rooms[class_of(id)].get() {
+    if used_bytes(state) + bytes <= cursor.rooms[class_of(id)].get() {
         return Some(RecordSpace { slot, now, after: FollowUp::Nothing, limit: None });
     }
     let room = make_room(cursor, id, bytes, now);
@@ -73,7 +73,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     if !native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
-        if used(state) + wanted <= room_bytes(slot_bytes(current)) {
+        if used_bytes(state) + wanted <= room_bytes(slot_bytes(current)) {
             return Some(RecordSpace { slot: current, now, after: FollowUp::Nothing, limit });
         }
     }
@@ -132,7 +132,7 @@ fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> (Option<*const Slo
 fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Option<*const SlotHeader> {
     const PATIENCE: Duration = Duration::from_secs(10);
     const NAP: Duration = Duration::from_micros(50);
-    if !STATE.lock().levels.blocks(id) || fault_injection::injected("threads do not wait") {
+    if !STATE.lock().levels.blocks(id) || fault_injection::is_injected("threads do not wait") {
         return None;
     }
     let give_up = Instant::now() + PATIENCE;

@@ -17,7 +17,7 @@ pub(crate) fn lose_nested(cursor: &ThreadCursor, bytes: usize) {
     for stream in cursor.streams.iter().rev() {
         // SAFETY: a stream lives as long as its thread's cursor points to it.
         if let Some(stream) = unsafe { stream.get().as_ref() } {
-            let now = now.unwrap_or_else(|| stream.latest());
+            let now = now.unwrap_or_else(|| stream.latest_timestamp());
             return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
         }
     }

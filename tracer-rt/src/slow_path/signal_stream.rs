@@ -13,7 +13,7 @@ use super::drops::lose_nested;
 use super::{FollowUp, RecordSpace};
 use crate::cursor::{KEPT, NESTED, ThreadCursor};
 use crate::slots::pool::MAX_PART_RECORD_BYTES;
-use crate::slots::{MAX_RECORD_BYTES, used};
+use crate::slots::{MAX_RECORD_BYTES, used_bytes};
 use crate::state::stream_entry::{StreamEntry, StreamNames};
 use crate::state::{RecorderState, STATE};
 use crate::stream::ThreadStream;
@@ -22,19 +22,19 @@ use crate::{clock, fault_injection, live_file};
 
 /// Finds space for a record of `bytes` bytes. Counts the record as dropped if there is none.
 pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpace> {
-    if fault_injection::injected("records of handlers are omitted") {
+    if fault_injection::is_injected("records of handlers are omitted") {
         return None;
     }
     let Some(now) = clock::read_nested(cursor) else {
         lose_nested(cursor, bytes);
         return None;
     };
-    let shared = fault_injection::injected("handlers share the slot");
+    let shared = fault_injection::is_injected("handlers share the slot");
     let class = if shared { KEPT } else { NESTED };
     let slot = cursor.slots[class].get();
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
-    if used(state) + bytes <= cursor.rooms[class].get() {
+    if used_bytes(state) + bytes <= cursor.rooms[class].get() {
         return Some(RecordSpace { slot, now, after: FollowUp::Handler, limit: None });
     }
     let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {

@@ -13,8 +13,8 @@ use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
 use crate::slots::write::payload;
-use crate::slots::{LOST_BYTES, SLOT_BYTES, SlotHeader, records, used};
-use crate::stream::drops::{both, news_at_start};
+use crate::slots::{LOST_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
+use crate::stream::drops::{join_reports, news_at_start};
 
 /// Full slots of streams that overwrite, oldest first.
 #[derive(Debug)]
@@ -99,16 +99,16 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     let count = u64::from(records(at) - done.records);
     let first =
         if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
-    let bytes = (used(at) - done.bytes) as u64;
+    let bytes = (used_bytes(at) - done.bytes) as u64;
     let last = head.last.load(Ordering::Relaxed);
     let mut lost = DroppedRecords { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
     if let Some(told) = lost_at_start(slot).filter(|_| done.bytes == 0) {
         // The slot began with a report of a loss, directly before its records. Both losses become
         // one.
         lost.bytes -= LOST_BYTES as u64;
-        lost = both(&told, &lost);
+        lost = join_reports(&told, &lost);
     }
-    if !fault_injection::injected("overwritten records are not counted") {
+    if !fault_injection::is_injected("overwritten records are not counted") {
         live_file::count_overwritten(head, count);
         entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
         entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);
@@ -145,7 +145,7 @@ fn queue(state: &mut RecorderState, slot: *const SlotHeader) {
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {
-        head.dropped.store(entry.stream.dropped(), Ordering::Relaxed);
+        head.dropped.store(entry.stream.dropped_records(), Ordering::Relaxed);
     }
     state.full.push_back(slot);
 }

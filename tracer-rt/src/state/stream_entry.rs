@@ -7,7 +7,7 @@ use tracer_format::tags::{append_integer, append_tag, tag};
 
 use crate::cursor::{NESTED, RING, ThreadCursor};
 use crate::live_file;
-use crate::slots::{FlushMark, SlotHeader, used};
+use crate::slots::{FlushMark, SlotHeader, used_bytes};
 use crate::stream::ThreadStream;
 use crate::stream::drops::OverwrittenRanges;
 
@@ -130,13 +130,13 @@ impl StreamEntry {
 
     /// Whether there are losses that no block reports.
     pub(crate) fn has_untold(&self) -> bool {
-        self.stream.losses.untold() || !self.gaps.is_empty()
+        self.stream.losses.has_report() || !self.gaps.is_empty()
     }
 
     /// Closes the stream's slot. The blocks of the next slot follow those of this one.
     pub(crate) fn close_slot(&mut self, head: &SlotHeader) {
         let done = self.pending_of(head).map_or_else(|| head.flushed(), |pending| pending.after);
-        let rest = done.bytes < used(head.state.load(Ordering::Relaxed));
+        let rest = done.bytes < used_bytes(head.state.load(Ordering::Relaxed));
         self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);
     }
 }

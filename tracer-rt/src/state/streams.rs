@@ -63,7 +63,7 @@ impl RecorderState {
     /// Seals the stream's slot and gives the stream another one, if one is free.
     pub(crate) fn next_slot(&mut self, stream: &ThreadStream, now: u64, bytes: usize) -> Option<*const SlotHeader> {
         // Timestamps of a stream never decrease, also from one slot to the next.
-        let now = now.max(stream.latest());
+        let now = now.max(stream.latest_timestamp());
         self.seal(stream);
         if !self.is_recording() {
             return None;
@@ -89,17 +89,17 @@ impl RecorderState {
         }
         // SAFETY: a stream's slot is one of the pool.
         let head = unsafe { &*slot };
-        head.dropped.store(stream.dropped(), Ordering::Relaxed);
+        head.dropped.store(stream.dropped_records(), Ordering::Relaxed);
         if let Some(entry) = self.entry(stream.index) {
             entry.close_slot(head);
             entry.waiting += 1;
         }
-        if stream.class == RING && head.unwritten() > 0 { self.ring.push(slot) } else { self.full.push_back(slot) }
+        if stream.class == RING && head.unwritten_records() > 0 { self.ring.push(slot) } else { self.full.push_back(slot) }
     }
 
     /// Ends a stream at `now`, but not before the timestamp of its last record.
     pub(crate) fn end_stream(&mut self, stream: &ThreadStream, now: u64) {
-        let end = now.max(stream.latest());
+        let end = now.max(stream.latest_timestamp());
         self.seal(stream);
         if let Some(entry) = self.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
             entry.cursor = std::ptr::null();
@@ -146,8 +146,8 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
         word.store(value, Ordering::Relaxed);
     }
     head.stream.store(stream.index, Ordering::Relaxed);
-    head.dropped.store(stream.dropped(), Ordering::Relaxed);
-    let report_bytes = stream.losses.tell().map_or(0, |lost| {
+    head.dropped.store(stream.dropped_records(), Ordering::Relaxed);
+    let report_bytes = stream.losses.take_report().map_or(0, |lost| {
         let at = payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
         unsafe { write_head(at, ID_LOST, 0) };

@@ -31,7 +31,7 @@ impl DropCounts {
     }
 
     /// Timestamp of the last dropped record.
-    pub(crate) fn latest(&self) -> u64 {
+    pub(crate) fn latest_timestamp(&self) -> u64 {
         self.last.load(Ordering::Relaxed)
     }
 
@@ -41,7 +41,7 @@ impl DropCounts {
     }
 
     /// Takes the records dropped since the last call for a report. `None` if there are none.
-    pub(crate) fn tell(&self) -> Option<DroppedRecords> {
+    pub(crate) fn take_report(&self) -> Option<DroppedRecords> {
         let total = self.total();
         let count = total - self.told.swap(total, Ordering::Relaxed);
         (count > 0).then(|| DroppedRecords {
@@ -54,7 +54,7 @@ impl DropCounts {
     }
 
     /// Makes a report unreported again, because its block no longer exists.
-    pub(crate) fn tell_again(&self, lost: &DroppedRecords) {
+    pub(crate) fn undo_report(&self, lost: &DroppedRecords) {
         self.told.fetch_sub(lost.count, Ordering::Relaxed);
         self.bytes.fetch_add(lost.bytes, Ordering::Relaxed);
         let _ = self.last.compare_exchange(0, lost.last_ticks, Ordering::Relaxed, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl DropCounts {
     }
 
     /// Whether [`Self::tell`] would return a report.
-    pub(crate) fn untold(&self) -> bool {
+    pub(crate) fn has_report(&self) -> bool {
         self.total() != self.told.load(Ordering::Relaxed)
     }
 }
@@ -95,7 +95,7 @@ impl OverwrittenRanges {
         match self.0.back_mut() {
             Some(gap) if gap.end == block => {
                 gap.end = block + 1;
-                gap.lost = both(&gap.lost, lost);
+                gap.lost = join_reports(&gap.lost, lost);
             }
             _ => self.0.push_back(OverwrittenBlocks { end: block + 1, lost: *lost }),
         }
@@ -104,7 +104,7 @@ impl OverwrittenRanges {
     /// Takes the oldest gap, if it comes before the block with this sequence number.
     /// The caller reports it.
     pub(crate) fn take_before(&mut self, block: u64) -> Option<OverwrittenBlocks> {
-        let due = self.0.front()?.end <= block || fault_injection::injected("drops are reported early");
+        let due = self.0.front()?.end <= block || fault_injection::is_injected("drops are reported early");
         if due { self.0.pop_front() } else { None }
     }
 
@@ -119,7 +119,7 @@ impl OverwrittenRanges {
 }
 
 /// Joins the reports of two consecutive losses.
-pub(crate) fn both(first: &DroppedRecords, then: &DroppedRecords) -> DroppedRecords {
+pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> DroppedRecords {
     DroppedRecords {
         count: first.count + then.count,
         bytes: first.bytes + then.bytes,
@@ -158,17 +158,17 @@ mod tests {
     #[test]
     fn drops_are_reported_once() {
         let losses = DropCounts::default();
-        assert!(losses.tell().is_none());
+        assert!(losses.take_report().is_none());
         losses.add(1, 22, 100, 100, cause::NO_BUFFER);
         losses.add(2, 44, 200, 300, cause::NESTED);
         let lost = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
-        assert_eq!(losses.tell(), Some(lost));
-        assert!(losses.tell().is_none() && !losses.untold());
+        assert_eq!(losses.take_report(), Some(lost));
+        assert!(losses.take_report().is_none() && !losses.has_report());
         losses.add(1, 1, 400, 400, cause::OVERSIZE);
-        assert_eq!(losses.tell().map(|lost| (lost.count, lost.first_ticks, lost.cause)), Some((1, 400, 2)));
+        assert_eq!(losses.take_report().map(|lost| (lost.count, lost.first_ticks, lost.cause)), Some((1, 400, 2)));
         assert_eq!(losses.total(), 4);
-        losses.tell_again(&lost);
-        assert_eq!(losses.tell().map(|lost| (lost.count, lost.bytes, lost.first_ticks)), Some((3, 66, 100)));
+        losses.undo_report(&lost);
+        assert_eq!(losses.take_report().map(|lost| (lost.count, lost.bytes, lost.first_ticks)), Some((3, 66, 100)));
         assert_eq!(losses.total(), 4);
     }
 
@@ -183,7 +183,7 @@ mod tests {
         };
         let mut gaps = OverwrittenRanges::new();
         gaps.add(0, &lost(5, 100));
-        gaps.add(1, &both(&DroppedRecords { cause: cause::NO_BUFFER, ..lost(2, 110) }, &lost(7, 120)));
+        gaps.add(1, &join_reports(&DroppedRecords { cause: cause::NO_BUFFER, ..lost(2, 110) }, &lost(7, 120)));
         // Blocks 2 and 3 wait to be written.
         gaps.add(4, &lost(3, 150));
         let first = OverwrittenBlocks { end: 2, lost: DroppedRecords { last_ticks: 129, cause: 17, ..lost(14, 100) } };

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 static BEGUN_ON: OnceLock<libc::cpu_set_t> = OnceLock::new();
 
 /// Stores the processors on which the process may run. Called before `main`.
-pub(crate) fn remember() {
+pub(crate) fn store_affinity() {
     // SAFETY: a set of processors is plain numbers. All zero is the empty set.
     let mut processors: libc::cpu_set_t = unsafe { mem::zeroed() };
     // SAFETY: the pointer is to a live local of that size.

@@ -38,7 +38,7 @@ impl ClockStepWatch {
     /// Adds a reading and returns the readings to write.
     /// Without a clock step: this reading if `wanted`, otherwise none. After a step: the reading
     /// before the step, if it is not written yet, and this one.
-    pub(super) fn look(&mut self, now: ClockAnchor, wanted: bool) -> impl Iterator<Item = ClockAnchor> + use<> {
+    pub(super) fn add_reading(&mut self, now: ClockAnchor, wanted: bool) -> impl Iterator<Item = ClockAnchor> + use<> {
         let apart = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
         let Some((last, nanos)) = apart.filter(|(_, nanos)| *nanos >= NEAR) else {
             if wanted || self.last.is_none() {
@@ -73,9 +73,9 @@ mod tests {
             bracket: 30,
         };
         let mut watch = ClockStepWatch::new();
-        assert_eq!(watch.look(at(0), true).count(), 1);
+        assert_eq!(watch.add_reading(at(0), true).count(), 1);
         // The reading at 1100 ms is written without a step.
-        let readings = (1..20).flat_map(|step| watch.look(at(step * 100), step == 11).collect::<Vec<_>>());
+        let readings = (1..20).flat_map(|step| watch.add_reading(at(step * 100), step == 11).collect::<Vec<_>>());
         readings.map(|anchor| anchor.monotonic_nanos / 1_000_000).collect()
     }
 
@@ -96,10 +96,10 @@ mod tests {
         let mut watch = ClockStepWatch::new();
         let at = |nanos: u64, ticks: u64| ClockAnchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
         for step in 0..1000 {
-            assert_eq!(watch.look(at(step * 1000, step * step * 77), false).count(), 0, "microseconds apart");
+            assert_eq!(watch.add_reading(at(step * 1000, step * step * 77), false).count(), 0, "microseconds apart");
         }
         let many = (1..1000)
-            .map(|step| watch.look(at(step * 100_000_000, step * step * 1_000_000), false).count())
+            .map(|step| watch.add_reading(at(step * 100_000_000, step * step * 1_000_000), false).count())
             .sum::<usize>();
         assert!((32..=64).contains(&many), "{many}");
     }

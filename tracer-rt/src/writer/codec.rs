@@ -41,12 +41,12 @@ impl PayloadPacker {
 
     /// Reads the record types of a spec from the payload of its `schema` block.
     /// If that fails, records of the spec are packed by LZ4.
-    pub(crate) fn learn(&mut self, payload: &[u8]) {
+    pub(crate) fn read_schema(&mut self, payload: &[u8]) {
         let Some((base, schema)) = payload.split_first_chunk::<4>() else { return };
         let Some(layouts) = schema.get(4..).and_then(layouts) else { return };
         let packer = self.packer.get_or_insert_default();
         for (id, layout) in (u32::from_le_bytes(*base)..).zip(layouts) {
-            packer.learn(RecordShape { id: id as u16, parts: layout.parts });
+            packer.add_type(RecordShape { id: id as u16, parts: layout.parts });
         }
     }
 

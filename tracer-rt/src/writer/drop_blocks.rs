@@ -20,13 +20,13 @@ use crate::stream::drops::OverwrittenBlocks;
 impl BlockWriter {
     /// Writes a piece after the reports of the records overwritten before it.
     pub(super) fn write_in_place(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
-        self.tell_overwritten(piece.stream, Some(piece))?;
+        self.report_overwritten(piece.stream, Some(piece))?;
         self.write_piece(piece, effort)
     }
 
     /// Reports the records that a stream overwrote before the piece `next`, or all of them if
     /// `next` is `None`.
-    fn tell_overwritten(&mut self, stream: u32, next: Option<&SealedBlock>) -> io::Result<()> {
+    fn report_overwritten(&mut self, stream: u32, next: Option<&SealedBlock>) -> io::Result<()> {
         let limit = next.map_or(u64::MAX, |next| next.sequence);
         loop {
             let mut state = STATE.lock();
@@ -44,20 +44,20 @@ impl BlockWriter {
     }
 
     /// Reports the losses after the last record of a stream.
-    fn tell_last(&mut self, stream: u32) {
+    fn report_last(&mut self, stream: u32) {
         // Unreported losses stay in the sum.
-        let _ = self.tell_overwritten(stream, None);
+        let _ = self.report_overwritten(stream, None);
         let news = STATE.lock().entry(stream).and_then(of_losses);
         if let Some(news) = news
             && self.write_piece(&news, CompressionEffort::None).is_err()
         {
-            self.tell_live(&news);
+            self.report_to_live_file(&news);
         }
     }
 
     /// At the end, adds reports that the file cannot take to the log of the live file, which then
     /// remains.
-    fn tell_live(&mut self, news: &SealedBlock) {
+    fn report_to_live_file(&mut self, news: &SealedBlock) {
         if self.stage == ReserveStage::News
             && STATE.lock().live.is_some()
             && live_file::log(BlockKind::Records, news.stream, 0, news.payload())
@@ -70,7 +70,7 @@ impl BlockWriter {
     /// For streams with a slot that could not be written, the report goes to the live file.
     pub(super) fn write_untold(&mut self) {
         for stream in streams(|entry| entry.waiting == 0 && entry.has_untold()) {
-            self.tell_last(stream);
+            self.report_last(stream);
         }
         if !self.left_behind {
             // Slots that still wait were filled after the end, by threads that continue. Their
@@ -78,10 +78,10 @@ impl BlockWriter {
             // remain for them.
             return;
         }
-        for stream in streams(|entry| entry.waiting > 0 && entry.stream.losses.untold()) {
+        for stream in streams(|entry| entry.waiting > 0 && entry.stream.losses.has_report()) {
             let news = STATE.lock().entry(stream).and_then(of_losses);
             if let Some(news) = news {
-                self.tell_live(&news);
+                self.report_to_live_file(&news);
             }
         }
     }
@@ -91,20 +91,20 @@ impl BlockWriter {
     /// Memory then does not grow with the number of threads that ever existed.
     pub(super) fn forget_the_gone(&mut self) {
         // At the end there is reserved space for their reports, and removing them saves nothing.
-        if fault_injection::injected("exited threads are not removed") || !STATE.lock().is_recording() {
+        if fault_injection::is_injected("exited threads are not removed") || !STATE.lock().is_recording() {
             return;
         }
         let gone = streams(StreamEntry::is_gone);
         if gone.is_empty() {
             return;
         }
-        if self.opened() && !fault_injection::injected("exited threads are not reported") {
+        if self.opened() && !fault_injection::is_injected("exited threads are not reported") {
             // Their names are written, too. Best effort, because only records in the file need
             // them.
             self.write_names();
-            gone.iter().for_each(|stream| self.tell_last(*stream));
+            gone.iter().for_each(|stream| self.report_last(*stream));
         }
-        STATE.lock().forget(&gone);
+        STATE.lock().remove_streams(&gone);
     }
 }
 
@@ -125,7 +125,7 @@ fn of_gap(entry: &StreamEntry, gap: &OverwrittenBlocks, next: Option<&SealedBloc
 }
 
 fn of_losses(entry: &mut StreamEntry) -> Option<SealedBlock> {
-    let lost = entry.stream.losses.tell()?;
+    let lost = entry.stream.losses.take_report()?;
     let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
     // SAFETY: a stream's slot is null or one of the pool.
     let head = unsafe { slot.as_ref() };

@@ -126,7 +126,7 @@ impl ProcessFileHandle {
     ///
     /// # Errors
     /// If the descriptor refers to another file and the path does not lead to this one.
-    pub(super) fn ours(&mut self, length: u64) -> io::Result<&File> {
+    pub(super) fn checked_file(&mut self, length: u64) -> io::Result<&File> {
         if locks::is_unsettled() {
             // The path belongs to the parent.
             return if NOWHERE.load(Ordering::Relaxed) {
@@ -135,7 +135,7 @@ impl ProcessFileHandle {
                 Err(io::ErrorKind::Interrupted.into())
             };
         }
-        if fault_injection::injected("descriptors are not checked") || is(self.file.as_raw_fd(), self.identity, length)
+        if fault_injection::is_injected("descriptors are not checked") || is(self.file.as_raw_fd(), self.identity, length)
         {
             return Ok(&self.file);
         }
@@ -162,9 +162,9 @@ impl ProcessFileHandle {
     /// As [`Self::ours`], or if the file cannot be written.
     pub(super) fn write(&mut self, bytes: &[u8], length: u64) -> io::Result<()> {
         if locks::is_unsettled() {
-            return self.ours(length).map(|_| ());
+            return self.checked_file(length).map(|_| ());
         }
-        self.ours(length)?.write_all_at(bytes, length)?;
+        self.checked_file(length)?.write_all_at(bytes, length)?;
         LENGTH.store(length + bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
@@ -172,14 +172,14 @@ impl ProcessFileHandle {
     /// Cuts the file to `length` bytes. Removes an incomplete block or reserved space.
     pub(super) fn cut(&mut self, length: u64) {
         // If this fails, readers find the next block by its magic.
-        if let Ok(file) = self.ours(length) {
+        if let Ok(file) = self.checked_file(length) {
             let _ = file.set_len(length);
         }
     }
 
     /// Whether the file was removed: it has no name any more.
     pub(super) fn is_removed(&mut self, length: u64) -> bool {
-        self.ours(length).and_then(File::metadata).is_ok_and(|about| about.nlink() == 0)
+        self.checked_file(length).and_then(File::metadata).is_ok_and(|about| about.nlink() == 0)
     }
 
     /// Creates another file with the first `length` bytes of this one.
@@ -188,7 +188,7 @@ impl ProcessFileHandle {
     /// If this file cannot be read, or the other one cannot be created or written.
     pub(super) fn copy_to(&mut self, path: PathBuf, length: u64) -> io::Result<Self> {
         const STEP: u64 = 1 << 20;
-        let own = self.ours(length)?;
+        let own = self.checked_file(length)?;
         let copy = create(&path)?;
         let mut bytes = vec![0; STEP.min(length) as usize];
         let mut at = 0;

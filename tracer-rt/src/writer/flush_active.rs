@@ -60,22 +60,22 @@ impl BlockWriter {
             let piece = state.entry(stream).and_then(|entry| SealedBlock::of_live(entry, which == ActiveSlots::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
-                if fault_injection::injected("flush is noted before the write") {
+                if fault_injection::is_injected("flush is noted before the write") {
                     piece.commit(slot);
                     // A test kills the process during this sleep.
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
-                if fault_injection::injected("slot is handed over during the write") {
+                if fault_injection::is_injected("slot is handed over during the write") {
                     wait_for_hand_over(stream, slot);
                 }
                 let written = self.write_in_place(&piece, CompressionEffort::Records);
-                self.settle(slot, &piece, &written, which);
+                self.store_flush_result(slot, &piece, &written, which);
             }
         }
     }
 
     /// Stores whether a part of a slot is in the file.
-    fn settle(&mut self, slot: *const SlotHeader, piece: &SealedBlock, written: &io::Result<()>, which: ActiveSlots) {
+    fn store_flush_result(&mut self, slot: *const SlotHeader, piece: &SealedBlock, written: &io::Result<()>, which: ActiveSlots) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
         let lost = which == ActiveSlots::AtEnd && !mapped;
@@ -87,7 +87,7 @@ impl BlockWriter {
                 || lost
                 || own
                 || entry.stream.class == RING
-                || fault_injection::injected("pending block is discarded")
+                || fault_injection::is_injected("pending block is discarded")
             {
                 entry.pending = None;
             }

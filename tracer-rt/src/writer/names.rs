@@ -36,7 +36,7 @@ impl BlockWriter {
         drop(state);
         for schema in schemas {
             self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
-            self.packing.learn(&schema);
+            self.packing.read_schema(&schema);
             self.schemas += 1;
         }
         for (stream, payload) in streams {

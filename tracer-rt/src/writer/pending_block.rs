@@ -7,7 +7,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::cursor::CURSOR;
 use crate::slots::write::payload;
-use crate::slots::{FlushMark, SlotHeader, records, used};
+use crate::slots::{FlushMark, SlotHeader, records, used_bytes};
 use crate::state::stream_entry::{PendingBlock, StreamEntry};
 use crate::stream::drops;
 use crate::threads;
@@ -55,7 +55,7 @@ impl SealedBlock {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() };
-        head.is_some_and(|head| used(head.state.load(Ordering::Relaxed)) != head.flushed().bytes)
+        head.is_some_and(|head| used_bytes(head.state.load(Ordering::Relaxed)) != head.flushed().bytes)
     }
 
     /// The records that a thread has published in its slot so far.
@@ -74,7 +74,7 @@ impl SealedBlock {
         let own = CURSOR.with(|own| std::ptr::eq(own, cursor));
         let is_busy = || !own && threads::is_busy(cursor);
         let settled = (0..TRIES).find_map(|_| {
-            let settled = head.settled(is_busy);
+            let settled = head.read_between_records(is_busy);
             settled.or_else(|| {
                 std::hint::spin_loop();
                 None
@@ -84,7 +84,7 @@ impl SealedBlock {
         let (state, last) = settled.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
         entry.pending = Some(PendingBlock { slot, after: piece.after, last });
-        Some((slot, Self { dropped: entry.stream.dropped(), ..piece }))
+        Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
     }
 
     /// Stores that the piece, a part of this slot, is in the file.
@@ -100,7 +100,7 @@ impl SealedBlock {
             stream: entry.stream.index,
             records: 0,
             sequence,
-            dropped: entry.stream.dropped(),
+            dropped: entry.stream.dropped_records(),
             first: date,
             last: date,
             flags,
@@ -122,12 +122,12 @@ impl SealedBlock {
     fn between(slot: *const SlotHeader, from: FlushMark, to: u64, last: u64) -> Option<Self> {
         // The counts are lower in a child forked by a signal handler meanwhile, because its slots
         // are empty.
-        if used(to) <= from.bytes || records(to) < from.records {
+        if used_bytes(to) <= from.bytes || records(to) < from.records {
             return None;
         }
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        let bytes = BlockBytes::InSlot(payload(slot, from.bytes), used(to) - from.bytes);
+        let bytes = BlockBytes::InSlot(payload(slot, from.bytes), used_bytes(to) - from.bytes);
         let mut piece = Self {
             stream: head.stream.load(Ordering::Relaxed),
             records: records(to) - from.records,
@@ -136,7 +136,7 @@ impl SealedBlock {
             first: head.first.load(Ordering::Relaxed),
             last,
             flags: 0,
-            after: FlushMark { bytes: used(to), records: records(to), blocks: from.blocks + 1 },
+            after: FlushMark { bytes: used_bytes(to), records: records(to), blocks: from.blocks + 1 },
             bytes,
         };
         if from.bytes > 0 {

@@ -51,7 +51,7 @@ impl DiskReserve {
     pub(super) fn grow(&mut self, file: &File, end: u64, stage: ReserveStage) -> io::Result<()> {
         let end = end + stage.kept_bytes();
         live_file::within_limit(end)?;
-        while self.asks && end > self.end && !fault_injection::injected("no space is reserved") {
+        while self.asks && end > self.end && !fault_injection::is_injected("no space is reserved") {
             let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
             // SAFETY: the call takes numbers. The descriptor is open.
             if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {

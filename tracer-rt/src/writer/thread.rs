@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::{SINK, affinity};
 use crate::cursor::{self, CURSOR};
-use crate::reentrancy::unnested;
+use crate::reentrancy::run_unnested;
 use crate::signal::deferred;
-use crate::slots::{pool, used};
+use crate::slots::{pool, used_bytes};
 use crate::state::STATE;
 use crate::{fault_injection, live_file, self_trace};
 
@@ -65,7 +65,7 @@ fn serve() {
 /// Its work counts as recorder work, as in other threads, because the program's allocator may
 /// record.
 fn run() {
-    cursor::spare();
+    cursor::exclude_from_test_signals();
     affinity::take_all();
     let mut next = Instant::now() + FIRST;
     let mut look = next;
@@ -76,23 +76,23 @@ fn run() {
         let span = record_write();
         // Block by block, so that a `fork` or a flush waits for at most one write.
         let mut more = false;
-        unnested(|| more = SINK.lock().write_next());
+        run_unnested(|| more = SINK.lock().write_next());
         drop(span);
         SINK.give_way();
-        unnested(|| {
+        run_unnested(|| {
             warm_slots();
             STATE.lock().fill_spares();
         });
         let now = Instant::now();
         if now >= look {
-            unnested(|| SINK.lock().look_at_clocks());
+            run_unnested(|| SINK.lock().look_at_clocks());
             look = now + REST;
         }
         if now >= next {
-            unnested(|| SINK.lock().tick());
+            run_unnested(|| SINK.lock().tick());
             next = now + PERIOD;
         }
-        unnested(serve);
+        run_unnested(serve);
         serve_deferred();
         written += u32::from(more);
         if !more {
@@ -110,7 +110,7 @@ fn record_write() -> Option<impl Drop> {
     let state = STATE.lock();
     let (first, blocks) = (*state.full.front()?, state.full.len() as u32);
     // SAFETY: slots are never unmapped.
-    let bytes = used(unsafe { &*first }.state.load(Ordering::Relaxed));
+    let bytes = used_bytes(unsafe { &*first }.state.load(Ordering::Relaxed));
     drop(state);
     Some(self_trace::tumit::write(blocks, bytes as u64))
 }
@@ -118,18 +118,18 @@ fn record_write() -> Option<impl Drop> {
 /// Executes the requests of signal handlers.
 pub(crate) fn serve_deferred() {
     for (name, on) in deferred::take_switches() {
-        unnested(|| STATE.lock().levels.switch(&name, on));
+        run_unnested(|| STATE.lock().levels.switch(&name, on));
     }
     let requests = deferred::take_requests();
     for (request, paused) in [(deferred::PAUSE, true), (deferred::RESUME, false)] {
         if requests & request != 0 {
-            unnested(|| STATE.lock().levels.set_paused(paused));
+            run_unnested(|| STATE.lock().levels.set_paused(paused));
         }
     }
     if requests & deferred::FLUSH != 0 {
-        unnested(|| SINK.lock().flush());
+        run_unnested(|| SINK.lock().flush());
     }
     if requests & deferred::DUMP != 0 {
-        unnested(|| SINK.lock().dump());
+        run_unnested(|| SINK.lock().dump());
     }
 }

@@ -135,7 +135,7 @@ impl BuildScript {
         if let Err(error) = self.try_compile() {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
-            tell(&format!("cargo::error={first}"));
+            print_instruction(&format!("cargo::error={first}"));
             // Cargo prints this output of a failed script unchanged.
             let _ = writeln!(std::io::stderr(), "{text}");
             std::process::exit(1);
@@ -157,7 +157,7 @@ impl BuildScript {
         let Some(compiled) = compiled else { return Err(BuildError::Spec { spec, report }) };
         if !diagnostics.is_empty() {
             for line in report.lines() {
-                tell(&format!("cargo::warning={line}"));
+                print_instruction(&format!("cargo::warning={line}"));
             }
         }
         let text = self.text(&compiled).map_err(|error| BuildError::Unsupported { spec, reason: error.reason })?;
@@ -197,13 +197,13 @@ struct BuildFiles {
 impl Loader for BuildFiles {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let full = self.package.join(path);
-        tell(&format!("cargo::rerun-if-changed={}", full.display()));
+        print_instruction(&format!("cargo::rerun-if-changed={}", full.display()));
         std::fs::read_to_string(&full).map_err(|error| SpecLoadError::new(format!("{error} (`{}`)", full.display())))
     }
 }
 
 /// Prints an instruction for Cargo, which reads the standard output of build scripts.
-fn tell(instruction: &str) {
+fn print_instruction(instruction: &str) {
     let _ = writeln!(std::io::stdout(), "{instruction}");
 }
 

@@ -54,14 +54,14 @@ impl RecordFilters {
         for name in &self.level {
             let own = name.rsplit('.').next().unwrap_or(name);
             if !levels.iter().any(|level| level.eq_ignore_ascii_case(own)) {
-                bail!("no spec of this run has a level `{name}`{}", instead(own, &levels));
+                bail!("no spec of this run has a level `{name}`{}", suggest_name(own, &levels));
             }
         }
         let spans = events.iter().filter_map(|event| event.split_once('.')).map(|(span, _)| span);
         let events: BTreeSet<&str> = events.iter().copied().chain(spans).collect();
         let has_event = |name: &String| events.iter().any(|event| event.eq_ignore_ascii_case(name));
         if let Some(name) = self.event.iter().find(|name| !has_event(name)) {
-            bail!("no spec of this run has an event `{name}`{}", instead(name, &events));
+            bail!("no spec of this run has an event `{name}`{}", suggest_name(name, &events));
         }
         self.check_processes(run)?;
         let mut selection = RecordSelection::default();
@@ -78,7 +78,7 @@ impl RecordFilters {
     fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
         if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
             let known = (0..run.processes.len()).map(|at| run.process_name(at));
-            bail!("this run has no process `{name}`; its processes are {}", listed(known));
+            bail!("this run has no process `{name}`; its processes are {}", list_names(known));
         }
         let mut wanted: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
         if self.process.is_empty() {
@@ -90,7 +90,7 @@ impl RecordFilters {
             let names: BTreeSet<String> = streams().map(StreamInRun::thread_name).collect();
             match did_you_mean(name, names.iter().map(String::as_str)) {
                 Some(help) => bail!("{whose} no thread `{name}`; {help}"),
-                None => bail!("{whose} no thread `{name}`; the threads are {}", listed(names.into_iter())),
+                None => bail!("{whose} no thread `{name}`; the threads are {}", list_names(names.into_iter())),
             }
         }
         Ok(())
@@ -98,10 +98,10 @@ impl RecordFilters {
 }
 
 /// The first of these names, as a list.
-fn listed(names: impl Iterator<Item = String>) -> String {
+fn list_names(names: impl Iterator<Item = String>) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = names.collect();
-    let first = names.iter().take(MOST).map(|name| table::plain(name)).collect::<Vec<_>>().join(", ");
+    let first = names.iter().take(MOST).map(|name| table::printable_name(name)).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
         0 if names.is_empty() => "none".to_owned(),
         0 => first,
@@ -110,6 +110,6 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 }
 
 /// A suggestion for a mistyped name.
-fn instead(wrong: &str, known: &BTreeSet<&str>) -> String {
+fn suggest_name(wrong: &str, known: &BTreeSet<&str>) -> String {
     did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
 }

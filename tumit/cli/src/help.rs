@@ -23,13 +23,13 @@ pub(crate) fn in_terminal(command: Command) -> Command {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     let width = terminal.or_else(columns).filter(|&width| width > 0).unwrap_or(USUAL_WIDTH);
-    fitted(command, width.max(LEAST_WIDTH))
+    fit_help(command, width.max(LEAST_WIDTH))
 }
 
 /// The command and its subcommands, with help texts of this width.
-fn fitted(command: Command, width: usize) -> Command {
+fn fit_help(command: Command, width: usize) -> Command {
     let text = command.get_after_help().map(ToString::to_string);
-    let command = command.term_width(width).mut_subcommands(|below| fitted(below, width));
+    let command = command.term_width(width).mut_subcommands(|below| fit_help(below, width));
     match text {
         Some(text) => command.after_help(laid_out(&text, width)),
         None => command,
@@ -179,12 +179,12 @@ mod tests {
     use clap::CommandFactory as _;
     use unicode_width::UnicodeWidthStr as _;
 
-    use super::{fitted, laid_out};
+    use super::{fit_help, laid_out};
 
     #[test]
     fn every_help_fits_and_is_filled() {
         for width in [60, 80, 100, 140] {
-            let mut command = fitted(crate::args::Args::command(), width);
+            let mut command = fit_help(crate::args::Args::command(), width);
             command.build();
             for below in command.get_subcommands_mut() {
                 let name = below.get_name().to_owned();

@@ -184,7 +184,7 @@ fn remove_on_interrupt() {
 fn watch(tell: &std::sync::mpsc::Sender<()>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let signal = runtime.block_on(async {
-        let ended = crate::signals::ended();
+        let ended = crate::signals::end_signal();
         let _ = tell.send(());
         ended.await
     });

@@ -23,7 +23,7 @@ impl ProgressDisplay {
             let style = ProgressStyle::with_template(&format!("{{bar:40}} {{percent}}% of {unit}{{left}}"));
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             let style = style.with_key("left", |state: &ProgressState, out: &mut dyn Write| {
-                let _ = out.write_str(&left(state.pos(), state.len(), state.elapsed(), state.eta()));
+                let _ = out.write_str(&remaining_time(state.pos(), state.len(), state.elapsed(), state.eta()));
             });
             ProgressBar::new(0).with_style(style)
         }))
@@ -40,7 +40,7 @@ impl ProgressDisplay {
 }
 
 /// The estimated remaining time. Empty while it is unknown.
-fn left(done: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
+fn remaining_time(done: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
     let is_known = done > 0 && all.is_some_and(|all| done < all) && elapsed >= SOON;
     if !is_known {
         return String::new();
@@ -62,17 +62,17 @@ impl Drop for ProgressDisplay {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, left};
+    use super::{Duration, remaining_time};
 
     #[test]
     fn nothing_is_estimated_before_something_is_known() {
         let seconds = Duration::from_secs;
-        assert_eq!(left(0, Some(100), seconds(9), seconds(0)), "");
-        assert_eq!(left(0, Some(0), seconds(9), seconds(0)), "");
-        assert_eq!(left(1, Some(100), Duration::from_millis(20), seconds(2)), "");
-        assert_eq!(left(1, None, seconds(1), seconds(9)), "");
-        assert_eq!(left(100, Some(100), seconds(1), seconds(0)), "");
-        assert_eq!(left(50, Some(100), seconds(4), seconds(4)), ", 4 seconds left");
-        assert_eq!(left(99, Some(100), seconds(4), Duration::from_millis(40)), ", less than a second left");
+        assert_eq!(remaining_time(0, Some(100), seconds(9), seconds(0)), "");
+        assert_eq!(remaining_time(0, Some(0), seconds(9), seconds(0)), "");
+        assert_eq!(remaining_time(1, Some(100), Duration::from_millis(20), seconds(2)), "");
+        assert_eq!(remaining_time(1, None, seconds(1), seconds(9)), "");
+        assert_eq!(remaining_time(100, Some(100), seconds(1), seconds(0)), "");
+        assert_eq!(remaining_time(50, Some(100), seconds(4), seconds(4)), ", 4 seconds left");
+        assert_eq!(remaining_time(99, Some(100), seconds(4), Duration::from_millis(40)), ", less than a second left");
     }
 }

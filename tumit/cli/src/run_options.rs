@@ -195,7 +195,7 @@ impl RunOptions {
                 term::error(&error.into());
                 Ok(None)
             }
-            Err(error) if input.is_copy() => Err(anyhow::Error::msg(input.named(&error.to_string()))),
+            Err(error) if input.is_copy() => Err(anyhow::Error::msg(input.with_user_path(&error.to_string()))),
             Err(error) => Err(error.into()),
         }
     }

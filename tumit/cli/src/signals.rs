@@ -3,11 +3,11 @@
 /// Installs the handlers at once. The future waits for a signal that ends the program, and yields
 /// its number. Must be called within a runtime.
 #[cfg(unix)]
-pub(crate) fn ended() -> impl Future<Output = i32> {
+pub(crate) fn end_signal() -> impl Future<Output = i32> {
     use tokio::signal::unix::SignalKind;
-    let interrupt = received(SignalKind::interrupt());
-    let terminate = received(SignalKind::terminate());
-    let hangup = received(SignalKind::hangup());
+    let interrupt = next_signal(SignalKind::interrupt());
+    let terminate = next_signal(SignalKind::terminate());
+    let hangup = next_signal(SignalKind::hangup());
     async {
         tokio::select! {
             signal = interrupt => signal,
@@ -18,7 +18,7 @@ pub(crate) fn ended() -> impl Future<Output = i32> {
 }
 
 #[cfg(unix)]
-fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i32> {
+fn next_signal(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i32> {
     let number = kind.as_raw_value();
     // The program may have to outlive its terminal (`nohup`).
     let is_left = kind == tokio::signal::unix::SignalKind::hangup() && is_ignored(number);

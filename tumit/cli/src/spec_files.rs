@@ -25,12 +25,12 @@ const STANDARD_INPUT_NAME: &str = "<standard input>";
 /// When the root file itself cannot be read.
 pub(crate) fn compile(path: &str) -> anyhow::Result<Option<Spec>> {
     let (spec, diagnostics) = compile_quietly(path, None)?;
-    tell(&diagnostics);
+    print_diagnostics(&diagnostics);
     Ok(spec)
 }
 
 /// Prints diagnostics on standard error.
-pub(crate) fn tell(diagnostics: &Diagnostics) {
+pub(crate) fn print_diagnostics(diagnostics: &Diagnostics) {
     if !diagnostics.is_empty() {
         term::note(diagnostics.render(term::is_colored()).trim_end());
     }
@@ -82,7 +82,7 @@ fn read_standard_input() -> anyhow::Result<String> {
     if let Some(text) = TEXT.get() {
         return Ok(text.clone());
     }
-    let bytes = bounded(io::stdin().lock(), "-").context("cannot read standard input")?;
+    let bytes = read_bounded(io::stdin().lock(), "-").context("cannot read standard input")?;
     let text = as_text(bytes).context("cannot read standard input")?;
     Ok(TEXT.get_or_init(|| text).clone())
 }
@@ -95,7 +95,7 @@ fn read(path: &str) -> anyhow::Result<String> {
     if Path::new(path).is_dir() {
         return Err(folder(Path::new(path)));
     }
-    as_text(bounded(fs::File::open(path)?, path)?)
+    as_text(read_bounded(fs::File::open(path)?, path)?)
 }
 
 /// The error for a folder instead of a spec. It names the kind of folder.
@@ -123,7 +123,7 @@ pub(crate) fn is_paje(bytes: &[u8]) -> bool {
 
 /// The bytes of a spec. Input that is not text, or that is too long for a spec, is rejected before
 /// all of it is in memory.
-fn bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
+fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
     // Known foreign formats are rejected by name. No spec begins like them.

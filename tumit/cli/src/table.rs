@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A name that is safe in a line. A terminal would interpret control characters as commands.
-pub(crate) fn plain(name: &str) -> Cow<'_, str> {
+pub(crate) fn printable_name(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return name.into();
     }
@@ -17,7 +17,7 @@ pub(crate) fn plain(name: &str) -> Cow<'_, str> {
 const WIDEST: usize = 64;
 
 /// The part of a cell that fits.
-fn clipped(cell: Cow<'_, str>) -> Cow<'_, str> {
+fn clip_cell(cell: Cow<'_, str>) -> Cow<'_, str> {
     if cell.width() <= WIDEST {
         return cell;
     }
@@ -34,7 +34,7 @@ fn clipped(cell: Cow<'_, str>) -> Cow<'_, str> {
 /// Appends a table after an empty line. The first row is its head. The columns in `right` are
 /// aligned right.
 pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
-    let cells = |row: &Vec<String>| row.iter().map(|cell| clipped(plain(cell)).into_owned()).collect();
+    let cells = |row: &Vec<String>| row.iter().map(|cell| clip_cell(printable_name(cell)).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
@@ -58,7 +58,7 @@ pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
 mod tests {
     #[test]
     fn columns_are_aligned() {
-        assert_eq!(super::plain("a\nb\u{1b}[2J é"), "a\\nb\\u{1b}[2J é");
+        assert_eq!(super::printable_name("a\nb\u{1b}[2J é"), "a\\nb\\u{1b}[2J é");
         let rows = [["a", "n"], ["long", "10"]].map(|row| row.map(str::to_owned).to_vec());
         let mut text = String::new();
         super::append(&mut text, &rows, &[1]);

@@ -156,7 +156,7 @@ impl TraceInput {
     }
 
     /// Replaces the path of a temporary copy in a message by the name that the user gave.
-    pub(crate) fn named(&self, message: &str) -> String {
+    pub(crate) fn with_user_path(&self, message: &str) -> String {
         let path = self.path.to_string_lossy();
         if self.is_copy() { message.replace(path.as_ref(), &self.name) } else { message.to_owned() }
     }

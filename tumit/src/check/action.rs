@@ -7,7 +7,7 @@ mod usage;
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::expr::ExprScope;
 use crate::expr::fold::fold;
-use crate::model::{KeyModel, SpecModel, index, integer_range, listed};
+use crate::model::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::source::SourceSpan;
 use crate::spec::{
     Action, ActionVerb, ContainerTypeId, EntityNature, EntityTypeId, Expr, Instance, PatternPiece, TextPattern,
@@ -174,7 +174,7 @@ fn entity(
         return None;
     }
     let all = model.spec.entities.iter().map(|entity| entity.name.as_str());
-    model.unknown(Code::UnknownEntity, "state, event, variable or link", name, all, diagnostics);
+    model.report_unknown(Code::UnknownEntity, "state, event, variable or link", name, all, diagnostics);
     None
 }
 
@@ -202,7 +202,7 @@ fn wrong_verb(
     diagnostics.push(
         Diagnostic::error(Code::WrongVerb, format!("`{verb}` is not possible for {nature}"))
             .at(at, format!("`{name}` is {nature}"))
-            .also(model.entity_spans[id.index()], "declared here")
+            .with_label(model.entity_spans[id.index()], "declared here")
             .help(help),
     );
 }
@@ -229,7 +229,7 @@ fn held_by(
             ),
         )
         .at(span, format!("has no `{}`", name.text))
-        .also(model.entity_spans[id.index()], "declared here")
+        .with_label(model.entity_spans[id.index()], "declared here")
         .help(format!("write `on {}`", model.pattern_of(holder))),
     );
     None
@@ -245,7 +245,7 @@ pub(super) fn instance(
     let name = &written.name;
     let Some(ty) = model.containers.get(&name.text).copied() else {
         let containers = model.containers.keys().map(String::as_str);
-        model.unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
+        model.report_unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
         return None;
     };
     let keys = model.path_keys(ty);
@@ -262,7 +262,7 @@ pub(super) fn instance(
                 format!("this key has {given}, but the container `{}` needs {needs}", name.text),
             )
             .at(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
-            .also(model.container_spans[ty.index()], "declared here")
+            .with_label(model.container_spans[ty.index()], "declared here")
             .help(format!("write `{}`", model.pattern_of(ty))),
         );
         return None;
@@ -302,7 +302,7 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
         diagnostics.push(
             Diagnostic::error(Code::WrongType, format!("key `{}` is {needs}", key.name))
                 .at(expr.span, format!("this is {}", ty.name()))
-                .also(key.span, "declared here"),
+                .with_label(key.span, "declared here"),
         );
     }
     if let (Expr::Integer(value), Some((least, most))) = (&value, integer_range(key.ty))
@@ -311,7 +311,7 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
         diagnostics.push(
             Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for key `{}`", key.name))
                 .at(expr.span, format!("expected {least} to {most}"))
-                .also(key.span, "declared here"),
+                .with_label(key.span, "declared here"),
         );
     }
     value
@@ -357,7 +357,7 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
         EntityNature::Link { .. } => "link",
     };
     let help =
-        did_you_mean(&name.text, values.iter().chain(&parameters).copied()).or_else(|| listed(&values)).unwrap_or_else(
+        did_you_mean(&name.text, values.iter().chain(&parameters).copied()).or_else(|| list_candidates(&values)).unwrap_or_else(
             || format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text),
         );
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
@@ -369,7 +369,7 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
                 format!("neither a value nor a parameter of `{}`", model.record_name(scope.record))
             },
         )
-        .also(model.entity_spans[id.index()], "declared here")
+        .with_label(model.entity_spans[id.index()], "declared here")
         .help(help)
 }
 
@@ -394,7 +394,7 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
         place = place.max(here);
         match &clause.kind {
             ClauseKind::Related(how, container) => {
-                useful(action, lowered, clause.span, diagnostics);
+                check_fields_used(action, lowered, clause.span, diagnostics);
                 lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
             }
             ClauseKind::At(expr) => {
@@ -404,7 +404,7 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
                 lowered.when = Some(condition(scope, expr, diagnostics));
             }
             ClauseKind::With(fields) => {
-                useful(action, lowered, clause.span, diagnostics);
+                check_fields_used(action, lowered, clause.span, diagnostics);
                 with(scope, fields, lowered, diagnostics);
             }
         }
@@ -445,7 +445,7 @@ fn with(scope: &ExprScope<'_>, fields: &[ast::WithField], lowered: &mut Action, 
 }
 
 /// Reports fields and relations of actions that create nothing to which these could belong.
-fn useful(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
+fn check_fields_used(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
     let what = match lowered.verb {
         ActionVerb::Destroy { .. } => "`destroy`",
         ActionVerb::PopState { .. } => "`pop`",
@@ -456,7 +456,7 @@ fn useful(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostic
     diagnostics.push(
         Diagnostic::error(Code::UselessClause, format!("{what} cannot have fields or relations"))
             .at(clause, "would not be shown")
-            .also(action.verb, "this action")
+            .with_label(action.verb, "this action")
             .help("write fields and relations in the action that begins the state, event, link or container"),
     );
 }

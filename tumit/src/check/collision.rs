@@ -54,7 +54,7 @@ fn report(names: impl Iterator<Item = (String, String, SourceSpan)>, what: &str,
         )
         .at(span, format!("`{identifier}`"));
         if *first != span {
-            diagnostic = diagnostic.also(*first, format!("also becomes `{identifier}`"));
+            diagnostic = diagnostic.with_label(*first, format!("also becomes `{identifier}`"));
         }
         diagnostics.push(diagnostic.help("rename one of them"));
     }

@@ -56,7 +56,7 @@ fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &
     let scope = ExprScope::of_ends(model);
     let mut lowered = Vec::new();
     for arrow in &rule.arrows {
-        match impossible(arrow) {
+        match impossible_action(arrow) {
             Some(diagnostic) => {
                 usage.incomplete = true;
                 diagnostics.push(diagnostic);
@@ -68,7 +68,7 @@ fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &
 }
 
 /// The error of an action that is not allowed in a rule for ends.
-fn impossible(arrow: &ast::Action) -> Option<Diagnostic> {
+fn impossible_action(arrow: &ast::Action) -> Option<Diagnostic> {
     if matches!(arrow.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
         let title = "links cannot start or end at the end of a thread or process";
         return Some(

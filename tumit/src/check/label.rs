@@ -37,7 +37,7 @@ fn check_hole(
             diagnostics.push(
                 Diagnostic::error(Code::MissingField, format!("`create {container}` does not set `{name}`"))
                     .at(create.span, format!("`{name}` is missing"))
-                    .also(span, "the label contains it")
+                    .with_label(span, "the label contains it")
                     .help(format!("add `with {{ {name} = … }}`")),
             );
         }

@@ -28,7 +28,7 @@ pub(super) fn lower<'a>(
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("output `{}` is declared twice", output.name))
                     .at(output.span, "declared again")
-                    .also(first, "first declared here"),
+                    .with_label(first, "first declared here"),
             );
         }
         let rules: Vec<&Rule> = output.rules.iter().collect();
@@ -97,7 +97,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         .at(*span, format!("{} here", count(holes, "`@`")));
         if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
             diagnostic =
-                diagnostic.also(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
+                diagnostic.with_label(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
         }
         diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
         return None;

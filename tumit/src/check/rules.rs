@@ -109,7 +109,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
             Target::Level(name) => {
                 let Some(level) = model.levels.get(&name.text).copied() else {
                     let levels = model.levels.keys().map(String::as_str);
-                    model.unknown(Code::UnknownLevel, "level", name, levels, diagnostics);
+                    model.report_unknown(Code::UnknownLevel, "level", name, levels, diagnostics);
                     continue;
                 };
                 (of_level[level.index()].clone(), |choice| &mut choice.level)
@@ -140,7 +140,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
             }
         }
     }
-    shadowed(&choices, rules, diagnostics);
+    report_shadowed_rules(&choices, rules, diagnostics);
     half_spans(&choices, rules, model, diagnostics);
     choices.iter().map(|choice| choice.rules().collect()).collect()
 }
@@ -170,7 +170,7 @@ fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
 
 /// Reports rules for levels and for defaults that more specific rules replace for all of their
 /// events.
-fn shadowed(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
+fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let mut acts = vec![false; rules.len()];
     let mut speaks = vec![false; rules.len()];
     for choice in choices {
@@ -208,7 +208,7 @@ pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
     };
     Diagnostic::error(Code::SecondRule, format!("there are two rules for {what}"))
         .at(target_span(&second.target), "the second rule")
-        .also(target_span(&first.target), "the first rule")
+        .with_label(target_span(&first.target), "the first rule")
         .help("write `also rule …` to add to the first, or join their actions")
 }
 
@@ -235,7 +235,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
                     }),
             );
         } else {
-            model.unknown(Code::UnknownEvent, "event", name, events, diagnostics);
+            model.report_unknown(Code::UnknownEvent, "event", name, events, diagnostics);
         }
         return None;
     };
@@ -256,7 +256,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
             diagnostics.push(
                 Diagnostic::error(Code::WhichEnd, format!("`{}` is an event, not a span", name.text))
                     .at(part.span, "events have no parts")
-                    .also(model.record_spans[record.index()], "declared here")
+                    .with_label(model.record_spans[record.index()], "declared here")
                     .help(format!("write `rule {}`", name.text)),
             );
             None

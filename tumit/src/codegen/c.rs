@@ -150,7 +150,7 @@ impl CHeader<'_> {
 "
         );
         let names: Vec<_> =
-            self.names.all(self.spec).map(|(name, _)| name).filter(|name| self.names.may_meet(name)).collect();
+            self.names.identifiers(self.spec).map(|(name, _)| name).filter(|name| self.names.may_meet(name)).collect();
         if names.is_empty() {
             return;
         }

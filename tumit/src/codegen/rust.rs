@@ -50,11 +50,11 @@ pub fn text(spec: &Spec, options: &CodegenOptions) -> Result<String, Unsupported
     let file = syn::parse2(tokens).map_err(|error| UnsupportedFeature {
         reason: format!("the generated code is not Rust, which is a bug of tumit: {error}"),
     })?;
-    Ok(spaced(&prettyplease::unparse(&file)))
+    Ok(insert_blank_lines(&prettyplease::unparse(&file)))
 }
 
 /// Inserts an empty line between items, because the printer inserts none.
-fn spaced(text: &str) -> String {
+fn insert_blank_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let mut before = "";
     for line in text.lines() {
@@ -299,7 +299,7 @@ fn id(position: usize) -> Literal {
 }
 
 /// An identifier without conversion of its name.
-fn plain(name: &str) -> Ident {
+fn raw_identifier(name: &str) -> Ident {
     // A name without letters becomes a lone underscore, which is not an identifier in Rust.
     Ident::new(if name == "_" { "__" } else { name }, Span::call_site())
 }

@@ -37,7 +37,7 @@ impl CodeWriter {
     }
 
     /// Writes a line with a short comment after it, if the comment fits.
-    pub(super) fn noted(&mut self, text: &str, note: &str) {
+    pub(super) fn line_with_comment(&mut self, text: &str, note: &str) {
         let fits = 2 * self.depth + text.chars().count() + 4 + note.chars().count() <= WIDTH;
         if note.is_empty() || !fits { self.line(text) } else { self.line(&format!("{text}  ! {note}")) }
     }
@@ -45,16 +45,16 @@ impl CodeWriter {
     /// Writes `head`, the items with commas between them, and `tail`. The line is continued before
     /// an item that would exceed the width. Each item must fit on a line of its own.
     pub(super) fn list(&mut self, head: &str, items: &[String], tail: &str) {
-        self.separated(head, items, ", ", tail);
+        self.separated_items(head, items, ", ", tail);
     }
 
     /// Writes `head`, and the items with an operator between them. Lines are continued as for a
     /// list.
-    pub(super) fn joined(&mut self, head: &str, items: &[String], operator: &str) {
-        self.separated(head, items, operator, "");
+    pub(super) fn joined_items(&mut self, head: &str, items: &[String], operator: &str) {
+        self.separated_items(head, items, operator, "");
     }
 
-    fn separated(&mut self, head: &str, items: &[String], separator: &str, tail: &str) {
+    fn separated_items(&mut self, head: &str, items: &[String], separator: &str, tail: &str) {
         let mut line = head.to_owned();
         for (number, item) in items.iter().enumerate() {
             let last = number + 1 == items.len();

@@ -72,7 +72,7 @@ fn snippet<'a>(
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let (path, text) = sources.get(file).map_or(("", ""), |source| (source.path.as_str(), source.text.as_str()));
     let annotation = |kind: AnnotationKind, label: &'a DiagnosticLabel| {
-        kind.span(drawable(text, label.span.range())).label(label.text.as_str())
+        kind.span(drawable_range(text, label.span.range())).label(label.text.as_str())
     };
     Snippet::source(text)
         .path(path)
@@ -86,7 +86,7 @@ fn snippet<'a>(
 }
 
 /// The range, limited to the text and to character boundaries.
-fn drawable(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+fn drawable_range(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
     let clamp = |offset: usize| {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {

@@ -8,12 +8,12 @@ use strsim::osa_distance;
 /// A help text that names the candidate nearest to `wrong`, if one is near enough.
 #[must_use]
 pub fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
+    nearest_name(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 
-fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest_name<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = wrong.len().clamp(3, 9) / 3;
-    let letters = counted(wrong);
+    let letters = letter_counts(wrong);
     candidates
         .into_iter()
         .filter(|candidate| *candidate != wrong && (2..=64).contains(&wrong.len()) && candidate.len() <= 64)
@@ -25,7 +25,7 @@ fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
 }
 
 /// The number of occurrences of each letter in a name, without distinction of case.
-fn counted(name: &str) -> [i16; 32] {
+fn letter_counts(name: &str) -> [i16; 32] {
     let mut counts = [0; 32];
     name.bytes().for_each(|byte| counts[usize::from(byte % 32)] += 1);
     counts
@@ -35,7 +35,7 @@ fn counted(name: &str) -> [i16; 32] {
 ///
 /// Each edit of a name changes at most two of these counts by one.
 fn most_letters(candidate: &str, letters: &[i16; 32], limit: usize) -> bool {
-    let other = counted(candidate);
+    let other = letter_counts(candidate);
     let differ: u32 = letters.iter().zip(&other).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
     differ as usize <= 2 * limit
 }
@@ -46,10 +46,10 @@ mod tests {
 
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {
-        assert_eq!(nearest("thraed", ["node", "thread"]), Some("thread"));
-        assert_eq!(nearest("packin", ["working", "packing"]), Some("packing"));
-        assert_eq!(nearest("COM", ["com_layer", "com"]), Some("com"));
-        assert_eq!(nearest("zzz", ["working", "packing"]), None);
-        assert_eq!(nearest("", ["abc"]), None);
+        assert_eq!(nearest_name("thraed", ["node", "thread"]), Some("thread"));
+        assert_eq!(nearest_name("packin", ["working", "packing"]), Some("packing"));
+        assert_eq!(nearest_name("COM", ["com_layer", "com"]), Some("com"));
+        assert_eq!(nearest_name("zzz", ["working", "packing"]), None);
+        assert_eq!(nearest_name("", ["abc"]), None);
     }
 }

@@ -101,9 +101,9 @@ fn call(function: ExprFunction, arguments: &[Expr], spec: &Spec) -> FoldResult {
         (ExprFunction::Floor | ExprFunction::Ceil | ExprFunction::Round, [Expr::Integer(value)]) => {
             Ok(Expr::Integer(*value))
         }
-        (ExprFunction::Floor, [Expr::Float(value)]) => whole(value.floor()),
-        (ExprFunction::Ceil, [Expr::Float(value)]) => whole(value.ceil()),
-        (ExprFunction::Round, [Expr::Float(value)]) => whole(value.round()),
+        (ExprFunction::Floor, [Expr::Float(value)]) => whole_number(value.floor()),
+        (ExprFunction::Ceil, [Expr::Float(value)]) => whole_number(value.ceil()),
+        (ExprFunction::Round, [Expr::Float(value)]) => whole_number(value.round()),
         (ExprFunction::Number, [Expr::Bool(value)]) => Ok(Expr::Integer((*value).into())),
         (ExprFunction::Min, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.min(b))),
         (ExprFunction::Max, [Expr::Integer(a), Expr::Integer(b)]) => Ok(Expr::Integer(*a.max(b))),
@@ -121,7 +121,7 @@ fn call(function: ExprFunction, arguments: &[Expr], spec: &Spec) -> FoldResult {
 }
 
 /// Converts a float without a fraction to an integer.
-fn whole(value: f64) -> FoldResult {
+fn whole_number(value: f64) -> FoldResult {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if !(-LIMIT..LIMIT).contains(&value) {
         return Err(FoldError::NoValue);

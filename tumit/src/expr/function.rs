@@ -2,7 +2,7 @@
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{ExprScope, bad};
+use super::{ExprScope, error_value};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source::SourceSpan;
 use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern, ValueFormat};
@@ -47,7 +47,7 @@ impl FunctionArguments {
             }
     }
 
-    fn says(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Long => "a text, an array or bytes",
             Self::Number => "a number",
@@ -67,14 +67,14 @@ impl ExprScope<'_> {
             if !matches!(list, Expr::Integer(0)) {
                 diagnostics.push(not_a_list(name, "not an array"));
             }
-            return bad();
+            return error_value();
         };
         let ty = self.model.spec.records[self.record.index()].layout.fields[field as usize].ty;
         let (scalar, length) = match ty {
             FieldType::One(Scalar::Bytes) => (Scalar::U8, None),
             FieldType::One(_) => {
                 diagnostics.push(not_a_list(name, ValueType::of_field(ty).name()));
-                return bad();
+                return error_value();
             }
             FieldType::Fixed(scalar, length) => (scalar, Some(length)),
             FieldType::Variable(scalar) => (scalar, None),
@@ -116,7 +116,7 @@ impl ExprScope<'_> {
                     .at(whole, "needs one integer")
                     .help(format!("write `{}(NUMBER)`", name.text)),
                 );
-                return bad();
+                return error_value();
             }
             let arguments = lowered.into_iter().map(|(value, _)| value).collect();
             return (Expr::Call(ExprFunction::Lookup(index), arguments), ValueType::Enum(index));
@@ -129,7 +129,7 @@ impl ExprScope<'_> {
                     .at(name.span, "neither a function nor an enum")
                     .maybe_help(help),
             );
-            return bad();
+            return error_value();
         };
         let dates = types.iter().filter(|ty| **ty == ValueType::Date).count();
         let mixed = dates == 1 && !types.contains(&ValueType::Any);
@@ -137,10 +137,10 @@ impl ExprScope<'_> {
             let found: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
             let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
             diagnostics.push(
-                Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, takes.says()))
+                Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, takes.description()))
                     .at(whole, format!("{found} given")),
             );
-            return bad();
+            return error_value();
         }
         let result = match function {
             ExprFunction::Len

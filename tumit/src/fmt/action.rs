@@ -27,7 +27,7 @@ impl SpecPrinter<'_> {
         self.sequence(head, 0);
         if fits {
             self.base = indent;
-            return self.flat(arrow..node.tokens.end);
+            return self.print_on_one_line(arrow..node.tokens.end);
         }
         let is_beside = right <= MAX_ARROW && !self.has_comments(head_tokens);
         let column = if is_beside { right } else { indent + INDENT };
@@ -107,7 +107,7 @@ impl SpecPrinter<'_> {
         };
         let tokens = first.tokens.start..last.tokens.end;
         if self.fits(tokens.clone(), tail) {
-            return self.flat(tokens);
+            return self.print_on_one_line(tokens);
         }
         let binding = |child: &TokenNode| match child.rule {
             Rule::binary_op => binding(&self.tokens[child.tokens.start].text),

@@ -187,7 +187,7 @@ impl<'t> SpecPrinter<'t> {
             return self.prologue(node);
         }
         if self.fits(node.tokens.clone(), tail) {
-            return self.flat(node.tokens.clone());
+            return self.print_on_one_line(node.tokens.clone());
         }
         match node.rule {
             Rule::expr => self.operands(&node.children, tail),
@@ -200,7 +200,7 @@ impl<'t> SpecPrinter<'t> {
         }
     }
 
-    pub(super) fn flat(&mut self, tokens: Range<usize>) {
+    pub(super) fn print_on_one_line(&mut self, tokens: Range<usize>) {
         for token in tokens {
             self.token(token);
         }
@@ -257,7 +257,7 @@ impl<'t> SpecPrinter<'t> {
         let brackets = rest[0].tokens.start..node.tokens.end;
         self.sequence(head, self.width(brackets.start..brackets.start + 1) + 1);
         if self.fits(brackets.clone(), tail) {
-            return self.flat(brackets);
+            return self.print_on_one_line(brackets);
         }
         self.token(brackets.start);
         let elements = &rest[1..rest.len() - 1];

@@ -34,7 +34,7 @@ impl SpecModel {
                 names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
             })
             .collect();
-        for at in order(&needs, |at| self.circular(declared[at], diagnostics)) {
+        for at in order(&needs, |at| self.report_circular(declared[at], diagnostics)) {
             self.constant(declared[at], diagnostics);
         }
         for constant in declared {
@@ -44,7 +44,7 @@ impl SpecModel {
         }
     }
 
-    fn circular(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
+    fn report_circular(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
         diagnostics.push(
             Diagnostic::error(Code::Circular, format!("constant `{}` depends on itself", constant.name.text))
                 .at(constant.value.span, "refers to its own declaration")

@@ -134,7 +134,7 @@ impl SpecModel {
                 diagnostics.push(
                     Diagnostic::error(Code::TaskTaken, format!("`{TASK}` is declared automatically"))
                         .at(field.name.span, "a second parameter of this name")
-                        .also(mark, "`async` adds it")
+                        .with_label(mark, "`async` adds it")
                         .help("remove it, or rename it"),
                 );
                 continue;
@@ -146,7 +146,7 @@ impl SpecModel {
             // A field of unknown type stays, so that rules that use it cause no further errors.
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
-            let written = super::types::written(&field.ty);
+            let written = super::types::type_text(&field.ty);
             fields
                 .push((FieldInfo { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
         }

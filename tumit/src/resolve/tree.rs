@@ -57,7 +57,7 @@ impl SpecModel {
         diagnostics: &mut Diagnostics,
     ) -> Option<ContainerTypeId> {
         if let Some(known) = self.containers.get(&container.name.text).copied() {
-            return self.reopened(container, known, parent, diagnostics);
+            return self.extend_container(container, known, parent, diagnostics);
         }
         check_name(&container.name, diagnostics);
         let id = ContainerTypeId(index(self.spec.containers.len()));
@@ -85,7 +85,7 @@ impl SpecModel {
 
     /// Handles the declaration of a container that another file declares, too. Its members are
     /// added.
-    fn reopened(
+    fn extend_container(
         &mut self,
         container: &Container,
         known: ContainerTypeId,
@@ -119,7 +119,7 @@ impl SpecModel {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
                     .at(container.name.span, "differs from the label in the other file")
-                    .also(self.container_spans[known.index()], "first declared here")
+                    .with_label(self.container_spans[known.index()], "first declared here")
                     .help("remove this label"),
             );
         }
@@ -213,7 +213,7 @@ impl SpecModel {
             diagnostics.push(
                 Diagnostic::error(Code::SecondStream, "two containers are marked `= stream`")
                     .at(mark, "the second one")
-                    .also(self.container_spans[other], "the first one"),
+                    .with_label(self.container_spans[other], "the first one"),
             );
             return;
         }
@@ -226,7 +226,7 @@ impl SpecModel {
                     diagnostics.push(
                         Diagnostic::error(Code::BadStreamKey, format!("a stream has no property `{}`", key.name))
                             .at(key.span, format!("not one of {}", names.map(|name| format!("`{name}`")).join(", ")))
-                            .also(mark, "requires that all keys of the path are properties of a stream")
+                            .with_label(mark, "requires that all keys of the path are properties of a stream")
                             .maybe_help(did_you_mean(&key.name, names)),
                     );
                 }
@@ -301,7 +301,7 @@ impl SpecModel {
                 doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
-                look: look(&value.look, &entity.kind, diagnostics),
+                look: resolve_style(&value.look, &entity.kind, diagnostics),
             });
         }
         let id = EntityTypeId(index(self.spec.entities.len()));
@@ -316,7 +316,7 @@ impl SpecModel {
             container: holder,
             values,
             color: entity.color,
-            look: look(&entity.look, &entity.kind, diagnostics),
+            look: resolve_style(&entity.look, &entity.kind, diagnostics),
             is_partial: false,
         });
     }
@@ -331,7 +331,7 @@ impl SpecModel {
         for name in names {
             let Some(end) = self.containers.get(&name.text).copied() else {
                 let containers = self.containers.keys().map(String::as_str);
-                self.unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
+                self.report_unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
                 continue;
             };
             if !self.spec.path(end).contains(&holder) {
@@ -339,7 +339,7 @@ impl SpecModel {
                 diagnostics.push(
                     Diagnostic::error(Code::LinkEndOutside, format!("`{}` is outside of `{holder_name}`", name.text))
                         .at(name.span, format!("this end is not inside `{holder_name}`, which declares the link"))
-                        .also(self.container_spans[end.index()], "declared here")
+                        .with_label(self.container_spans[end.index()], "declared here")
                         .help("move the link to a container that contains both ends"),
                 );
             }
@@ -356,7 +356,7 @@ impl SpecModel {
     }
 }
 
-fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
+fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
     // These are only warnings, because runs carry specs in which these mistakes had no effect.
     let mut useless = |what: &str, span, label: &str, help: &str| {
         let title = format!("{what} is not drawn");
@@ -390,7 +390,7 @@ fn look(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -
                 Some((_, shape)) => look.shape = Some(*shape),
                 None => {
                     let shapes = SHAPES.map(|(shape, _)| shape);
-                    let help = did_you_mean(&name.text, shapes).or_else(|| crate::model::listed(&shapes));
+                    let help = did_you_mean(&name.text, shapes).or_else(|| crate::model::list_candidates(&shapes));
                     diagnostics.push(
                         Diagnostic::error(Code::UnknownShape, format!("there is no shape `{}`", name.text))
                             .at(name.span, "unknown shape")

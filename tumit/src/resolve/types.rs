@@ -101,13 +101,13 @@ impl SpecModel {
             return duplicate("type", &alias.name, self.enum_spans[*first as usize], diagnostics);
         }
         self.aliases.insert(alias.name.text.clone(), alias.ty.clone());
-        let text = written(&alias.ty);
+        let text = type_text(&alias.ty);
         self.spec.aliases.push(spec::Alias { name: alias.name.text.clone(), doc: alias.doc.clone(), text });
     }
 
     /// The type of a field. `None` after an error.
     pub(crate) fn field_type(&self, ty: &TypeRef, diagnostics: &mut Diagnostics) -> Option<FieldType> {
-        let ty = self.unaliased(ty, diagnostics)?;
+        let ty = self.resolve_alias(ty, diagnostics)?;
         match &ty.kind {
             TypeKind::Named(name) => self.scalar(name, diagnostics).map(FieldType::One),
             TypeKind::Variable(element) => self.element(element, diagnostics).map(FieldType::Variable),
@@ -120,7 +120,7 @@ impl SpecModel {
     }
 
     /// Follows `type` declarations.
-    fn unaliased<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
+    fn resolve_alias<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
         let mut at = ty;
         for _ in 0..MAX_ALIASES {
             match self.next_alias(at) {
@@ -182,7 +182,7 @@ impl SpecModel {
     }
 
     fn element(&self, element: &TypeRef, diagnostics: &mut Diagnostics) -> Option<Scalar> {
-        let resolved = self.unaliased(element, diagnostics)?;
+        let resolved = self.resolve_alias(element, diagnostics)?;
         let TypeKind::Named(name) = &resolved.kind else {
             diagnostics.push(
                 Diagnostic::error(Code::BadArray, "an array cannot contain arrays")
@@ -221,7 +221,7 @@ impl SpecModel {
                 }
                 None => {
                     let constants = self.constants.keys().map(String::as_str);
-                    self.unknown(Code::UnknownName, "constant", name, constants, diagnostics);
+                    self.report_unknown(Code::UnknownName, "constant", name, constants, diagnostics);
                     return None;
                 }
             },
@@ -235,12 +235,12 @@ impl SpecModel {
 }
 
 /// A type in its usual notation, independent of the blanks and comments in the spec.
-pub(super) fn written(ty: &TypeRef) -> String {
+pub(super) fn type_text(ty: &TypeRef) -> String {
     match &ty.kind {
         TypeKind::Named(name) => name.text.clone(),
-        TypeKind::Variable(element) => format!("[{}]", written(element)),
-        TypeKind::Fixed(element, Count::Literal(count, _)) => format!("[{}; {count}]", written(element)),
-        TypeKind::Fixed(element, Count::Named(name)) => format!("[{}; {}]", written(element), name.text),
+        TypeKind::Variable(element) => format!("[{}]", type_text(element)),
+        TypeKind::Fixed(element, Count::Literal(count, _)) => format!("[{}; {count}]", type_text(element)),
+        TypeKind::Fixed(element, Count::Named(name)) => format!("[{}; {}]", type_text(element), name.text),
     }
 }
 
@@ -283,7 +283,7 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
                     format!("`{other}` and `{}` have the same number", value.name.text),
                 )
                 .at(span, format!("second use of {number}"))
-                .also(first, format!("`{other}` has the number {number}")),
+                .with_label(first, format!("`{other}` has the number {number}")),
             );
         }
         next = number + 1;

@@ -3,7 +3,7 @@
 use crate::spec::SpecColor;
 
 /// The colour with this name. Case does not matter, as in CSS.
-pub(super) fn named(name: &str) -> Option<SpecColor> {
+pub(super) fn find_color(name: &str) -> Option<SpecColor> {
     let at = NAMES.binary_search_by(|(known, _)| (*known).cmp(&name.to_ascii_lowercase())).ok()?;
     let [_, red, green, blue] = NAMES[at].1.to_be_bytes();
     Some(SpecColor { red, green, blue })
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn names_are_sorted_and_found() {
         assert!(NAMES.is_sorted());
-        assert_eq!(named("SteelBlue"), Some(SpecColor { red: 0x46, green: 0x82, blue: 0xb4 }));
-        assert_eq!(named("gris"), None);
+        assert_eq!(find_color("SteelBlue"), Some(SpecColor { red: 0x46, green: 0x82, blue: 0xb4 }));
+        assert_eq!(find_color("gris"), None);
     }
 }

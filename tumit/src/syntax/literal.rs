@@ -8,7 +8,7 @@ use crate::spec::{NumberNotation, SpecColor, TextAlign, ValueFormat};
 
 impl AstBuilder<'_> {
     /// An unsigned integer. 0 after an error.
-    pub(super) fn unsigned(&mut self, node: &ParseNode<'_>) -> u64 {
+    pub(super) fn unsigned_integer(&mut self, node: &ParseNode<'_>) -> u64 {
         let text = node.as_str().replace('_', "");
         let parsed = match (text.strip_prefix("0x"), text.strip_prefix("0b")) {
             (Some(digits), _) => u64::from_str_radix(digits, 16),
@@ -28,7 +28,7 @@ impl AstBuilder<'_> {
 
     /// An integer of an expression. 0 after an error.
     pub(super) fn integer(&mut self, node: &ParseNode<'_>) -> i64 {
-        i64::try_from(self.unsigned(node)).unwrap_or_else(|_| {
+        i64::try_from(self.unsigned_integer(node)).unwrap_or_else(|_| {
             let span = self.span(node);
             self.push(
                 Diagnostic::error(Code::BadNumber, "the integer is too large")
@@ -104,7 +104,7 @@ impl AstBuilder<'_> {
 
     fn named_color(&mut self, node: &ParseNode<'_>) -> Option<SpecColor> {
         let name = node.as_str().trim_matches('`');
-        css::named(name).or_else(|| {
+        css::find_color(name).or_else(|| {
             let help = did_you_mean(name, css::names());
             let help = help.unwrap_or_else(|| "write a name of CSS, `#d62728` or `rgb(214, 39, 40)`".to_owned());
             self.bad_color(node, "not a colour of CSS", help)
@@ -216,7 +216,7 @@ impl AstBuilder<'_> {
             }
             let rest = &text[at + 1..];
             let length = escape_length(rest);
-            match unescaped(&rest[..length]) {
+            match unescape_character(&rest[..length]) {
                 Some(character) => out.push(character),
                 None => {
                     let span = SourceSpan::new(self.file, start + at..start + at + 1 + length);
@@ -283,7 +283,7 @@ fn escape_length(rest: &str) -> usize {
     rest.chars().next().map_or(0, char::len_utf8)
 }
 
-fn unescaped(escape: &str) -> Option<char> {
+fn unescape_character(escape: &str) -> Option<char> {
     Some(match escape {
         "n" => '\n',
         "t" => '\t',

@@ -13,8 +13,8 @@ impl AstBuilder<'_> {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::kw_off => enabled = false,
                 Rule::event_decl | Rule::span_decl => events.extend(self.event(child)),
-                Rule::bad_member => self.bad(&child, Rule::only_member, "a level contains events and spans"),
-                Rule::missing_close => self.unclosed(opening, &child, "level"),
+                Rule::bad_member => self.report_unparsable(&child, Rule::only_member, "a level contains events and spans"),
+                Rule::missing_close => self.report_unclosed(opening, &child, "level"),
                 _ => {}
             }
         }
@@ -83,7 +83,7 @@ impl AstBuilder<'_> {
         for child in children(inner) {
             match child.as_rule() {
                 Rule::type_ref => element = self.type_ref(child),
-                Rule::integer => count = Some(Count::Literal(self.unsigned(&child), self.span(&child))),
+                Rule::integer => count = Some(Count::Literal(self.unsigned_integer(&child), self.span(&child))),
                 Rule::name => count = Some(Count::Named(self.ident(&child))),
                 _ => {}
             }
@@ -115,7 +115,7 @@ impl AstBuilder<'_> {
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => name = Some(self.ident(&child)),
-                Rule::integer => number = Some((self.unsigned(&child), self.span(&child))),
+                Rule::integer => number = Some((self.unsigned_integer(&child), self.span(&child))),
                 _ => {}
             }
         }

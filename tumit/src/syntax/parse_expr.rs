@@ -98,7 +98,7 @@ impl AstBuilder<'_> {
             if is_prefix(&child) {
                 prefixes.push((self.unary_operator(&child), self.span(&child)));
             } else {
-                operand = self.primary(child);
+                operand = self.primary_expr(child);
             }
         }
         for (operator, at) in prefixes.into_iter().rev() {
@@ -124,7 +124,7 @@ impl AstBuilder<'_> {
         }
     }
 
-    fn primary(&mut self, node: ParseNode<'_>) -> Expr {
+    fn primary_expr(&mut self, node: ParseNode<'_>) -> Expr {
         let span = self.span(&node);
         let kind = match node.as_rule() {
             Rule::paren => {
@@ -135,13 +135,13 @@ impl AstBuilder<'_> {
             Rule::float => ExprKind::Float(self.float(&node)),
             Rule::integer => ExprKind::Integer(self.integer(&node)),
             Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
-            _ => self.named(node).unwrap_or(ExprKind::Bad),
+            _ => self.named_expr(node).unwrap_or(ExprKind::Bad),
         };
         Expr { kind, span }
     }
 
     /// A name with its suffix: `name`, `enum.value`, `list[0]`, `function(x)`.
-    fn named(&mut self, node: ParseNode<'_>) -> Option<ExprKind> {
+    fn named_expr(&mut self, node: ParseNode<'_>) -> Option<ExprKind> {
         let mut parts = children(node);
         let name = self.ident(&parts.next()?);
         let Some(next) = parts.next() else { return Some(ExprKind::Path(Path { name, part: None })) };

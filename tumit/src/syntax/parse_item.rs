@@ -11,7 +11,7 @@ impl AstBuilder<'_> {
         for child in children(node) {
             match child.as_rule() {
                 Rule::inner_doc => add_line(&mut doc, &doc_line(&child)),
-                Rule::bad_item => self.bad(&child, Rule::only_item, "expected a declaration"),
+                Rule::bad_item => self.report_unparsable(&child, Rule::only_item, "expected a declaration"),
                 _ => items.extend(self.item(child)),
             }
         }
@@ -41,7 +41,7 @@ impl AstBuilder<'_> {
     fn version(&mut self, node: ParseNode<'_>) -> Option<Item> {
         let number = children(node).find(|child| !matches!(child.as_rule(), Rule::doc | Rule::kw_version))?;
         let span = self.span(&number);
-        let parsed = (number.as_rule() == Rule::integer).then(|| self.unsigned(&number));
+        let parsed = (number.as_rule() == Rule::integer).then(|| self.unsigned_integer(&number));
         match parsed.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0) {
             Some(number) => Some(Item::Version(number, span)),
             None => {

@@ -11,8 +11,8 @@ impl AstBuilder<'_> {
         let mut members = Vec::new();
         for child in children(node) {
             match child.as_rule() {
-                Rule::bad_tree_member => self.bad(&child, Rule::only_tree_member, MEMBERS),
-                Rule::missing_close => self.unclosed(opening, &child, "paje"),
+                Rule::bad_tree_member => self.report_unparsable(&child, Rule::only_tree_member, MEMBERS),
+                Rule::missing_close => self.report_unclosed(opening, &child, "paje"),
                 _ => members.extend(self.tree_member(child)),
             }
         }
@@ -41,8 +41,8 @@ impl AstBuilder<'_> {
                 Rule::keys => keys = children(child).filter_map(|key| self.field(key)).collect(),
                 Rule::string => label = Some(self.text_with_holes(&child)),
                 Rule::stream_mark => stream = Some(self.span(&child)),
-                Rule::bad_tree_member => self.bad(&child, Rule::only_tree_member, MEMBERS),
-                Rule::missing_close => self.unclosed(opening, &child, "container"),
+                Rule::bad_tree_member => self.report_unparsable(&child, Rule::only_tree_member, MEMBERS),
+                Rule::missing_close => self.report_unclosed(opening, &child, "container"),
                 _ => members.extend(self.tree_member(child)),
             }
         }
@@ -58,7 +58,7 @@ impl AstBuilder<'_> {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
                 Rule::color => color = self.color(child),
-                Rule::look => look.extend(self.look(child)),
+                Rule::look => look.extend(self.style_clause(child)),
                 Rule::link_from => from = self.names(child),
                 Rule::link_to => to = self.names(child),
                 Rule::values => values = children(child).filter_map(|value| self.value(value)).collect(),
@@ -84,14 +84,14 @@ impl AstBuilder<'_> {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
                 Rule::color => color = self.color(child),
-                Rule::look => look.extend(self.look(child)),
+                Rule::look => look.extend(self.style_clause(child)),
                 _ => {}
             }
         }
         Some(Value { doc, name: name?, label, color, look })
     }
 
-    fn look(&mut self, node: ParseNode<'_>) -> Option<Look> {
+    fn style_clause(&mut self, node: ParseNode<'_>) -> Option<Look> {
         children(node).find_map(|child| match child.as_rule() {
             Rule::name => Some(Look::Shape(self.ident(&child))),
             Rule::float | Rule::integer => Some(Look::Size(self.float(&child), self.span(&child))),

@@ -13,18 +13,18 @@ use crate::source::SourceSpan;
 impl AstBuilder<'_> {
     /// Reports an unparsable piece. `only` is the rule of one correct piece. `place` lists the
     /// pieces that are allowed here.
-    pub(super) fn bad(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
+    pub(super) fn report_unparsable(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
         self.broken.extend(declared_names(node.as_str()));
-        self.unexpected(node, only, Some(place));
+        self.report_unexpected(node, only, Some(place));
     }
 
     /// Reports an unparsable element of a list. Each of its words counts as declared.
     pub(super) fn bad_part(&mut self, node: &ParseNode<'_>, only: Rule) {
         self.broken.extend(words(node.as_str()).map(str::to_owned));
-        self.unexpected(node, only, None);
+        self.report_unexpected(node, only, None);
     }
 
-    fn unexpected(&mut self, node: &ParseNode<'_>, only: Rule, place: Option<&str>) {
+    fn report_unexpected(&mut self, node: &ParseNode<'_>, only: Rule, place: Option<&str>) {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
         let Err(error) = SpecGrammar::parse(only, text) else { return };
@@ -60,7 +60,7 @@ impl AstBuilder<'_> {
     }
 
     /// Reports a block without an end, once for each offset.
-    pub(super) fn unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, what: &str) {
+    pub(super) fn report_unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, what: &str) {
         let at = node.as_span().start();
         let Some(opening) = opening.filter(|_| !self.unclosed.contains(&at)) else { return };
         self.unclosed.push(at);
@@ -68,7 +68,7 @@ impl AstBuilder<'_> {
         self.push(
             Diagnostic::error(Code::Unclosed, format!("this `{what}` block has no end"))
                 .at(opening, "opened here")
-                .also(here, "`}` expected before this"),
+                .with_label(here, "`}` expected before this"),
         );
     }
 }

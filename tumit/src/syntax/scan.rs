@@ -22,7 +22,7 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
                 let (end, closed) = text_end(bytes, at);
                 if !closed {
                     let is_long = bytes[at..].starts_with(b"\"\"\"");
-                    diagnostics.push(unterminated(file, at, end, is_long));
+                    diagnostics.push(unterminated_text(file, at, end, is_long));
                     if is_long {
                         return None;
                     }
@@ -94,7 +94,7 @@ fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
     (end.min(bytes.len()), false)
 }
 
-fn unterminated(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
+fn unterminated_text(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
     let what = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
     let shown = if is_long { at..at + 3 } else { at..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")

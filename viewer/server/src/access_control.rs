@@ -43,7 +43,7 @@ pub(crate) async fn open(State(app): State<Arc<AppState>>, method: Method, Path(
             let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
             (StatusCode::GONE, kind, include_str!("used.html")).into_response()
         }
-        None => unknown().into_response(),
+        None => unauthorized_response().into_response(),
     }
 }
 
@@ -78,13 +78,13 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
     }
     let given = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
     if !equal(given.as_bytes(), token.as_bytes()) {
-        return Err(unknown());
+        return Err(unauthorized_response());
     }
     Ok(())
 }
 
 /// The response to a request without the secret.
-pub(crate) const fn unknown() -> (StatusCode, &'static str) {
+pub(crate) const fn unauthorized_response() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n")
 }
 

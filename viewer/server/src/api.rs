@@ -217,7 +217,7 @@ async fn compute_any<T: Send + 'static>(
 ) -> Result<T, RequestError> {
     run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?.awaited(gone);
+        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
         work(&shown, &ask)
     })
     .await

@@ -50,7 +50,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<(Arc<AppState>, u16), Serv
     let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
     let port = usual_port(&first.served.source.source().summary());
     for trace in &traces {
-        trace.shown("").map_err(|refusal| match refusal {
+        trace.filtered_trace("").map_err(|refusal| match refusal {
             FilterRefusal::Query(error) => ServerError::Query(error),
             FilterRefusal::TooMany | FilterRefusal::NoList => ServerError::NoTrace,
         })?;

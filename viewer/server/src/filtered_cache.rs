@@ -106,7 +106,7 @@ impl TraceCache {
 
     /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or
     /// that name unknown entities, are left out.
-    pub(crate) fn shown(&self, filters: &str) -> Result<Arc<FilteredTrace>, FilterRefusal> {
+    pub(crate) fn filtered_trace(&self, filters: &str) -> Result<Arc<FilteredTrace>, FilterRefusal> {
         if filters.len() > MOST_BYTES {
             return Err(FilterRefusal::TooMany);
         }

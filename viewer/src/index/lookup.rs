@@ -116,7 +116,7 @@ impl IndexLookup {
         all_files.for_each(output_permissions::note_input);
         let permissions = files.first().and_then(|file| fs::metadata(file).ok()).map(|metadata| {
             let mut permissions = metadata.permissions();
-            permissions.set_mode(output_permissions::restricted(permissions.mode() & 0o666) | 0o600);
+            permissions.set_mode(output_permissions::restrict_mode(permissions.mode() & 0o666) | 0o600);
             permissions
         });
         let is_small = size < if is_run { SMALL_RUN } else { SMALL_TEXT };

@@ -123,7 +123,7 @@ impl PendingLinks {
         out: &mut impl EntitySink,
     ) -> Option<(i64, i64)> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(half.key.0));
-        let (first, is_last) = match self.waiting.meet(key, half.starts, || Some(half)) {
+        let (first, is_last) = match self.waiting.match_or_insert(key, half.starts, || Some(half)) {
             Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
             Ok(EndpointMatch::Alike) => {
                 faults.count(Fault::KeyInUse);

@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
 use tumit_converter::convert::wall_clock;
-use tumit_paje::number_text::{float, integer, seconds, signed};
+use tumit_paje::number_text::{float, integer, seconds, push_signed};
 
 use super::columns::ExtraColumns;
 use super::details::{RowDetails, RowField, RowValue};
@@ -128,7 +128,7 @@ impl CsvForm {
             written = index + 1;
             match field.value {
                 RowValue::Text { from, to } => self.name(detail.text(from, to), out),
-                RowValue::Integer(number) => signed(number, out),
+                RowValue::Integer(number) => push_signed(number, out),
                 RowValue::Float(number) => float(number, out),
                 RowValue::Container(number) => out.extend_from_slice(context.container(number)),
             }

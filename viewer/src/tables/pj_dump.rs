@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use tumit_paje::number_text::{seconds, signed, whole};
+use tumit_paje::number_text::{seconds, push_signed, integer_value};
 use tumit_paje::read::double_of_date;
 use tumit_paje::write::text_of_name;
 
@@ -90,7 +90,7 @@ fn fields(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b", ");
         match field.value {
             RowValue::Text { from, to } => out.extend_from_slice(detail.text(from, to).as_bytes()),
-            RowValue::Integer(number) => signed(number, out),
+            RowValue::Integer(number) => push_signed(number, out),
             RowValue::Float(number) => nine_decimals(number, out),
             RowValue::Container(number) => out.extend_from_slice(context.container(number)),
         }
@@ -119,9 +119,9 @@ fn decimals(date: f64, out: &mut Vec<u8>) {
 }
 
 fn nine_decimals(number: f64, out: &mut Vec<u8>) {
-    match whole(number) {
-        Some(whole) if whole != 0 || number.is_sign_positive() => {
-            signed(whole, out);
+    match integer_value(number) {
+        Some(whole) if integer_value != 0 || number.is_sign_positive() => {
+            push_signed(integer_value, out);
             out.extend_from_slice(b".000000000");
         }
         // The format of C's `printf`.

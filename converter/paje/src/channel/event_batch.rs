@@ -229,11 +229,11 @@ impl EventBatch {
     }
 
     pub(super) fn put_plain(&mut self, event: PlainEvent) {
-        if PackedEvent::plain(event, self.since).is_none() {
+        if PackedEvent::pack_plain(event, self.since).is_none() {
             self.since = event.time.0;
             self.put_rest(RareEvent::Since(self.since));
         }
-        match PackedEvent::plain(event, self.since) {
+        match PackedEvent::pack_plain(event, self.since) {
             Some(packed) => self.events.push(packed),
             None => self.put_rest(RareEvent::Plain(event)),
         }
@@ -299,7 +299,7 @@ impl EventBatch {
         let mut since = 0;
         for packed in &self.events {
             match packed.unpack(since) {
-                UnpackedEvent::Plain(event) => sink.plain(event)?,
+                UnpackedEvent::Plain(event) => sink.plain_event(event)?,
                 UnpackedEvent::Variable(at) => {
                     let PackedVariable { op, container, time, ty, value } = self.variables[at];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
@@ -313,7 +313,7 @@ impl EventBatch {
     fn send_rest(&self, rest: &RareEvent, since: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
         match rest {
             RareEvent::Since(date) => *since = *date,
-            RareEvent::Plain(event) => sink.plain(*event)?,
+            RareEvent::Plain(event) => sink.plain_event(*event)?,
             RareEvent::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
             RareEvent::OwnContainer { container, process, label } => {
                 sink.own_container(*container, *process, self.at(*label))?;

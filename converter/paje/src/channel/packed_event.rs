@@ -42,7 +42,7 @@ impl PackedEvent {
     /// Packs a plain operation. `None` if its timestamp is before `since` or too far after it, or
     /// if its type number is too large.
     #[inline]
-    pub(super) fn plain(event: PlainEvent, since: i64) -> Option<Self> {
+    pub(super) fn pack_plain(event: PlainEvent, since: i64) -> Option<Self> {
         let PlainEvent { kind, time, container, ty, value } = event;
         let nanos = u32::try_from(time.0.checked_sub(since)?).ok()?;
         let head = (kind as u32) << TYPE_BITS | ty.0;
@@ -51,15 +51,15 @@ impl PackedEvent {
 
     /// A reference to a variable.
     pub(super) fn variable(place: usize) -> Self {
-        Self::elsewhere(VARIABLE, place)
+        Self::pack_reference(VARIABLE, place)
     }
 
     /// A reference to another operation.
     pub(super) fn rest(place: usize) -> Self {
-        Self::elsewhere(REST, place)
+        Self::pack_reference(REST, place)
     }
 
-    fn elsewhere(list: u32, place: usize) -> Self {
+    fn pack_reference(list: u32, place: usize) -> Self {
         let container = u32::try_from(place).unwrap_or(u32::MAX);
         Self { nanos: 0, head: list << TYPE_BITS, container, value: 0 }
     }

@@ -100,7 +100,7 @@ impl PajeEventKind {
         (self.defines_type() && self != Self::DefineContainerType) || self == Self::DefineEntityValue
     }
 
-    fn required(self) -> &'static [FieldRole] {
+    fn required_fields(self) -> &'static [FieldRole] {
         match self {
             Self::DefineContainerType | Self::DefineStateType | Self::DefineEventType | Self::DefineVariableType => {
                 &[FieldRole::Name, FieldRole::Type]
@@ -240,8 +240,8 @@ impl EventDefinition {
                 ranks[role as usize] = rank;
             }
         }
-        if kind.required().iter().any(|&role| positions[role as usize] == ABSENT) {
-            return Err(kind.required());
+        if kind.required_fields().iter().any(|&role| positions[role as usize] == ABSENT) {
+            return Err(kind.required_fields());
         }
         // A line without the name of a part is complete.
         let needed = positions[..FieldRole::Part as usize].iter().filter(|&&position| position != ABSENT);

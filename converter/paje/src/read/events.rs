@@ -128,7 +128,7 @@ type LineResult<T> = Option<T>;
 
 impl ReadState {
     pub(super) fn remember_keys(&mut self) {
-        self.keys.remember();
+        self.keys.detect_reuse();
     }
 
     /// Processes a line. Counts its faults, and returns only errors of the sink.
@@ -270,7 +270,7 @@ impl ReadState {
         Some(color)
     }
 
-    fn look(&mut self, input: &DefinedLine<'_>) -> DrawStyle {
+    fn read_style(&mut self, input: &DefinedLine<'_>) -> DrawStyle {
         // One definition may serve values with and without a style. An empty word means no style.
         let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
         let (shape, size) = (word(FieldRole::Shape), word(FieldRole::Size));
@@ -293,7 +293,7 @@ impl ReadState {
     ) -> LineResult<io::Result<()>> {
         let parent = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Container)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, look) = (self.color(input), self.look(input));
+        let (color, look) = (self.color(input), self.read_style(input));
         let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
         if id == ROOT || (name == ROOT && kind == PajeTypeKind::Container) {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
@@ -310,7 +310,7 @@ impl ReadState {
     fn define_value(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let ty = self.find_type(input, FieldRole::Type, has_values)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, look) = (self.color(input), self.look(input));
+        let (color, look) = (self.color(input), self.read_style(input));
         let value = match self.types.declare(ty, id, name) {
             ValueDeclaration::New(value) => value,
             ValueDeclaration::Late(value) => {
@@ -344,7 +344,7 @@ impl ReadState {
         }
         let extras = self.extras(input);
         let result = self.send(sink, &PajeEvent::CreateContainer { time, container, ty, parent, name, extra: &extras });
-        self.extras = recycled(extras);
+        self.extras = recycle_list(extras);
         result
     }
 
@@ -443,7 +443,7 @@ impl ReadState {
                 let text = input.word(FieldRole::Key);
                 let is_lost = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
                 let found = match is_lost {
-                    true => Ok((self.keys.alone(), false)),
+                    true => Ok((self.keys.unpaired_key(), false)),
                     false => self.keys.find(container, ty, text, kind == PajeEventKind::StartLink),
                 };
                 let (key, new) = match found {
@@ -464,13 +464,13 @@ impl ReadState {
             }
         };
         let result = self.send(sink, &event);
-        self.extras = recycled(extras);
+        self.extras = recycle_list(extras);
         result
     }
 
     /// The non-empty user fields. Return the list with [`recycled`].
     fn extras<'a>(&mut self, input: &DefinedLine<'a>) -> Vec<ExtraField<'a>> {
-        let mut extras: Vec<ExtraField<'a>> = recycled(std::mem::take(&mut self.extras));
+        let mut extras: Vec<ExtraField<'a>> = recycle_list(std::mem::take(&mut self.extras));
         for field in &input.definition.user {
             let Some(text) = input.words.get(input.text, field.word).filter(|text| !text.is_empty()) else { continue };
             let related = field.relation.as_deref().and_then(|name| Some((name, self.containers.find_id(text)?)));
@@ -489,7 +489,7 @@ fn has_values(kind: PajeTypeKind) -> bool {
 
 /// An empty list for another lifetime in the memory of `list`. Collecting the own iterator of a
 /// vector reuses its allocation.
-fn recycled<'b>(mut list: Vec<ExtraField<'_>>) -> Vec<ExtraField<'b>> {
+fn recycle_list<'b>(mut list: Vec<ExtraField<'_>>) -> Vec<ExtraField<'b>> {
     list.clear();
     list.into_iter().map_while(|_| None).collect()
 }

@@ -273,7 +273,7 @@ impl FaultList {
     }
 
     /// The faults and notes so far.
-    pub(super) fn found(&self) -> impl Iterator<Item = &FaultSummary> {
+    pub(super) fn faults(&self) -> impl Iterator<Item = &FaultSummary> {
         self.found.iter().flatten()
     }
 }

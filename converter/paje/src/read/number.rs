@@ -95,13 +95,13 @@ fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
     if !any {
         return None;
     }
-    let magnitude = scaled(mantissa, exponent.saturating_add(9 - i32::from(missing)))?;
+    let magnitude = scale_decimal(mantissa, exponent.saturating_add(9 - i32::from(missing)))?;
     let value = i64::try_from(magnitude).ok()?;
     Some(ParsedNumber { value: if negative { -value } else { value }, comma })
 }
 
 /// `mantissa` × 10^`exponent`, rounded.
-fn scaled(mantissa: u128, exponent: i32) -> Option<u128> {
+fn scale_decimal(mantissa: u128, exponent: i32) -> Option<u128> {
     if mantissa == 0 {
         return Some(0);
     }

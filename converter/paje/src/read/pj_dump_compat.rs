@@ -28,7 +28,7 @@ pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
     let mut at = sign;
-    if let Some(length) = infinite(&text[sign..]) {
+    if let Some(length) = infinity_length(&text[sign..]) {
         return Some((negate(f64::INFINITY), sign + length));
     }
     let (mut mantissa, mut exponent, mut any) = (0_u64, -i32::from(missing), false);
@@ -80,7 +80,7 @@ pub(super) fn value(text: &str) -> f64 {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
-    if infinite(unsigned).is_some() {
+    if infinity_length(unsigned).is_some() {
         return sign * f64::INFINITY;
     }
     if unsigned.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("nan")) {
@@ -123,7 +123,7 @@ fn hexadecimal(text: &str) -> f64 {
 }
 
 /// The length of the word for infinity at the start of the text.
-fn infinite(text: &str) -> Option<usize> {
+fn infinity_length(text: &str) -> Option<usize> {
     ["infinity", "inf"].iter().map(|word| word.len()).find(|length| {
         text.get(..*length).is_some_and(|word| ["infinity", "inf"].iter().any(|inf| word.eq_ignore_ascii_case(inf)))
     })

@@ -176,7 +176,7 @@ impl Default for TraceParts {
 impl TraceParts {
     /// Searches for parts in the folder of a root file. For a decompressed copy, that is the folder
     /// of the original.
-    pub(super) fn beside(text: &Path) -> Self {
+    pub(super) fn in_folder_of(text: &Path) -> Self {
         let original = original_of(text).filter(|_| text.is_file());
         let root = original.as_deref().unwrap_or(text);
         let found = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));

@@ -27,7 +27,7 @@ pub struct NamedPart {
 /// # Errors
 /// If the file cannot be read.
 pub fn parts_of(path: &Path) -> Result<Vec<NamedPart>, PajeReadError> {
-    if !TraceParts::beside(path).can_be() {
+    if !TraceParts::in_folder_of(path).can_be() {
         return Ok(Vec::new());
     }
     let file = File::open(path).map_err(|source| PajeReadError::Input { line: 1, source })?;
@@ -66,7 +66,7 @@ impl<R: Read> PajeReader<R> {
             let Self { lines, header, taker, .. } = &mut self;
             let line = lines.line();
             let taken = if is_header(line) {
-                taker.take(line, header, None, sink)
+                taker.process_line(line, header, None, sink)
             } else {
                 if has_parts {
                     taker.note_parts(line, header, None);
@@ -111,7 +111,7 @@ impl<R: Read> PajeReader<R> {
         while part.lines.advance().unwrap_or(false) {
             let line = part.lines.line();
             if is_header(line) {
-                taker.take(line, &mut part.header, None, sink).map_err(failed(line.number))?;
+                taker.process_line(line, &mut part.header, None, sink).map_err(failed(line.number))?;
             } else {
                 taker.note_parts(line, &part.header, Some(root));
             }
@@ -140,11 +140,11 @@ impl<R: Read> PajeReader<R> {
         let Some(file) = self.parts.pop() else { return Ok(false) };
         self.parts.current = file;
         self.parts.is_taken = true;
-        let Some(part) = file.checked_sub(1) else { return self.take(sink).map(|()| true) };
+        let Some(part) = file.checked_sub(1) else { return self.process_line(sink).map(|()| true) };
         let Self { header, taker, parts, .. } = self;
         let part = &mut parts.list[part];
         let line = part.lines.line();
-        let taken = taker.take(line, &mut part.header, Some(header), sink);
+        let taken = taker.process_line(line, &mut part.header, Some(header), sink);
         taken.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         if !self.taker.state.named.is_empty() {
             self.open_parts(sink)?;

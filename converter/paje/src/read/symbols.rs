@@ -404,7 +404,7 @@ pub(super) struct OpenKeys {
 
 impl OpenKeys {
     /// Starts to detect keys that are reused after their pair.
-    pub(super) fn remember(&mut self) {
+    pub(super) fn detect_reuse(&mut self) {
         self.all = Some(HashSet::default());
     }
 
@@ -415,7 +415,7 @@ impl OpenKeys {
     }
 
     /// A key for an endpoint that belongs to no link.
-    pub(super) fn alone(&mut self) -> KeyId {
+    pub(super) fn unpaired_key(&mut self) -> KeyId {
         self.next += 1;
         KeyId(self.next - 1)
     }

@@ -83,16 +83,16 @@ impl<R: Read> LineReader<R> {
             let rest = &self.buffer[self.unread.clone()];
             if let Some(length) = memchr::memchr(b'\n', rest.get(seen..).unwrap_or_default()) {
                 if seen + length > MAX_LINE {
-                    self.take(MAX_LINE, 0);
+                    self.take_line(MAX_LINE, 0);
                     self.cut = true;
                 } else {
-                    self.take(seen + length, 1);
+                    self.take_line(seen + length, 1);
                 }
                 return Ok(true);
             }
             seen = rest.len();
             if seen > MAX_LINE {
-                self.take(MAX_LINE, 0);
+                self.take_line(MAX_LINE, 0);
                 self.cut = true;
                 return Ok(true);
             }
@@ -100,14 +100,14 @@ impl<R: Read> LineReader<R> {
                 if seen == 0 {
                     return Ok(false);
                 }
-                self.take(seen, 0);
+                self.take_line(seen, 0);
                 return Ok(true);
             }
         }
     }
 
     /// Makes the next `length` bytes the current line. The `end` bytes after them are the line end.
-    fn take(&mut self, length: usize, end: usize) {
+    fn take_line(&mut self, length: usize, end: usize) {
         self.current = self.unread.start..self.unread.start + length;
         self.unread.start += length + end;
         self.ended = end > 0;
@@ -287,7 +287,7 @@ impl LineWords {
                 Some(b'"') => {
                     let from = at + 1;
                     let rest = &bytes[from..];
-                    let closing = closing(rest, quoting.escapes);
+                    let closing = closing_quote(rest, quoting.escapes);
                     self.unclosed |= closing.is_none();
                     self.empty |= closing == Some(0);
                     let to = from + closing.unwrap_or_else(|| rest.trim_ascii_end().len());
@@ -359,7 +359,7 @@ impl LineWords {
 }
 
 /// The position of the quote that closes a text in double quotes.
-fn closing(rest: &[u8], escapes: bool) -> Option<usize> {
+fn closing_quote(rest: &[u8], escapes: bool) -> Option<usize> {
     if !escapes {
         return memchr::memchr(b'"', rest);
     }
@@ -431,7 +431,7 @@ impl AmbiguousSigns {
                     found.quote |= has_single_quote(rest);
                     return found;
                 }
-                b'"' => match closing(rest, escapes) {
+                b'"' => match closing_quote(rest, escapes) {
                     Some(length) => at += length + 2,
                     // Counted as an unclosed quote.
                     None => return found,

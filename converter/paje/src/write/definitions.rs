@@ -115,13 +115,13 @@ impl EventOperation {
         }
     }
 
-    const fn plain(self) -> &'static DefinitionRow {
+    const fn standard_definition(self) -> &'static DefinitionRow {
         &PLAIN[self.plain_id() as usize]
     }
 
     /// Maximum number of extra fields.
     pub(super) const fn room(self, source: bool) -> usize {
-        const fn beside(id: u32) -> usize {
+        const fn definition_index(id: u32) -> usize {
             MAX_FIELDS - PLAIN[id as usize].2.len()
         }
         // Constants, because this runs for each event with fields.
@@ -162,7 +162,7 @@ impl ExtraDefinitions {
 
     /// The id of the definition for types or values with this style, and its text if it is new.
     /// Each set of fields has its own definition, because a field cannot be empty.
-    pub(super) fn looked(&mut self, plain: u32, look: DrawStyle) -> (u32, Option<String>) {
+    pub(super) fn styled_definition(&mut self, plain: u32, look: DrawStyle) -> (u32, Option<String>) {
         if look.is_none() {
             return (plain, None);
         }
@@ -238,7 +238,7 @@ fn definition(
     fields: &[(String, Kind)],
     source: bool,
 ) -> String {
-    let (_, name, plain) = operation.plain();
+    let (_, name, plain) = operation.standard_definition();
     let mut text = header.begin(name, id, plain);
     let mut taken: Vec<String> = Vec::new();
     for (name, kind) in fields {

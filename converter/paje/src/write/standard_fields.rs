@@ -41,8 +41,8 @@ impl<S: PajeSink> PajeSink for StandardFieldSink<S> {
         self.0.name_part(name);
     }
 
-    fn plain(&mut self, event: PlainEvent) -> io::Result<()> {
-        self.0.plain(event)
+    fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
+        self.0.plain_event(event)
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {

@@ -96,7 +96,7 @@ proptest! {
     fn no_link_is_reversed_and_no_stream_goes_back(program in program(), bent in any::<bool>()) {
         let mut fines = program.fines();
         if bent {
-            fines[0].bend = Some(Arc::new(TimestampCorrection::through(&[(900, 0), (1000, 70), (2000, -10)])));
+            fines[0].bend = Some(Arc::new(TimestampCorrection::from_points(&[(900, 0), (1000, 70), (2000, -10)])));
         }
         let before = program.reversed(&program.final_dates(&fines));
         let found = restore_order(&program.log(), &mut fines).unwrap();

@@ -57,12 +57,12 @@ impl ClockMap {
     /// The map of a clock with this rate. Tick 0 has timestamp 0.
     #[must_use]
     pub fn linear(hz: u64) -> Self {
-        Self { segments: vec![MapSegment { ticks: 0, nanos: 0, slope: nominal(hz) }], bend: None }
+        Self { segments: vec![MapSegment { ticks: 0, nanos: 0, slope: nominal_slope(hz) }], bend: None }
     }
 
     /// The map through these knots, in order of ticks. Outside the knots the slope is that of the
     /// first and the last segment. A knot that would make the map decrease is left out.
-    pub(crate) fn through(hz: u64, knots: &[MapKnot]) -> Self {
+    pub(crate) fn from_knots(hz: u64, knots: &[MapKnot]) -> Self {
         let mut good: Vec<MapKnot> = Vec::new();
         for knot in knots {
             if good.last().is_none_or(|last| knot.ticks > last.ticks && knot.nanos > last.nanos) {
@@ -70,7 +70,7 @@ impl ClockMap {
             }
         }
         let Some((&first, &last)) = good.first().zip(good.last()) else { return Self::linear(hz) };
-        let nominal = nominal(hz);
+        let nominal = nominal_slope(hz);
         let bounded =
             |slope: i128| slope.clamp(nominal - nominal / MAX_DRIFT_DIVISOR, nominal + nominal / MAX_DRIFT_DIVISOR);
         let between: Vec<MapSegment> = good
@@ -106,7 +106,7 @@ impl ClockMap {
             let shown = |unset: u64| unset.saturating_add_signed(region.more.saturating_neg());
             // The first tick at which the timestamps move again. They stand still before it.
             let moves = shown(region.least).max(region.ticks);
-            let begin = sets.unset(region.ticks);
+            let begin = sets.without_steps(region.ticks);
             let serves = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
             let nanos = serves.nanos_at(begin);
             if moves > region.ticks {
@@ -126,7 +126,7 @@ impl ClockMap {
     }
 
     /// The same map with this correction.
-    pub(crate) fn bent(&self, bend: Option<Arc<TimestampCorrection>>) -> Self {
+    pub(crate) fn with_correction(&self, bend: Option<Arc<TimestampCorrection>>) -> Self {
         Self { segments: self.segments.clone(), bend }
     }
 
@@ -145,7 +145,7 @@ impl ClockMap {
         ticks.extend(ends.into_iter().flatten());
         ticks.sort_unstable();
         let point = |ticks: u64| {
-            let (from, to) = (self.straight(ticks), other.straight(ticks));
+            let (from, to) = (self.raw_timestamp(ticks), other.raw_timestamp(ticks));
             (from, to.saturating_sub(from))
         };
         TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<(i64, i64)>>())
@@ -170,7 +170,7 @@ impl ClockMap {
     }
 
     pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
-        let nanos = self.straight(ticks);
+        let nanos = self.raw_timestamp(ticks);
         self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
     }
 
@@ -185,7 +185,7 @@ impl ClockMap {
     }
 
     /// The raw timestamp of a tick, without the correction.
-    fn straight(&self, ticks: u64) -> i64 {
+    fn raw_timestamp(&self, ticks: u64) -> i64 {
         // The first segment also applies to all earlier ticks.
         let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
         let segment = &self.segments[after];
@@ -210,7 +210,7 @@ impl ClockMap {
             let end = self.segments.get(after + 1).map_or(u64::MAX, |segment| segment.ticks);
             let plain = (first.checked_sub(segment.ticks), u64::try_from(segment.slope), i64::try_from(segment.nanos));
             let (Some(begin), Ok(slope), Ok(nanos)) = plain else {
-                dates.push(self.straight(first.wrapping_add(*next)));
+                dates.push(self.raw_timestamp(first.wrapping_add(*next)));
                 rest = &rest[1..];
                 continue;
             };
@@ -244,7 +244,7 @@ fn narrow(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-fn nominal(hz: u64) -> i128 {
+fn nominal_slope(hz: u64) -> i128 {
     (NANOS << SHIFT) / i128::from(hz.max(1))
 }
 
@@ -274,7 +274,7 @@ mod tests {
                 knot = MapKnot { ticks: knot.ticks + l, nanos: knot.nanos + i128::from(g) };
                 knots.push(knot);
             }
-            let map = ClockMap::through(hz, &knots);
+            let map = ClockMap::from_knots(hz, &knots);
             for knot in &knots {
                 prop_assert_eq!(i128::from(map.global_from_ticks(knot.ticks)), knot.nanos);
                 ticks.extend([knot.ticks - 1, knot.ticks, knot.ticks + 1]);
@@ -297,13 +297,13 @@ mod tests {
             let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
             ticks.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
             ticks.sort_unstable();
-            let map = ClockMap::through(1_000_000_000, &knots);
+            let map = ClockMap::from_knots(1_000_000_000, &knots);
             let sets = StepFreeTicks::new(&sets);
             let set = map.after(&sets);
             let dates: Vec<i64> = ticks.iter().map(|&t| set.global_from_ticks(t)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
             for (date, ticks) in dates.iter().zip(&ticks) {
-                let unset = map.global_from_ticks(sets.unset(*ticks));
+                let unset = map.global_from_ticks(sets.without_steps(*ticks));
                 prop_assert!((date - unset).abs() <= 1 || unset == i64::MAX, "{date} {unset} {ticks}");
             }
         }
@@ -319,7 +319,7 @@ mod tests {
             let mut knots: Vec<MapKnot> =
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            let map = ClockMap::through(hz, &knots).bent(bend.map(|points| Arc::new(TimestampCorrection::through(&points))));
+            let map = ClockMap::from_knots(hz, &knots).with_correction(bend.map(|points| Arc::new(TimestampCorrection::from_points(&points))));
             let mut sum = 0;
             let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
             prop_assume!(first.checked_add(sum).is_some());
@@ -347,7 +347,7 @@ mod tests {
     fn decreasing_knots_are_ignored() {
         let knots =
             [MapKnot { ticks: 0, nanos: 0 }, MapKnot { ticks: 10, nanos: -5 }, MapKnot { ticks: 20, nanos: 20 }];
-        let map = ClockMap::through(1_000_000_000, &knots);
+        let map = ClockMap::from_knots(1_000_000_000, &knots);
         assert_eq!(map.global_from_ticks(10), 10);
     }
 }

@@ -30,7 +30,7 @@ impl StepFreeTicks {
         let mut made = Self::default();
         let mut more = 0i64;
         for set in sets {
-            let least = made.unset(set.ticks.saturating_sub(1));
+            let least = made.without_steps(set.ticks.saturating_sub(1));
             more = more.saturating_sub(set.by);
             made.0.push(StepRegion { ticks: set.ticks, more, least });
         }
@@ -43,7 +43,7 @@ impl StepFreeTicks {
     }
 
     /// The tick that the clock would have without steps. Never decreases. O(log(number of steps)).
-    pub(crate) fn unset(&self, ticks: u64) -> u64 {
+    pub(crate) fn without_steps(&self, ticks: u64) -> u64 {
         let at = self.0.partition_point(|region| region.ticks <= ticks);
         let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };
         ticks.saturating_add_signed(region.more).max(region.least)

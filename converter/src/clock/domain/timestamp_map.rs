@@ -125,7 +125,7 @@ mod tests {
         ) {
             let mut bends = bends;
             bends.sort_unstable();
-            let bend = TimestampCorrection::through(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
+            let bend = TimestampCorrection::from_points(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
             asked.extend(leap.iter().flat_map(|(at, _)| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
             let leap = leap.map(|(at, _)| LineLeap { date: bend.date(at), by: bend.date(at) - bend.date(at - 1) });
             let mut jumps = Vec::<TimestampJump>::new();

@@ -32,7 +32,7 @@ impl WanderAllowance {
     }
 
     /// Maximum difference between the mean rates of two pieces that are `gap` apart.
-    pub(crate) fn apart(self, one: f64, gap: f64, other: f64) -> f64 {
+    pub(crate) fn rate_difference(self, one: f64, gap: f64, other: f64) -> f64 {
         self.step * (gap + (one + other) / 3.0).sqrt()
     }
 }
@@ -62,7 +62,7 @@ mod tests {
         // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
         let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
         near(wander.off_mean(30.0, 20.0, 50.0), summed(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)));
-        near(wander.apart(20.0, 10.0, 40.0), summed(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)));
+        near(wander.rate_difference(20.0, 10.0, 40.0), summed(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)));
         assert_eq!(wander.off_chord(0.0, 0.0), 0.0);
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::wander::largest_wander;
-use super::{FitResult, dated};
+use super::{FitResult, apply_correction};
 use crate::clock::ClockDomain;
 use crate::clock::min_delays::{CoarseExchange, difference};
 use crate::clock::samples::burst_offsets::CONTRADICTION;
@@ -60,11 +60,11 @@ pub(crate) fn find(alone: &FitResult, exchanges: &[Vec<CoarseExchange>]) -> Vec<
     // Correct samples have to be kept.
     let certain = alone.certain_for_wander(largest_wander(alone));
     // The fit itself may leave reversed messages. Samples may be wrong by as much.
-    let allowed = CONTRADICTION + OF_TICKS * alone.tick + alone.earliest();
+    let allowed = CONTRADICTION + OF_TICKS * alone.tick + alone.largest_violation();
     let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {
         for &CoarseExchange { a, b, t } in exchanges {
-            let date = |domain: usize, coarse: i64| difference(dated(&alone.bends, domain, coarse), alone.span.start);
+            let date = |domain: usize, coarse: i64| difference(apply_correction(&alone.bends, domain, coarse), alone.span.start);
             let (asked, heard, answered, told) = (date(a, t[0]), date(b, t[1]), date(b, t[2]), date(a, t[3]));
             let early = |from: usize, sent: f64, to: usize, received: f64| {
                 let (ahead, behind) = (certain.at(from, sent).0, certain.at(to, received).1);

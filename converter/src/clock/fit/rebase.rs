@@ -22,7 +22,7 @@ pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections
             return None;
         }
         let knots: Vec<MapKnot> = fit.offsets[number].iter().map(|offset| fit.knot(number, offset)).collect();
-        let map = if knots.is_empty() { straight(domain) } else { ClockMap::through(domain.hz, &knots) };
+        let map = if knots.is_empty() { straight_map(domain) } else { ClockMap::from_knots(domain.hz, &knots) };
         Some(Arc::new(domain.map.to(&map.after(&domain.told_sets), domain.hz)))
     };
     let bends = clocks.domains.iter().enumerate().map(base).collect();
@@ -33,25 +33,25 @@ pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections
 /// clocks with at least three bursts. Raw timestamps are linear between bursts. Their bends at
 /// bursts are not bends of the clock, and the fit, which assumes smooth clocks, would have to undo
 /// each bend.
-pub(crate) fn straightened(clocks: &RunClocks) -> DomainCorrections {
+pub(crate) fn straightening_corrections(clocks: &RunClocks) -> DomainCorrections {
     let base = |domain: &ClockDomain| {
         let (Some(&first), Some(&last)) = (domain.knots.first(), domain.knots.last()) else { return None };
         if domain.knots.len() < 3 {
             return None;
         }
-        let mut map = ClockMap::through(domain.hz, &[first, last]).after(&domain.told_sets);
+        let mut map = ClockMap::from_knots(domain.hz, &[first, last]).after(&domain.told_sets);
         let knot = domain.map.middle_knot();
-        let before = ClockMap::through(domain.hz, &domain.knots).after(&domain.told_sets);
+        let before = ClockMap::from_knots(domain.hz, &domain.knots).after(&domain.told_sets);
         map.shift(domain.map.wide_from_ticks(knot) - before.wide_from_ticks(knot));
         Some(Arc::new(domain.map.to(&map, domain.hz)))
     };
     clocks.domains.iter().map(base).collect()
 }
 
-fn straight(domain: &ClockDomain) -> ClockMap {
+fn straight_map(domain: &ClockDomain) -> ClockMap {
     let mut map = ClockMap::linear(domain.hz);
     let middle = domain.map.middle_knot();
-    let unset = domain.told_sets.unset(middle);
+    let unset = domain.told_sets.without_steps(middle);
     map.shift(domain.map.wide_from_ticks(middle) - map.wide_from_ticks(unset));
     map
 }

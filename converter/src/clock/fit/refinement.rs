@@ -73,17 +73,17 @@ pub(crate) fn refine(
     streams: &[StreamExtent],
 ) -> io::Result<Option<MessageFit>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let seen = observed(clocks, log, streams, &domain_of);
+    let seen = fit_inputs(clocks, log, streams, &domain_of);
     let exchanges = exchanges(clocks, bursts);
-    let Some(first) = attempt(&seen, &exchanges, &rebase::straightened(clocks))? else { return Ok(None) };
+    let Some(first) = attempt(&seen, &exchanges, &rebase::straightening_corrections(clocks))? else { return Ok(None) };
     let again = if first.is_impossible() { without_wrong(clocks, bursts, &seen, &exchanges)? } else { None };
     // If the second fit is not better, the messages themselves are wrong and prove nothing.
-    let again = again.filter(|again| again.attempt.earliest() < first.earliest());
+    let again = again.filter(|again| again.attempt.largest_violation() < first.largest_violation());
     let (attempt, contradictions, bursts) = match again {
         Some(ReducedFit { attempt, contradictions, bursts }) => (attempt, contradictions, Some(bursts)),
         None => (first, Vec::new(), None),
     };
-    let mut found = found(&attempt);
+    let mut found = domain_fits(&attempt);
     found.iter_mut().zip(attempt.half_widths()).for_each(|(found, width)| found.certified = width);
     let FitResult { bends, fit, span, sets, .. } = attempt;
     let dates = (span.start, span.end);
@@ -101,12 +101,12 @@ pub(crate) fn wander_by_messages(
     streams: &[StreamExtent],
 ) -> io::Result<Option<f64>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let seen = observed(clocks, log, streams, &domain_of);
+    let seen = fit_inputs(clocks, log, streams, &domain_of);
     let alone = attempt(&seen, &[], &rebase::of(clocks, &[]).0)?;
     Ok(alone.map(|attempt| largest_wander(&attempt)))
 }
 
-fn observed<'o>(
+fn fit_inputs<'o>(
     clocks: &RunClocks,
     log: &'o LinkLog,
     streams: &'o [StreamExtent],
@@ -164,7 +164,7 @@ pub(crate) fn exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<Coa
 }
 
 /// The results of a fit for each domain, without error bounds.
-fn found(attempt: &FitResult) -> Vec<DomainFit> {
+fn domain_fits(attempt: &FitResult) -> Vec<DomainFit> {
     let FitResult { joined, rounds, fit, edges, .. } = attempt;
     let mut found: Vec<DomainFit> = vec![DomainFit::default(); joined.len()];
     let mut residuals: Vec<Vec<f64>> = vec![Vec::new(); joined.len()];

@@ -61,7 +61,7 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     let bends: Vec<BurstDepartures> =
         (0..domains).map(|domain| BurstDepartures::of(clocks, bursts, domain, span)).collect();
     let half_trips = half_trips(&edges, domains);
-    let shown = bends.iter().zip(&half_trips).map(|(bends, half)| bends.wander(*half)).fold(0.0, f64::max);
+    let shown = bends.iter().zip(&half_trips).map(|(bends, half)| bends.smallest_wander(*half)).fold(0.0, f64::max);
     let known = BoundInputs { span: span.nanos(), wander: LEAST_WANDER.max(SURELY * shown) };
     let widths = CertainBounds::of(domains, &edges, known, seen, |domain, date| bends[domain].at(date)).half_widths();
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
@@ -157,13 +157,13 @@ impl BurstDepartures {
         let after = points.partition_point(|point| point.0 <= date);
         let (Some(before), Some(behind)) = (after.checked_sub(1).map(|at| points[at]), points.get(after)) else {
             // Continues with the same slope.
-            return self.beyond(date);
+            return self.extrapolate(date);
         };
         before.1 + (behind.1 - before.1) * (date - before.0) / (behind.0 - before.0).max(1.0)
     }
 
     /// Extrapolates with the slope of the two nearest bursts.
-    fn beyond(&self, date: f64) -> f64 {
+    fn extrapolate(&self, date: f64) -> f64 {
         let Self(points) = self;
         let [first, second, ..] = points[..] else { return 0.0 };
         let [.., before, last] = points[..] else { return 0.0 };
@@ -175,7 +175,7 @@ impl BurstDepartures {
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The
     /// bursts have an error of `half` nanoseconds. Between three bursts, the rates of a random walk
     /// differ by the wander times the square root of a third of the time.
-    fn wander(&self, half: f64) -> f64 {
+    fn smallest_wander(&self, half: f64) -> f64 {
         let apart = |three: &[(f64, f64)]| {
             let (one, other) = (three[1].0 - three[0].0, three[2].0 - three[1].0);
             let slopes = (three[2].1 - three[1].1) / other - (three[1].1 - three[0].1) / one;

@@ -4,7 +4,7 @@
 //! domain alone seems to be held firmly by its data. For these shapes, conjugate gradients would
 //! need many hundred steps.
 
-use super::system::{NormalEquations, dot};
+use super::system::{NormalEquations, dot_product};
 
 /// Maximum number of functions of all domains together.
 const MOST: usize = 512;
@@ -96,7 +96,7 @@ impl CoarseSpace {
             let one = system.stiffness(number);
             let own = &delays[number];
             let mut less = vec![0.0; nodes * nodes];
-            match system.coupled(number) {
+            match system.reverse_edge(number) {
                 None => {
                     rank_one(&mut less, own, own, -1.0 / one);
                 }
@@ -160,9 +160,9 @@ impl CoarseSpace {
             let own = &mut own[0];
             for column in 0..row {
                 let other = &before[column];
-                own[column] = (own[column] - dot(&own[..column], &other[..column])) * other[column];
+                own[column] = (own[column] - dot_product(&own[..column], &other[..column])) * other[column];
             }
-            let sum = dot(&own[..row], &own[..row]);
+            let sum = dot_product(&own[..row], &own[..row]);
             own[row] = 1.0 / (own[row] - sum).max(own[row] * 1e-12 + 1e-12).sqrt();
         }
     }
@@ -182,7 +182,7 @@ impl CoarseSpace {
             }
         }
         for row in 0..x.len() {
-            x[row] = (x[row] - dot(&self.factor[row][..row], &x[..row])) * self.factor[row][row];
+            x[row] = (x[row] - dot_product(&self.factor[row][..row], &x[..row])) * self.factor[row][row];
         }
         for row in (0..x.len()).rev() {
             x[row] *= self.factor[row][row];

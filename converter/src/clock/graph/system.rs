@@ -217,9 +217,9 @@ impl<'s> NormalEquations<'s> {
     }
 
     /// The delays that balance these forces. 0 for pinned delays. O(edges).
-    fn balanced(&self, force: &[f64], out: &mut [f64]) {
+    fn balance_delays(&self, force: &[f64], out: &mut [f64]) {
         for edge in 0..force.len() {
-            out[edge] = match self.coupled(edge) {
+            out[edge] = match self.reverse_edge(edge) {
                 _ if self.is_held(edge) => 0.0,
                 None => force[edge] / self.stiffness(edge),
                 Some((back, alike)) => {
@@ -231,7 +231,7 @@ impl<'s> NormalEquations<'s> {
     }
 
     /// The edge back and the strength of the tie, if its delay is not pinned.
-    pub(crate) fn coupled(&self, edge: usize) -> Option<(usize, f64)> {
+    pub(crate) fn reverse_edge(&self, edge: usize) -> Option<(usize, f64)> {
         self.shape.edges[edge].back.filter(|(back, _)| !self.is_held(*back))
     }
 
@@ -260,18 +260,18 @@ impl<'s> NormalEquations<'s> {
             self.pull(pair, &difference, |edge, pull| force[edge] += pull);
         }
         let mut delays = vec![0.0; force.len()];
-        self.balanced(&force, &mut delays);
+        self.balance_delays(&force, &mut delays);
         delays.iter().zip(&self.pinned).map(|(delay, pinned)| pinned.unwrap_or(*delay)).collect()
     }
 
     /// For each delay of a pair: the additional force from a difference of corrections.
     fn pull(&self, pair: &DomainPair, difference: &[f64], mut add: impl FnMut(usize, f64)) {
         for edge in pair.edges.clone() {
-            add(edge, self.signs[edge] * dot(self.coupling_of(edge), difference));
+            add(edge, self.signs[edge] * dot_product(self.coupling_of(edge), difference));
         }
     }
 
-    fn hold(&self, x: &mut [f64]) {
+    fn apply_constraints(&self, x: &mut [f64]) {
         for (own, is_free) in x.chunks_mut(self.shape.knots).zip(self.shape.is_free) {
             if !is_free {
                 own.fill(0.0);
@@ -289,12 +289,12 @@ impl<'s> NormalEquations<'s> {
             pair.apply(difference, own);
             pair.add(own, out);
         }
-        self.balanced(force, delays);
+        self.balance_delays(force, delays);
         self.push(delays, -1.0, own, out);
         for (x, out) in x.chunks(self.shape.knots).zip(out.chunks_mut(self.shape.knots)) {
             self.shape.prior.apply(x, out);
         }
-        self.hold(out);
+        self.apply_constraints(out);
     }
 
     /// Adds the effect of delays on the corrections.
@@ -320,7 +320,7 @@ impl<'s> NormalEquations<'s> {
             buffers.own.iter_mut().zip(&pair.took).for_each(|(own, took)| *own = -took);
             pair.add(&buffers.own, &mut rest);
         }
-        self.hold(&mut rest);
+        self.apply_constraints(&mut rest);
         rest
     }
 
@@ -335,17 +335,17 @@ impl<'s> NormalEquations<'s> {
         let precondition = |rest: &[f64], better: &mut [f64]| {
             bands.apply(rest, better);
             coarse.add(rest, better);
-            self.hold(better);
+            self.apply_constraints(better);
         };
         precondition(&rest, &mut better);
         let mut direction = better.clone();
-        let mut product = dot(&rest, &better);
+        let mut product = dot_product(&rest, &better);
         for _ in 0..MAX_STEPS {
             if better.iter().all(|better| better.abs() < precision) {
                 break;
             }
             self.apply(&direction, &mut image, &mut buffers);
-            let step = product / dot(&direction, &image);
+            let step = product / dot_product(&direction, &image);
             if !step.is_finite() {
                 break;
             }
@@ -354,7 +354,7 @@ impl<'s> NormalEquations<'s> {
                 rest[at] -= step * image[at];
             }
             precondition(&rest, &mut better);
-            let next = dot(&rest, &better);
+            let next = dot_product(&rest, &better);
             let turn = next / product;
             product = next;
             for at in 0..size {
@@ -366,7 +366,7 @@ impl<'s> NormalEquations<'s> {
 
 /// The product of two vectors. Several sums are computed at once, because a single sum would wait
 /// for each of its additions.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot_product(a: &[f64], b: &[f64]) -> f64 {
     const SUMS: usize = 8;
     let (mut a, mut b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
     let mut sums = [0.0; SUMS];

@@ -63,7 +63,7 @@ impl BurstBounds {
 
     /// The distance between the bounds of a later burst and those of this one, for a drift.
     /// Nanoseconds.
-    fn away(&self, later: &Self, drift: f64) -> f64 {
+    fn distance(&self, later: &Self, drift: f64) -> f64 {
         let by = drift * (later.at - self.at);
         (later.least - self.most - by).max(self.least + by - later.most).max(0.0)
     }
@@ -81,13 +81,13 @@ pub(crate) fn leave_out_odd(
     // Drift within a long burst widens its bounds. So the drift is estimated first, without this
     // correction.
     let mut drifts = BTreeMap::new();
-    for (pair, said) in said(bursts, domains, &drifts) {
+    for (pair, said) in burst_bounds(bursts, domains, &drifts) {
         let drift = drift(&said, ticks(pair)).1;
         drifts.insert(pair, if drift_can_be(drift) { drift } else { 0.0 });
     }
-    for (pair, said) in said(bursts, domains, &drifts) {
+    for (pair, said) in burst_bounds(bursts, domains, &drifts) {
         let tick = ticks(pair);
-        let (odd, nanos) = odd(&said, tick, wander);
+        let (odd, nanos) = wrong_bursts(&said, tick, wander);
         let mut samples = 0;
         for at in &odd {
             let Some(burst) = bursts.get_mut(&said[*at].burst) else { continue };
@@ -107,7 +107,7 @@ fn pair_of(exchange: &TickExchange) -> (usize, usize) {
 }
 
 /// The results of all bursts for each pair, in order of time, for known drifts.
-fn said(
+fn burst_bounds(
     bursts: &BTreeMap<u32, SyncBurst>,
     domains: &[ClockDomain],
     drifts: &BTreeMap<(usize, usize), f64>,
@@ -155,7 +155,7 @@ fn drift(said: &[BurstBounds], tick: f64) -> (Option<f64>, f64) {
 
 /// The indices of a pair's wrong bursts, and the largest error in nanoseconds. `tick` is the sum of
 /// the resolutions of the two clocks.
-fn odd(said: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
+fn wrong_bursts(said: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     let none = (Vec::new(), 0.0);
     if said.len() < FEWEST {
         return none;
@@ -169,7 +169,7 @@ fn odd(said: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     let agree = |one: usize, other: usize| {
         let (one, other) = (&said[one], &said[other]);
         let by_itself = by_itself(other.at - one.at, agreed.is_some(), said.len(), usual, wander);
-        one.away(other, drift) <= LEAST + 2.0 * tick + by_itself
+        one.distance(other, drift) <= LEAST + 2.0 * tick + by_itself
     };
     let chain = longest_chain(said.len(), agree);
     let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return none };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn odd_of(off: &[f64]) -> Vec<usize> {
-        odd(&said(off), 1.0, USUAL_WANDER).0
+        wrong_bursts(&said(off), 1.0, USUAL_WANDER).0
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
             for off in [200.0, -200.0, 1000.0, 5e6] {
                 let mut bursts = [0.0; 10];
                 bursts[at] = off;
-                let (found, nanos) = odd(&said(&bursts), 1.0, USUAL_WANDER);
+                let (found, nanos) = wrong_bursts(&said(&bursts), 1.0, USUAL_WANDER);
                 assert_eq!(found, [at]);
                 assert!((nanos / off.abs() / 1e3 - 1.0).abs() < 0.05, "{nanos}");
             }
@@ -332,7 +332,7 @@ mod tests {
                         let more = 40e-6 * (number as f64 * 2e10 - said.at);
                         (said.at, said.least, said.most) = (number as f64 * 2e10, said.least + more, said.most + more);
                     });
-                    assert_eq!(odd(&said, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
+                    assert_eq!(wrong_bursts(&said, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
                 }
             }
         }
@@ -360,7 +360,7 @@ mod tests {
             let more = 40e-6 * (number as f64 * 1.5e11 - said.at);
             (said.at, said.least, said.most) = (number as f64 * 1.5e11, said.least + more, said.most + more);
         });
-        assert_eq!(odd(&bursts, 1.0, USUAL_WANDER).0, [2]);
-        assert_eq!(odd(&bursts, 1.0, 3e-6).0, []);
+        assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).0, [2]);
+        assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).0, []);
     }
 }

@@ -12,13 +12,13 @@ use crate::clock::limits::LEAST_WANDER;
 const NANOS: f64 = 1e9;
 
 /// Corrects the first and the last offset if the other bursts are more precise. O(bursts).
-pub(crate) fn steady(offsets: &mut [ClockOffset], tick: f64) {
+pub(crate) fn correct_edges(offsets: &mut [ClockOffset], tick: f64) {
     let others = |all: &[ClockOffset]| all[1..].to_vec();
-    if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
+    if let Some(offset) = offsets.first().and_then(|end| predicted_offset(*end, &others(offsets), tick)) {
         offsets[0].offset = offset;
     }
     offsets.reverse();
-    if let Some(offset) = offsets.first().and_then(|end| known(*end, &others(offsets), tick)) {
+    if let Some(offset) = offsets.first().and_then(|end| predicted_offset(*end, &others(offsets), tick)) {
         offsets[0].offset = offset;
     }
     offsets.reverse();
@@ -26,7 +26,7 @@ pub(crate) fn steady(offsets: &mut [ClockOffset], tick: f64) {
 
 /// The offset of a burst at an end as the others predict it, limited to the bounds of the burst.
 /// `None` if the prediction is not more precise. `others` starts with the nearest burst.
-fn known(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Option<f64> {
+fn predicted_offset(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Option<f64> {
     let (&near, rest) = others.split_first()?;
     let gap = (near.local - end.local).abs();
     // A burst at this distance gives a sufficiently precise slope.
@@ -80,7 +80,7 @@ mod tests {
 
     fn off(bursts: &[(f64, f64, f64)]) -> Vec<f64> {
         let mut steadied = offsets(bursts);
-        steady(&mut steadied, 1.0);
+        correct_edges(&mut steadied, 1.0);
         steadied.iter().map(|one| ((one.offset - 40e-6 * one.local) / 1e3).round()).collect()
     }
 

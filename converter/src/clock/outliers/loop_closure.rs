@@ -25,7 +25,7 @@ pub(crate) struct LoopMisclosure {
 /// `allowed` gives the maximum error of a correct pair, nanoseconds. If a single pair contradicts
 /// the others, it is removed from `edges`. O(edges × steps of the solver), or 16 times as much if
 /// there is a contradiction.
-pub(crate) fn agreed(
+pub(crate) fn consistent_positions(
     nodes: usize,
     edges: &mut Vec<OffsetDifference>,
     allowed: impl Fn(&OffsetDifference) -> f64,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<LoopMisclosure>) {
-        let (found, wrong) = agreed(nodes, &mut edges(differences), |_| 5.0);
+        let (found, wrong) = consistent_positions(nodes, &mut edges(differences), |_| 5.0);
         (found.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), wrong)
     }
 

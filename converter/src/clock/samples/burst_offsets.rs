@@ -82,8 +82,8 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
                 (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
-            fit.oddities.extend(odd(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier { domain, kind, nanos }));
-            edge_bursts::steady(offsets, fit.tick);
+            fit.oddities.extend(remove_outliers(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier { domain, kind, nanos }));
+            edge_bursts::correct_edges(offsets, fit.tick);
         }
         for offsets in &mut next {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
@@ -122,7 +122,7 @@ pub(crate) enum OutlierKind {
 const ODD: f64 = 50_000.0;
 
 /// Removes offsets that no drift explains, and finds possible clock steps. O(bursts log bursts).
-fn odd(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<Item = (OutlierKind, f64)> + use<> {
+fn remove_outliers(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<Item = (OutlierKind, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
         let (agreed, drift) = drift(offsets, tick);
@@ -178,7 +178,7 @@ struct BurstLine {
 }
 
 impl BurstLine {
-    fn corrected(&self, local: f64) -> f64 {
+    fn corrected_time(&self, local: f64) -> f64 {
         local - self.offset - self.slope * (local - self.centre)
     }
 }
@@ -231,13 +231,13 @@ impl OffsetFit {
         let mut centres = vec![(0.0, 0.0); count];
         for &TickExchange { a, b, t1, t2, t3, t4 } in &burst.exchanges {
             for (domain, from, to) in [(a, t1, t4), (b, t2, t3)] {
-                centres[domain].0 += f64::midpoint(self.local(domain, from), self.local(domain, to));
+                centres[domain].0 += f64::midpoint(self.local_nanos(domain, from), self.local_nanos(domain, to));
                 centres[domain].1 += 1.0;
             }
         }
         let line = |(domain, centre): (usize, &(f64, f64))| self.line(domain, centre.0 / f64::max(centre.1, 1.0));
         let lines: Vec<BurstLine> = centres.iter().enumerate().map(line).collect();
-        let corrected = |domain: usize, ticks: u64| lines[domain].corrected(self.local(domain, ticks));
+        let corrected = |domain: usize, ticks: u64| lines[domain].corrected_time(self.local_nanos(domain, ticks));
         for exchange in &burst.exchanges {
             let &TickExchange { a, b, t1, t2, t3, t4 } = exchange;
             let forth = corrected(b, t2) - corrected(a, t1);
@@ -261,7 +261,7 @@ impl OffsetFit {
             let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, PairDelays::half_trip);
             CONTRADICTION + 2.0 * self.tick + 6.0 * half_trip
         };
-        let (found, wrong) = loop_closure::agreed(count, &mut edges, allowed);
+        let (found, wrong) = loop_closure::consistent_positions(count, &mut edges, allowed);
         for edge in &edges {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);
@@ -285,7 +285,7 @@ impl OffsetFit {
     }
 
     /// Nanoseconds of the domain's own clock from its origin.
-    fn local(&self, domain: usize, ticks: u64) -> f64 {
+    fn local_nanos(&self, domain: usize, ticks: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
         let ticks = (i128::from(ticks) - i128::from(self.origins[domain])) as f64;
         ticks / self.hz[domain] * NANOS_PER_SECOND
@@ -320,7 +320,7 @@ impl OffsetFit {
         #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
         let ticks = (offset.local * self.hz[domain] / NANOS_PER_SECOND).round() as i128;
         let ticks = u64::try_from(i128::from(self.origins[domain]) + ticks).unwrap_or(0);
-        let local = self.local(domain, ticks);
+        let local = self.local_nanos(domain, ticks);
         #[expect(clippy::cast_possible_truncation, reason = "rounded; within the run")]
         let nanos = (local - offset.offset).round() as i128;
         MapKnot { ticks, nanos: self.nominal[0] + nanos }

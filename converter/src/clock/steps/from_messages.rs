@@ -81,7 +81,7 @@ struct PairedObservation {
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
 /// drift and noise.
 fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
-    let (mut heard, usual) = quick(&forth.points, &back.points, noise)?;
+    let (mut heard, usual) = quick_offsets(&forth.points, &back.points, noise)?;
     heard.retain(|heard| (heard.trip - usual).abs() < noise / 2.0);
     // If a step bends the lines, they are steep everywhere.
     let mut jumps: Vec<f64> = (1..heard.len()).map(|next| off_rate(&heard, next).0.abs()).collect();
@@ -103,12 +103,12 @@ fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Optio
 /// Offsets of two clocks by pieces, and the usual round trip. The pieces are long enough for both
 /// directions to be fast once. In a program with processes that wait for each other, one direction
 /// is slow whenever the other is fast.
-fn quick(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<(Vec<PairedObservation>, f64)> {
+fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<(Vec<PairedObservation>, f64)> {
     let mut best: Option<(Vec<PairedObservation>, f64)> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
     while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
-        let heard = if many == 1 { one_by_one(forth, back) } else { together(forth, back, many) };
+        let heard = if many == 1 { pair_messages(forth, back) } else { together(forth, back, many) };
         let mut trips: Vec<f64> = heard.iter().map(|heard| heard.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual = *trips.get(trips.len() / 4)?;
@@ -129,7 +129,7 @@ fn quick(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<(V
 }
 
 /// Each message with the next message back.
-fn one_by_one(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
+fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut at = 0;
     let heard = forth.iter().map(|point| {
         while at + 1 < back.len() && back[at].sent < point.sent {

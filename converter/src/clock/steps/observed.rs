@@ -54,7 +54,7 @@ pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> St
     }
     let members: Vec<&ProcessInRun> = members.iter().map(|member| &run.processes[*member]).collect();
     let place = |jump: &ObservedStep| ClockStep {
-        ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last())),
+        ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last_tick())),
         by: jump.by,
     };
     let mut sets: Vec<ClockStep> = jumps.iter().map(place).collect();
@@ -123,13 +123,13 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
 impl ObservedStep {
     /// The last possible tick of the step. After a backward step, recorders repeat the last
     /// timestamp until the clock reaches it again.
-    fn last(&self) -> u64 {
+    fn last_tick(&self) -> u64 {
         self.to.saturating_add_signed(self.by.saturating_neg()).max(self.from)
     }
 
     /// The first tick after the step, from the records of the processes.
     fn place(&self, processes: &[&ProcessInRun]) -> Option<u64> {
-        let (from, to) = (self.from, self.to.max(self.last()));
+        let (from, to) = (self.from, self.to.max(self.last_tick()));
         // The readings themselves are ticks that the clock showed.
         let mut ticks: Vec<u64> = vec![from, self.to];
         for process in processes {
@@ -231,7 +231,7 @@ mod tests {
             asked.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
             asked.sort_unstable();
             let made = StepFreeTicks::new(&sets);
-            let unset: Vec<u64> = asked.iter().map(|ticks| made.unset(*ticks)).collect();
+            let unset: Vec<u64> = asked.iter().map(|ticks| made.without_steps(*ticks)).collect();
             prop_assert!(unset.is_sorted());
         }
     }

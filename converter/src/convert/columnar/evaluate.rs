@@ -10,7 +10,7 @@ use super::ops::{ACT_BITS, BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues
 use crate::convert::plan::ConversionPlan;
 use crate::rules::{
     ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
-    RecordScope, RuleModel, Symbols, WideWords, fixed,
+    RecordScope, RuleModel, Symbols, WideWords, constant_value,
 };
 use tumit_paje::{TypeId, ValueId};
 
@@ -106,8 +106,8 @@ impl<'p> ColumnEvaluator<'p> {
     }
 
     /// Whether records of this type stayed records in the last block.
-    pub(crate) fn keeps(&self, id: u16) -> bool {
-        self.arranger.keeps(id)
+    pub(crate) fn keeps_records(&self, id: u16) -> bool {
+        self.arranger.keeps_records(id)
     }
 
     /// The operations of the records of one type. `None` if one of them has no columnar form.
@@ -135,7 +135,7 @@ impl<'p> ColumnEvaluator<'p> {
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
             let start = match &ready.wide {
-                Some(wide) => self.wide(&block, wide, &ready.value, &mut made.words)?,
+                Some(wide) => self.evaluate_wide(&block, wide, &ready.value, &mut made.words)?,
                 None => 0,
             };
             let key = match &ready.wide {
@@ -146,7 +146,7 @@ impl<'p> ColumnEvaluator<'p> {
             let act = self.act(acts, id, act, &mut made.acts)?;
             let said = match &ready.wide {
                 Some(wide) => OpValues::Words(start, wide.width()),
-                None => self.said(&block, &ready.value, &mut made.words)?,
+                None => self.evaluate_values(&block, &ready.value, &mut made.words)?,
             };
             arrows.push(OpSource { act, said });
         }
@@ -182,18 +182,18 @@ impl<'p> ColumnEvaluator<'p> {
 
     /// The values of the operations of a record type. Values of more than 32 bits are appended to
     /// `words`.
-    fn said(&mut self, block: &TypeBlock<'_>, value: &ColumnarValue, words: &mut Vec<u64>) -> Option<OpValues> {
+    fn evaluate_values(&mut self, block: &TypeBlock<'_>, value: &ColumnarValue, words: &mut Vec<u64>) -> Option<OpValues> {
         let start = words.len();
         Some(match value {
             ColumnarValue::Declared => OpValues::Same(0),
             ColumnarValue::Number(OperationPart::Fixed(code)) => {
-                let number = fixed(code, &block.scope(&[]), &Symbols::default()).number();
+                let number = constant_value(code, &block.scope(&[]), &Symbols::default()).number();
                 words.push(number.unwrap_or(f64::NAN).to_bits());
                 OpValues::Numbers(start, 0)
             }
             ColumnarValue::Named(ty, OperationPart::Fixed(code)) => {
                 let mut symbols = Symbols::default();
-                let name = fixed(code, &block.scope(&[]), &symbols).key("", &mut symbols);
+                let name = constant_value(code, &block.scope(&[]), &symbols).key("", &mut symbols);
                 match self.purpose {
                     PassKind::Once => (name != KeyPart::None).then_some(OpValues::Same(0))?,
                     _ => OpValues::Same(self.value(*ty, name)?),
@@ -242,7 +242,7 @@ impl<'p> ColumnEvaluator<'p> {
     }
 
     /// Appends the words of wide operations to `words`. Returns the index of the first one.
-    fn wide(
+    fn evaluate_wide(
         &mut self,
         block: &TypeBlock<'_>,
         wide: &WideWords,
@@ -251,7 +251,7 @@ impl<'p> ColumnEvaluator<'p> {
     ) -> Option<usize> {
         let (width, count) = (wide.width(), block.count()?);
         let mut numbers = Vec::new();
-        let said = if wide.value { Some(self.said(block, value, &mut numbers)?) } else { None };
+        let said = if wide.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
         let start = words.len();
         words.resize(start + width * count, 0);
         let mut rows = WideRows { words: &mut words[start..], width, at: 0 };

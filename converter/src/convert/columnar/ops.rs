@@ -186,7 +186,7 @@ impl OpBatch {
     /// Takes the next entry. Nearly all entries are short operations. [`Self::steps`] decodes the
     /// others.
     #[inline]
-    pub(crate) fn take(&mut self) -> TakenRecord {
+    pub(crate) fn take_record(&mut self) -> TakenRecord {
         let at = self.at;
         self.at += 1;
         match self.entries.get(at) {
@@ -363,7 +363,7 @@ impl BatchBuilder {
     }
 
     /// Whether records of this type stay records.
-    pub(crate) fn keeps(&self, id: u16) -> bool {
+    pub(crate) fn keeps_records(&self, id: u16) -> bool {
         self.kept.contains(&id)
     }
 

@@ -94,7 +94,7 @@ impl RowBatch {
 
     /// The record at this index of the chunk, as a record of this stream.
     #[inline]
-    pub(crate) fn due<'a>(
+    pub(crate) fn record_at<'a>(
         &'a self,
         at: usize,
         stream: usize,

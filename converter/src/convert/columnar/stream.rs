@@ -136,7 +136,7 @@ impl<'r> StreamCursor<'r> {
         }
         let Some(times) = times else { return };
         let mut rows = FixedSizeRows::default();
-        let is_whole = columns.rows(&mut rows, |id| maker.keeps(id)).is_some();
+        let is_whole = columns.rows(&mut rows, |id| maker.keeps_records(id)).is_some();
         debug_assert!(is_whole, "the wanted columns were read");
         let (dates, times) = match fine.is_identity() {
             true => (times, Vec::new()),
@@ -224,10 +224,10 @@ impl SeenValues {
             return new;
         }
         match width {
-            1 => self.look(bytes.as_chunks().0, |[byte]: [u8; 1]| byte.into(), &mut new),
-            2 => self.look(bytes.as_chunks().0, |value| u16::from_le_bytes(value).into(), &mut new),
-            4 => self.look(bytes.as_chunks().0, |value| u32::from_le_bytes(value).into(), &mut new),
-            _ => self.look(bytes.as_chunks().0, u64::from_le_bytes, &mut new),
+            1 => self.note_column(bytes.as_chunks().0, |[byte]: [u8; 1]| byte.into(), &mut new),
+            2 => self.note_column(bytes.as_chunks().0, |value| u16::from_le_bytes(value).into(), &mut new),
+            4 => self.note_column(bytes.as_chunks().0, |value| u32::from_le_bytes(value).into(), &mut new),
+            _ => self.note_column(bytes.as_chunks().0, u64::from_le_bytes, &mut new),
         }
         new
     }
@@ -248,7 +248,7 @@ impl SeenValues {
         all == 1
     }
 
-    fn look<const N: usize>(
+    fn note_column<const N: usize>(
         &mut self,
         values: &[[u8; N]],
         number: impl Fn([u8; N]) -> u64,
@@ -262,13 +262,13 @@ impl SeenValues {
             };
             if !is_met {
                 new.push((at, value));
-                self.meet(value);
+                self.note_value(value);
             }
         }
     }
 
     #[cold]
-    fn meet(&mut self, value: u64) {
+    fn note_value(&mut self, value: u64) {
         if value >= MOST_BITS {
             self.others.insert(value);
             return;

@@ -177,12 +177,12 @@ impl PagedNotes {
         if let Some((number, entries)) = self.recent.get(&place.stream)
             && *number == page
         {
-            return Ok(among(entries, place));
+            return Ok(find_note(entries, place));
         }
         let mut bytes = vec![0; PAGE * BYTES];
         let filled = read_at(&self.file, &mut bytes, (page * PAGE * BYTES) as u64)?;
         let entries: Vec<NoteEntry> = bytes[..filled].chunks_exact(BYTES).map(decode).collect();
-        let found = among(&entries, place);
+        let found = find_note(&entries, place);
         if self.recent.len() >= PAGES && !self.recent.contains_key(&place.stream) {
             self.recent.clear();
         }
@@ -191,7 +191,7 @@ impl PagedNotes {
     }
 }
 
-fn among(entries: &[NoteEntry], place: ActionPosition) -> Option<u16> {
+fn find_note(entries: &[NoteEntry], place: ActionPosition) -> Option<u16> {
     let at = entries.binary_search_by_key(&place, NoteEntry::place).ok()?;
     Some(entries[at].note)
 }

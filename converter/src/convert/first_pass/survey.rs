@@ -62,7 +62,7 @@ impl FirstPassResult {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub(crate) fn other_end(&mut self, place: ActionPosition) -> io::Result<EndpointState> {
+    pub(crate) fn partner(&mut self, place: ActionPosition) -> io::Result<EndpointState> {
         Ok(match self.ends.find(place)? {
             Some(UNMATCHED) => EndpointState::Missing,
             Some(container) => EndpointState::In(container.into()),
@@ -170,7 +170,7 @@ impl FirstPassCollector {
                 time = i64::try_from(date).unwrap_or(time).max(0);
                 dated(time);
             }
-            if arrow.when.as_ref().is_some_and(|when| !scope.holds(when, &mut self.scratch, symbols)) {
+            if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
                 continue;
             }
             let action = u16::try_from(number).unwrap_or(u16::MAX);
@@ -289,10 +289,10 @@ impl FirstPassCollector {
         symbols: &mut Symbols,
     ) {
         let key = scope.key(code, &mut self.scratch, symbols);
-        self.meet(ty, key, met, model);
+        self.note_value(ty, key, met, model);
     }
 
-    fn meet(&mut self, ty: TypeId, key: KeyPart, met: ValueRecord, model: &RuleModel) {
+    fn note_value(&mut self, ty: TypeId, key: KeyPart, met: ValueRecord, model: &RuleModel) {
         if key != KeyPart::None && model.value(ty, key).is_none() {
             let first = self.met.entry((ty, key)).or_insert(met);
             *first = met.min(*first);
@@ -312,7 +312,7 @@ impl FirstPassCollector {
         for (found, FirstRecord { time, stream, ordinal }) in values {
             if let Some((ty, key)) = plan.value_of(&found, stream as usize, symbols) {
                 let place = ActionPosition { stream, ordinal, action: found.action };
-                self.meet(ty, key, ValueRecord { time, place, variant: 0 }, model);
+                self.note_value(ty, key, ValueRecord { time, place, variant: 0 }, model);
             }
         }
     }
@@ -322,7 +322,7 @@ impl FirstPassCollector {
         let mut met: Vec<_> = std::mem::take(&mut self.met).into_iter().map(|(value, met)| (met, value)).collect();
         met.sort_unstable_by_key(|(met, (ty, _))| (*met, *ty));
         for (_, (ty, key)) in met {
-            model.values.meet(ty, key, symbols);
+            model.values.find_or_define(ty, key, symbols);
         }
     }
 
@@ -330,7 +330,7 @@ impl FirstPassCollector {
         let ActionPosition { stream, ordinal, .. } = seen.place;
         let is_finish = seen.end == LinkSide::Finish;
         let Self { waiting, noting, log, .. } = self;
-        let met = waiting.meet(key.hash(), !is_finish, || {
+        let met = waiting.match_or_insert(key.hash(), !is_finish, || {
             if seen.is_partial && is_finish {
                 // The first endpoint of a chain: nothing comes before it.
                 noting.note(seen.place, UNMATCHED);

@@ -185,7 +185,7 @@ impl MergedStreams {
 
     /// Takes the next window, after [`Self::fill`]. It has no turns at the end. O(turns + live
     /// streams).
-    pub(crate) fn take(&mut self, window: &mut MergeWindow) {
+    pub(crate) fn take_window(&mut self, window: &mut MergeWindow) {
         window.keys.clear();
         window.streams.clear();
         let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
@@ -283,7 +283,7 @@ mod tests {
                     Ok::<_, Infallible>(tells_end && at[stream] == streams[stream].len())
                 })
                 .unwrap();
-            windows.take(&mut window);
+            windows.take_window(&mut window);
             if window.is_empty() {
                 return all;
             }

@@ -149,7 +149,7 @@ impl<'p> Emitter<'p> {
 
     /// Performs an operation that is not wide.
     #[inline(always)]
-    pub(crate) fn ready(&mut self, turn: PendingOp) -> io::Result<()> {
+    pub(crate) fn perform_short(&mut self, turn: PendingOp) -> io::Result<()> {
         if turn.date > self.ends.next {
             self.end_before(turn.date)?;
         }
@@ -226,7 +226,7 @@ impl<'p> Emitter<'p> {
         let plan = self.plan;
         let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
         let is_met = !matches!(arrow.op, ActionOp::PopState { .. });
-        Ok(self.named((*ty, part), is_met, scope, word)?.unwrap_or(ValueId(u32::MAX)))
+        Ok(self.value_by_word((*ty, part), is_met, scope, word)?.unwrap_or(ValueId(u32::MAX)))
     }
 
     /// The stack of an operation. `None` if there is no container and the operation does not create
@@ -254,14 +254,14 @@ impl<'p> Emitter<'p> {
     fn bare_state(&mut self, kind: PlainKind, at: StackId, value: ValueId) -> io::Result<()> {
         let StateStack { container, ty, .. } = self.instances.stacks[at];
         self.counts.paje_events += 1;
-        self.sink.plain(PlainEvent { kind, time: self.now, container, ty, value })
+        self.sink.plain_event(PlainEvent { kind, time: self.now, container, ty, value })
     }
 
     /// Sends a point event without fields and source position.
     fn bare_event(&mut self, instance: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
         let (kind, time, container) = (PlainKind::NewEvent, self.now, self.instances.get(instance).id);
         self.counts.paje_events += 1;
-        self.sink.plain(PlainEvent { kind, time, container, ty, value })
+        self.sink.plain_event(PlainEvent { kind, time, container, ty, value })
     }
 
     /// The container of an operation, which may be created. `None` as for [`Self::find_stack`].
@@ -288,7 +288,7 @@ impl<'p> Emitter<'p> {
         if self.is_ambiguous(scope, on) {
             return Ok(None);
         }
-        let existing = self.existing(scope, on);
+        let existing = self.existing_container(scope, on);
         match op {
             _ if existing.is_some() => Ok(existing),
             _ if on.existing && op.target().is_some() => {
@@ -305,7 +305,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Performs a link endpoint, or a state or point event with fields or a source position.
-    pub(crate) fn wide(&mut self, turn: PendingOp, mut words: &[u64]) -> io::Result<()> {
+    pub(crate) fn perform_wide(&mut self, turn: PendingOp, mut words: &[u64]) -> io::Result<()> {
         if turn.date > self.ends.next {
             self.end_before(turn.date)?;
         }
@@ -321,7 +321,7 @@ impl<'p> Emitter<'p> {
         // An endpoint that is not sent creates no container.
         let other = match &arrow.op {
             ActionOp::Link { link, .. } => {
-                let other = self.survey.other_end(ActionPosition { stream, ordinal, action: ready.arrow })?;
+                let other = self.survey.partner(ActionPosition { stream, ordinal, action: ready.arrow })?;
                 if other == EndpointState::Missing {
                     self.skip(*link);
                     return Ok(());
@@ -343,7 +343,7 @@ impl<'p> Emitter<'p> {
         for (name, code) in &arrow.with {
             let val = match code {
                 ExprCode::Field(_) => cells.next().map_or(RuleValue::None, |(cell, word)| cell.val(*word)),
-                code => scope.shown().eval(code, &mut self.scratch, self.symbols),
+                code => scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols),
             };
             given.push((name, val));
         }

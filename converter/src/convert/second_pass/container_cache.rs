@@ -38,7 +38,7 @@ impl ContainerCache {
     /// The last instance of this stream and target. `None` if its keys have changed or a container
     /// has ended in the meantime.
     #[inline]
-    pub(crate) fn last(
+    pub(crate) fn last_instance(
         &self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,

@@ -42,7 +42,7 @@ impl Emitter<'_> {
         target: &ContainerTarget,
         related: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
-        match self.existing(scope, target) {
+        match self.existing_container(scope, target) {
             Some(instance) => Ok(instance),
             None => self.create_path(scope, target, related),
         }
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         let mut parent = None;
         for (at, &PathStep { node, container, key_count }) in steps.iter().enumerate() {
             let related = if at + 1 == steps.len() { related } else { &[] };
-            parent = Some(match self.living(node) {
+            parent = Some(match self.living_instance(node) {
                 Some(instance) => instance,
                 None => self.create(node, container, parent, &keys[..key_count], Some(scope), related)?,
             });
@@ -69,14 +69,14 @@ impl Emitter<'_> {
     }
 
     /// The living instance of a target.
-    pub(crate) fn existing(&mut self, scope: &RecordScope<'_>, target: &ContainerTarget) -> Option<usize> {
+    pub(crate) fn existing_container(&mut self, scope: &RecordScope<'_>, target: &ContainerTarget) -> Option<usize> {
         let Self { found, scratch, symbols, instances, .. } = self;
-        if let Some(instance) = found.last(scope, target, instances.ended(), scratch, symbols) {
+        if let Some(instance) = found.last_instance(scope, target, instances.ended_count(), scratch, symbols) {
             return Some(instance);
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
-        let instance = self.living(node)?;
-        let ended = self.instances.ended();
+        let instance = self.living_instance(node)?;
+        let ended = self.instances.ended_count();
         self.found.note(scope, target, (ended, instance), &mut self.scratch, self.symbols);
         Some(instance)
     }
@@ -90,7 +90,7 @@ impl Emitter<'_> {
     }
 
     /// Creates the only container of a type without keys.
-    pub(crate) fn single(&mut self, container: usize) -> io::Result<()> {
+    pub(crate) fn create_keyless(&mut self, container: usize) -> io::Result<()> {
         let mut path = vec![container];
         while let Some(parent) = self.model.containers[path[path.len() - 1]].parent {
             path.push(parent);
@@ -99,8 +99,8 @@ impl Emitter<'_> {
         let mut parent = None;
         let mut node = 0;
         for container in path {
-            node = self.survey.paths.single(node, container);
-            parent = Some(match self.living(node) {
+            node = self.survey.paths.keyless_child(node, container);
+            parent = Some(match self.living_instance(node) {
                 Some(instance) => instance,
                 None => self.create(node, container, parent, &[], None, &[])?,
             });
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         self.emit(&PajeEvent::DestroyContainer { time: self.now, container })
     }
 
-    fn living(&self, node: PathNode) -> Option<usize> {
+    fn living_instance(&self, node: PathNode) -> Option<usize> {
         let instance = self.instances.at(node)?;
         self.instances.get(instance).alive.then_some(instance)
     }

@@ -13,7 +13,7 @@
 use std::io;
 
 use super::Emitter;
-use crate::rules::columnar::fixed;
+use crate::rules::columnar::constant_value;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, LinkSide, LinkValue, OperationPart, ProgramAction, ValueCode};
 use crate::rules::value::KeyPart;
@@ -78,9 +78,9 @@ impl<'p> Emitter<'p> {
 
     /// Defines the value with this name, if it is not yet defined.
     #[cold]
-    pub(crate) fn met(&mut self, ty: TypeId, name: KeyPart) -> io::Result<ValueId> {
+    pub(crate) fn define_value(&mut self, ty: TypeId, name: KeyPart) -> io::Result<ValueId> {
         let before = self.values.len();
-        let value = self.values.to_mut().meet(ty, name, self.symbols);
+        let value = self.values.to_mut().find_or_define(ty, name, self.symbols);
         self.counts.paje_events += self.values.define(before, self.sink)?;
         Ok(value)
     }
@@ -100,7 +100,7 @@ impl<'p> Emitter<'p> {
         if let Some(ty) = ty.filter(|_| name != KeyPart::None)
             && self.known.value(&self.values, ty, name).is_none()
         {
-            self.met(ty, name)?;
+            self.define_value(ty, name)?;
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<'p> Emitter<'p> {
     /// The value that a columnar operation names. `word` is the word of its column. If the value
     /// does not exist, it is defined if `is_met` is set. Otherwise the result is `None`.
     #[inline]
-    pub(crate) fn named(
+    pub(crate) fn value_by_word(
         &mut self,
         (ty, part): (TypeId, &OperationPart),
         is_met: bool,
@@ -117,17 +117,17 @@ impl<'p> Emitter<'p> {
     ) -> io::Result<Option<ValueId>> {
         let name = match part {
             OperationPart::Cell(cell) => cell.key(word),
-            OperationPart::Fixed(code) => fixed(code, &scope(), self.symbols).key("", self.symbols),
+            OperationPart::Fixed(code) => constant_value(code, &scope(), self.symbols).key("", self.symbols),
         };
         match self.known.value(&self.values, ty, name) {
-            None if is_met => self.met(ty, name).map(Some),
+            None if is_met => self.define_value(ty, name).map(Some),
             known => Ok(known),
         }
     }
 
     /// Drops link endpoints without a partner at the end of the run. Returns `false` if the pass is
     /// void.
-    pub(crate) fn settle(&mut self) -> io::Result<bool> {
+    pub(crate) fn drop_unpaired(&mut self) -> io::Result<bool> {
         let Some(mut once) = self.once else { return Ok(true) };
         let Self { waiting, counts, instances, .. } = self;
         waiting.each(|started| {

@@ -62,7 +62,7 @@ impl EndTable {
         }
     }
 
-    fn take(&mut self, before: i64) -> Option<EndEvent> {
+    fn take_before(&mut self, before: i64) -> Option<EndEvent> {
         let end = self.due.pop_if(|end| end.time < before)?;
         self.next = self.due.last().map_or(i64::MAX, |end| end.time);
         Some(end)
@@ -89,7 +89,7 @@ impl Emitter<'_> {
     #[cold]
     #[inline(never)]
     pub(crate) fn end_before(&mut self, time: i64) -> io::Result<()> {
-        while let Some(end) = self.ends.take(time) {
+        while let Some(end) = self.ends.take_before(time) {
             self.now = GlobalNanos(end.time);
             if self.ends.has_rules {
                 self.run_end_rules(&end)?;

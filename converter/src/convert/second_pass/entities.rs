@@ -113,7 +113,7 @@ impl Emitter<'_> {
         }
         let mut given = NamedValues::new();
         for (name, code) in &arrow.with {
-            given.push((name, scope.shown().eval(code, &mut self.scratch, self.symbols)));
+            given.push((name, scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols)));
         }
         Ok((given, related))
     }

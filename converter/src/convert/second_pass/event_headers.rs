@@ -23,7 +23,7 @@ pub(crate) fn announce(
             let Some(operation) = operation(&arrow.op) else { continue };
             let mut fields: Vec<(&str, ExtraFieldKind)> = Vec::new();
             fields.extend(arrow.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
-            fields.extend(related(arrow));
+            fields.extend(related_fields(arrow));
             let source = program.located && operation != EventOperation::CreateContainer;
             if !fields.is_empty() || source {
                 sink.announce(&FieldSet { operation, fields: &fields, source })?;
@@ -39,7 +39,7 @@ pub(crate) fn announce(
     Ok(())
 }
 
-fn related(arrow: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
+fn related_fields(arrow: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
     arrow.related.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
 }
 

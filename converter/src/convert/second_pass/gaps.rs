@@ -112,13 +112,13 @@ impl Emitter<'_> {
         concerned.tidy(&self.instances.stacks, stream);
         for at in 0..self.gaps.of(stream).stacks.len() {
             let at = self.gaps.of(stream).stacks[at];
-            self.forget(at)?;
+            self.set_unknown(at)?;
         }
         Ok(())
     }
 
     /// Makes the open states of a stack unknown.
-    pub(crate) fn forget(&mut self, at: StackId) -> io::Result<()> {
+    pub(crate) fn set_unknown(&mut self, at: StackId) -> io::Result<()> {
         if self.instances.stacks[at].is_unknown {
             while self.instances.stacks[at].values.len() > 1 {
                 self.pop(at)?;

@@ -85,7 +85,7 @@ impl Emitter<'_> {
         place: ActionPosition,
     ) -> io::Result<()> {
         let ActionOp::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
-        let other = self.survey.other_end(place)?;
+        let other = self.survey.partner(place)?;
         if other == EndpointState::Missing {
             self.skip(*link);
             return Ok(());
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         // With one type, the link determines it.
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
-        let met = self.waiting.meet(key.hash(), end == LinkSide::Start, || {
+        let met = self.waiting.match_or_insert(key.hash(), end == LinkSide::Start, || {
             let value = match value {
                 Some(LinkValueRef::Declared(number)) => variant.values.get(number).copied(),
                 Some(LinkValueRef::By(name)) => self.values.get(ty, name),

@@ -124,7 +124,7 @@ impl SpilledItems {
         }
         file.append(&bytes)?;
         let rest = from..file.end.get();
-        self.runs.push(Reverse(SortedItems { head: detached(&head), level, rest, portion: Vec::new(), at: 0 }));
+        self.runs.push(Reverse(SortedItems { head: detach_item(&head), level, rest, portion: Vec::new(), at: 0 }));
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl SortedItems {
 }
 
 /// A copy of an item that does not refer to its block.
-fn detached(item: &OrderedItem) -> OrderedItem {
+fn detach_item(item: &OrderedItem) -> OrderedItem {
     let mut bytes = Vec::new();
     encode(item, &mut bytes);
     decode(&bytes).map_or_else(|| unreachable!("the encoded item is complete"), |(item, _)| item)
@@ -198,7 +198,7 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let (due, time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
-    let mut place = RecordPosition::detached((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    let mut place = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
     place.truncated = head[40] & 2 != 0;
     let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
@@ -232,7 +232,7 @@ mod tests {
 
     fn item(due: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
         let mut place =
-            RecordPosition::detached((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
+            RecordPosition::outside_block((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
         place.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         OrderedItem {

@@ -10,7 +10,7 @@ use super::super::model::RuleModel;
 use super::super::program::{ExprCode, FieldRead, PathReferent, TextPart};
 use super::super::referent_table::{Distinctness, builtin_key};
 use super::super::value::{RuleValue, Symbols};
-use super::distinguishing;
+use super::distinguishing_keys;
 use super::tree::{TreeEntity, TypeTree};
 use crate::rules::program::{
     ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, ValueCode, WrittenReference,
@@ -185,7 +185,7 @@ impl ActionCompiler<'_> {
                 own.insert(0, ExprCode::Referent(Box::new(referent)));
             }
         }
-        let keys = steps.iter().flat_map(|(_, keys)| distinguishing(keys)).cloned().collect();
+        let keys = steps.iter().flat_map(|(_, keys)| distinguishing_keys(keys)).cloned().collect();
         let by_value = is_by_value.then(|| Arc::new(self.reference(instance)));
         Ok(ContainerTarget { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
     }

@@ -28,7 +28,7 @@ impl RecordScope<'_> {
         symbols: &Symbols,
     ) -> Option<Value<'_>> {
         let place = usize::try_from(self.eval(place, scratch, symbols).integer()?).ok()?;
-        match self.raw(list)? {
+        match self.raw_field(list)? {
             Value::Array(scalar, bytes) => {
                 let each = scalar.bytes()?;
                 let start = place.checked_mul(each)?;
@@ -66,15 +66,15 @@ impl RecordScope<'_> {
                 RuleValue::Single(value) => RuleValue::Single(value.abs()),
                 other => other.integer().map_or(RuleValue::None, |value| from_wide(value.abs())),
             },
-            ExprFunction::Floor => self.whole(first, f64::floor, scratch, symbols),
-            ExprFunction::Ceil => self.whole(first, f64::ceil, scratch, symbols),
-            ExprFunction::Round => self.whole(first, f64::round, scratch, symbols),
+            ExprFunction::Floor => self.round_to_integer(first, f64::floor, scratch, symbols),
+            ExprFunction::Ceil => self.round_to_integer(first, f64::ceil, scratch, symbols),
+            ExprFunction::Round => self.round_to_integer(first, f64::round, scratch, symbols),
         }
     }
 
     fn length(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         if let ExprCode::Field(read) = of {
-            match self.raw(read) {
+            match self.raw_field(read) {
                 Some(Value::Array(scalar, bytes)) => {
                     let each = scalar.bytes().unwrap_or(1).max(1);
                     return RuleValue::from_unsigned((bytes.len() / each) as u64);
@@ -90,7 +90,7 @@ impl RecordScope<'_> {
     /// The number of an enum value, pointer or bool.
     fn number(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         let raw = match of {
-            ExprCode::Field(read) => self.raw(read),
+            ExprCode::Field(read) => self.raw_field(read),
             ExprCode::Element(list, place) => self.raw_element(list, place, scratch, symbols),
             ExprCode::Lookup(_, number) => return self.eval(number, scratch, symbols),
             _ => None,
@@ -104,7 +104,7 @@ impl RecordScope<'_> {
     }
 
     /// A rounded number as an integer.
-    fn whole(
+    fn round_to_integer(
         &self,
         of: &ExprCode,
         rounded: impl FnOnce(f64) -> f64,

@@ -162,10 +162,10 @@ impl LiveHeader {
             process_end: u64_at(bytes, head::PROCESS_END),
             last_reading: u64_at(bytes, head::LAST_READING),
         };
-        header.checked(u32_at(bytes, head::LOG_BYTES), length)
+        header.check(u32_at(bytes, head::LOG_BYTES), length)
     }
 
-    fn checked(mut self, log_bytes: u32, length: u64) -> Result<Self, LiveError> {
+    fn check(mut self, log_bytes: u32, length: u64) -> Result<Self, LiveError> {
         let wrong = |what: String| Err(LiveError::Header { what });
         if !self.slot_bytes.is_power_of_two() || !SLOT_SIZES.contains(&self.slot_bytes) {
             return wrong(format!("slots of {} bytes", self.slot_bytes));

@@ -117,10 +117,10 @@ impl<'r, F: Family> RecordReader<'r, F> {
         let cursor = &self.cursors[self.current];
         let Some(found) = cursor.found else { return Ok(None) };
         let body = &cursor.payload[found.start..found.start + found.length];
-        Ok(Some(self.recorded(cursor, found, body)))
+        Ok(Some(self.decode_record(cursor, found, body)))
     }
 
-    fn recorded<'s>(
+    fn decode_record<'s>(
         &'s self,
         cursor: &'s RecordCursor<'r>,
         found: BlockStart,

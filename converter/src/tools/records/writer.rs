@@ -113,12 +113,12 @@ impl RecordWriter {
         }
         let mut file = FileWriter::new(BufWriter::new(crate::run::output_permissions::create(&path).map_err(error)?))
             .map_err(error)?;
-        let ended = process.ended.then(|| process.dropped());
+        let ended = process.ended.then(|| process.dropped_records());
         file.end_with(0, missed.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
-        shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.learn(shape));
+        shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
         for gap in &missed.gaps {
             gaps.entry(gap.stream).or_default().extend(gap.lost);
@@ -192,9 +192,9 @@ impl RecordWriter {
         let mut body = std::mem::take(&mut self.body);
         body.clear();
         let encoded = recorded.encode(self.file.names(), &mut body);
-        self.tell(head.stream, head.ticks)?;
+        self.report_gaps(head.stream, head.ticks)?;
         let written = encoded.map_err(WriteError::from).and_then(|()| {
-            self.file.dropped(head.stream, head.dropped);
+            self.file.set_dropped(head.stream, head.dropped);
             let written = self.file.record(head.stream, id, head.ticks, &body);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
         });
@@ -203,14 +203,14 @@ impl RecordWriter {
     }
 
     /// Writes a record of the process unchanged. `body` contains the bytes after id and delta.
-    pub(crate) fn raw(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> Result<(), WriteError> {
-        self.tell(stream, ticks)?;
+    pub(crate) fn write_raw(&mut self, stream: u32, id: u16, ticks: u64, body: &[u8]) -> Result<(), WriteError> {
+        self.report_gaps(stream, ticks)?;
         let written = self.file.record(stream, id, ticks, body);
         written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
     }
 
     /// Reports that `count` records between two timestamps could not be read.
-    pub(crate) fn unreadable(
+    pub(crate) fn report_unreadable(
         &mut self,
         stream: u32,
         count: u64,
@@ -218,23 +218,23 @@ impl RecordWriter {
         last_ticks: u64,
     ) -> Result<(), WriteError> {
         let lost = DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
-        self.raw(stream, ID_LOST, first_ticks, &lost.encode())
+        self.write_raw(stream, ID_LOST, first_ticks, &lost.encode())
     }
 
     /// Reports the gaps of a stream up to `until`, in ticks.
-    fn tell(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
+    fn report_gaps(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
         let Some(gaps) = self.gaps.get_mut(&stream) else { return Ok(()) };
         while let Some(lost) = gaps.front().copied().filter(|lost| lost.last_ticks <= until) {
             gaps.pop_front();
-            let written = self.file.lost(stream, lost.last_ticks, &lost);
+            let written = self.file.add_dropped(stream, lost.last_ticks, &lost);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
         }
         Ok(())
     }
 
     /// Sets the number of records of a stream that were dropped up to here.
-    pub(crate) fn dropped(&mut self, stream: u32, records: u64) {
-        self.file.dropped(stream, records);
+    pub(crate) fn set_dropped(&mut self, stream: u32, records: u64) {
+        self.file.set_dropped(stream, records);
     }
 
     /// The id of the first type of a spec. Writes the schema of the spec at its first use.
@@ -259,7 +259,7 @@ impl RecordWriter {
     pub fn finish(mut self) -> Result<(), WriteError> {
         let streams: Vec<u32> = self.gaps.keys().copied().collect();
         for stream in streams {
-            self.tell(stream, u64::MAX)?;
+            self.report_gaps(stream, u64::MAX)?;
         }
         let Self { path, file, ended, .. } = self;
         file.finish(ended).map(drop).map_err(|source| WriteError::Write { file: path, source })

@@ -95,7 +95,7 @@ fn plan(numbers: &[i64], base: i64) -> NumberPacking {
 fn best_plan(numbers: &[i64]) -> NumberPacking {
     let least = numbers.iter().copied().min().unwrap_or(0);
     let from_least = plan(numbers, least);
-    let usual = usual(numbers).filter(|usual| *usual != least);
+    let usual = frequent_value(numbers).filter(|usual| *usual != least);
     match usual.map(|usual| plan(numbers, usual)) {
         Some(from_usual) if from_usual.bytes < from_least.bytes => from_usual,
         _ => from_least,
@@ -103,7 +103,7 @@ fn best_plan(numbers: &[i64]) -> NumberPacking {
 }
 
 /// A number that probably most of the numbers equal, from three samples.
-fn usual(numbers: &[i64]) -> Option<i64> {
+fn frequent_value(numbers: &[i64]) -> Option<i64> {
     let at = |quarter: usize| numbers.get(numbers.len() * quarter / 4).copied();
     let (first, second, third) = (at(1)?, at(2)?, at(3)?);
     if first == second || first == third { Some(first) } else { (second == third).then_some(second) }

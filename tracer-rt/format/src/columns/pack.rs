@@ -54,14 +54,14 @@ impl Default for BlockPacker {
             out: Vec::new(),
             tools: PackingMemory::default(),
         };
-        RecordShape::own().into_iter().for_each(|shape| packer.learn(shape));
+        RecordShape::format_shapes().into_iter().for_each(|shape| packer.add_type(shape));
         packer
     }
 }
 
 impl BlockPacker {
     /// Adds a record type. The first shape of an id applies.
-    pub fn learn(&mut self, shape: RecordShape) {
+    pub fn add_type(&mut self, shape: RecordShape) {
         if self.kind_of(shape.id).is_some() {
             return;
         }

@@ -72,7 +72,7 @@ impl RecordShape {
     }
 
     /// The format's own record types.
-    pub(super) fn own() -> [Self; 2] {
+    pub(super) fn format_shapes() -> [Self; 2] {
         let word = BodyPart::new(8, PartCount::One);
         let lost = Self { id: ID_LOST, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
         debug_assert_eq!(DroppedRecords::BYTES, 36, "four words of 8 bytes and one of 4 bytes");

@@ -22,7 +22,7 @@ fn shapes() -> Vec<RecordShape> {
 
 fn packer() -> BlockPacker {
     let mut packer = BlockPacker::default();
-    shapes().into_iter().for_each(|shape| packer.learn(shape));
+    shapes().into_iter().for_each(|shape| packer.add_type(shape));
     packer
 }
 
@@ -63,7 +63,7 @@ fn kinds() -> impl Strategy<Value = Vec<(u8, u32, u64)>> {
 }
 
 fn payload_of(records: &[(u8, u32, u64)]) -> Vec<u8> {
-    let (shapes, own) = (shapes(), RecordShape::own());
+    let (shapes, own) = (shapes(), RecordShape::format_shapes());
     let mut payload = Vec::new();
     for (kind, delta, number) in records {
         let shape = shapes.iter().chain(&own).nth(usize::from(*kind)).expect("six types");
@@ -105,7 +105,7 @@ proptest! {
             columns.rows(&mut rows, is_wanted).unwrap();
             let (mut at, mut ticks, mut expected, mut column) = (0, 0, FixedSizeRows::default(), Vec::new());
             for (place, (kind, delta, _)) in records.iter().enumerate() {
-                let shape = shapes().into_iter().chain(RecordShape::own()).nth(usize::from(*kind)).unwrap();
+                let shape = shapes().into_iter().chain(RecordShape::format_shapes()).nth(usize::from(*kind)).unwrap();
                 let parts = shape.parts.iter().map(|part| usize::from(part.width));
                 let bytes = &payload[at..at + 6 + parts.sum::<usize>()];
                 at += bytes.len();
@@ -325,6 +325,6 @@ fn layouts_are_those_of_the_schema() {
 
 #[test]
 fn the_formats_own_records_are_known() {
-    let own = RecordShape::own().map(|shape| shape.id);
+    let own = RecordShape::format_shapes().map(|shape| shape.id);
     assert_eq!(own, [ID_WIDE_DATE, ID_LOST]);
 }

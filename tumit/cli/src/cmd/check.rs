@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             Ok(input) => input,
             Err(error) => {
                 if args.json {
-                    let line = json::unreadable(file, &format!("{error:#}"))?;
+                    let line = json::unreadable_file_line(file, &format!("{error:#}"))?;
                     out.write_all(line.as_bytes()).context("cannot write")?;
                 } else {
                     term::error(&error);
@@ -108,7 +108,7 @@ fn check_paje(
     let (text, status) = match paje::check((file, input.path()), args.unit, args.strict) {
         Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
-        Err(error) if args.json => (json::unreadable(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
+        Err(error) if args.json => (json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
         Err(error) => {
             term::error(&error);
             return Ok(ExitStatus::CouldNotRun);
@@ -123,13 +123,13 @@ type CheckResult = anyhow::Result<(Option<Spec>, Diagnostics)>;
 fn compile(file: &str, since: Option<&str>) -> CheckResult {
     let alone = spec_files::compile_quietly(file, None)?;
     let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
-    spec_files::compile_quietly(file, Some(&since::older(since, &spec.name)?))
+    spec_files::compile_quietly(file, Some(&since::read_older_spec(since, &spec.name)?))
 }
 
 fn as_text(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
     match compiled {
         Ok((spec, diagnostics)) => {
-            spec_files::tell(&diagnostics);
+            spec_files::print_diagnostics(&diagnostics);
             let Some(spec) = spec else { return Ok(ExitStatus::InputHasMistakes) };
             writeln!(out, "{file}: {}", summary(&spec)).context("cannot write")?;
             Ok(ExitStatus::Done)
@@ -147,7 +147,7 @@ fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> 
             let status = if spec.is_some() { ExitStatus::Done } else { ExitStatus::InputHasMistakes };
             (json::lines(file, spec.as_ref(), &diagnostics)?, status)
         }
-        Err(error) => (json::unreadable(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
+        Err(error) => (json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
     };
     out.write_all(lines.as_bytes()).context("cannot write")?;
     Ok(status)

@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             term::error(&error.into());
             return Ok(ExitStatus::InputHasMistakes);
         }
-        Err(error) => return Err(named(error, &args.out)),
+        Err(error) => return Err(with_output_name(error, &args.out)),
     };
     diagnostics::print(&report.all_diagnostics());
     note_changed_texts(changed);
@@ -202,7 +202,7 @@ fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<(
 }
 
 /// Adds the name of the file that could not be written.
-fn named(error: ConvertError, out: &Path) -> anyhow::Error {
+fn with_output_name(error: ConvertError, out: &Path) -> anyhow::Error {
     match error {
         ConvertError::Write(source) if out.as_os_str() == "-" => {
             anyhow::Error::new(source).context("cannot write to standard output")

@@ -133,7 +133,7 @@ impl ColumnWidths {
         };
         let mut line = format!(
             "{time:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
-            table::plain(record.thread),
+            table::printable_name(record.thread),
             record.event,
             width = self.process,
             thread = self.thread,

@@ -81,7 +81,7 @@ fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Forma
     let formatted = match tumit::fmt::format(name, &text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
-            spec_files::tell(&diagnostics);
+            spec_files::print_diagnostics(&diagnostics);
             return Ok(FormatOutcome::HasMistakes);
         }
     };

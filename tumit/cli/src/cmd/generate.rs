@@ -168,8 +168,8 @@ fn places(output: &Path, files: &GeneratedFiles) -> anyhow::Result<Vec<PathBuf>>
 /// A rule for `make`: `files` depend on the `sources`. Each source gets an empty rule, so that it
 /// may be removed without an error (as with `cc -MP`).
 fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -> String {
-    let targets: Vec<_> = files.iter().map(|path| escaped(&path.to_string_lossy())).collect();
-    let sources: Vec<_> = sources.map(escaped).collect();
+    let targets: Vec<_> = files.iter().map(|path| escape_for_make(&path.to_string_lossy())).collect();
+    let sources: Vec<_> = sources.map(escape_for_make).collect();
     let mut out = format!("{}: {}\n", targets.join(" "), sources.join(" "));
     for source in &sources {
         out.push_str(&format!("\n{source}:\n"));
@@ -178,7 +178,7 @@ fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -
 }
 
 /// A path with the escapes of `make`.
-fn escaped(path: &str) -> String {
+fn escape_for_make(path: &str) -> String {
     let mut out = String::new();
     for letter in path.chars() {
         match letter {

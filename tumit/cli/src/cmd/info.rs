@@ -239,7 +239,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
-    let replaced = names::replaced(run);
+    let replaced = names::missing_name_sentences(run);
     Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
@@ -271,7 +271,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
             .chain(run.rank_diagnostic())
             .chain(names::cut(run))
             .chain(truncation_diagnostic(census.truncated))
-            .chain(private(run))
+            .chain(private_live_message(run))
             .chain(census.clocks.errors())
             .chain(census.clocks.diagnostics.iter().cloned())
             .collect(),
@@ -313,7 +313,7 @@ fn lost_info(run: &OpenRun, lost: &DroppedRange) -> DropInfo {
 }
 
 /// A message about processes that could not create their live file.
-fn private(run: &OpenRun) -> Option<TraceDiagnostic> {
+fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
     let of =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
@@ -333,7 +333,7 @@ fn state(process: &ProcessInRun) -> &'static str {
 fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
     let process = &run.processes[at];
     let mut streams: Vec<&StreamInRun> = process.streams.iter().collect();
-    streams.sort_by_cached_key(|stream| (natural(&stream.distinct_name()), stream.tid, stream.number));
+    streams.sort_by_cached_key(|stream| (natural_order_key(&stream.distinct_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
         stream: stream.number,
         tid: stream.tid,
@@ -355,7 +355,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
         writer: process.writer.clone(),
         specs: process.providers.iter().map(|provider| provider.schema.name.clone()).collect(),
         records: process.streams.iter().map(StreamInRun::records).sum(),
-        dropped: process.dropped(),
+        dropped: process.dropped_records(),
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
         missing_records: process.missing_records(),
         missing_tables: process.missing_blocks,
@@ -388,14 +388,14 @@ fn by_rank(run: &OpenRun) -> Vec<usize> {
     let mut places: Vec<usize> = (0..run.processes.len()).collect();
     places.sort_by_cached_key(|&at| {
         let rank = run.processes[at].rank;
-        (rank.is_none(), rank, natural(&run.process_key(at)))
+        (rank.is_none(), rank, natural_order_key(&run.process_key(at)))
     });
     places
 }
 
 /// A name in pieces with natural order: numbers compare by value, so `worker 9` precedes `worker
 /// 10`.
-fn natural(name: &str) -> Vec<(u128, String)> {
+fn natural_order_key(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
@@ -427,12 +427,12 @@ fn clock_infos(clocks: &RunClocks) -> Vec<ClockInfo> {
 
 #[cfg(test)]
 mod tests {
-    use super::natural;
+    use super::natural_order_key;
 
     #[test]
     fn names_are_sorted_as_people_do() {
         let mut names = ["worker 10", "worker 9", "main", "worker", "node 2 x", "node 10 a", "node 2 a", "", "7"];
-        names.sort_by_cached_key(|name| natural(name));
+        names.sort_by_cached_key(|name| natural_order_key(name));
         assert_eq!(names, ["", "7", "main", "node 2 a", "node 2 x", "node 10 a", "worker", "worker 9", "worker 10"]);
     }
 }

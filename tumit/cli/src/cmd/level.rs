@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         let answer = ask(&target.live, &text, Duration::from_secs(args.timeout))
             .with_context(|| format!("{}: cannot switch `{}`", target.name, args.level))?;
         if matches!(answer, SwitchAnswer::UnknownLevel) {
-            term::note(&format!("tumit: {}: {}", target.name, unknown(&args.level, &target.levels)));
+            term::note(&format!("tumit: {}: {}", target.name, unknown_level_message(&args.level, &target.levels)));
             status = ExitStatus::InputHasMistakes;
         }
     }
@@ -142,10 +142,10 @@ fn of_run(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
 
 fn levels(process: &ProcessInRun) -> Vec<LevelName> {
     let schemas = process.providers.iter().map(|provider| &provider.schema);
-    schemas.flat_map(LevelName::all_of).collect()
+    schemas.flat_map(LevelName::from_schema).collect()
 }
 
-fn unknown(level: &str, known: &[LevelName]) -> String {
+fn unknown_level_message(level: &str, known: &[LevelName]) -> String {
     let own = level.rsplit('.').next().unwrap_or(level);
     let mut names: Vec<&str> = known.iter().map(|known| known.level.as_str()).collect();
     names.sort_unstable();
@@ -160,7 +160,7 @@ fn unknown(level: &str, known: &[LevelName]) -> String {
 
 /// Withdraws a request. Returns `false` if the process has completed it. A process that is just
 /// running it completes it in any case.
-fn withdrawn(file: &mut File, number: u32) -> anyhow::Result<bool> {
+fn withdraw_request(file: &mut File, number: u32) -> anyhow::Result<bool> {
     let done = word(file, head::REQUEST_DONE)?;
     if done != number {
         put(file, head::REQUEST, &done.to_le_bytes())?;
@@ -194,7 +194,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswe
         if !live.exists() {
             bail!("the process has ended");
         }
-        if Instant::now() >= until && !withdrawn(&mut file, number)? {
+        if Instant::now() >= until && !withdraw_request(&mut file, number)? {
             break;
         }
         if Instant::now() >= until {
@@ -235,9 +235,9 @@ mod tests {
 
     #[test]
     fn unknown_levels_get_help() {
-        assert_eq!(unknown("AP", &[level("APP"), level("MPI")]), "no level `AP`; did you mean `APP`?");
-        assert_eq!(unknown("heat.zzz", &[level("APP"), level("MPI")]), "no level `heat.zzz`; it has APP, MPI");
-        assert_eq!(unknown("APP", &[]), "no level `APP`; it has recorded no events of such a spec yet");
+        assert_eq!(unknown_level_message("AP", &[level("APP"), level("MPI")]), "no level `AP`; did you mean `APP`?");
+        assert_eq!(unknown_level_message("heat.zzz", &[level("APP"), level("MPI")]), "no level `heat.zzz`; it has APP, MPI");
+        assert_eq!(unknown_level_message("APP", &[]), "no level `APP`; it has recorded no events of such a spec yet");
     }
 
     /// Acts as the writer thread of a recorder for one request.

@@ -128,7 +128,7 @@ fn sections(out: &mut String, help: &str) {
             verbatim = true;
         }
         if !text.is_empty() {
-            out.push_str(&escaped(text));
+            out.push_str(&escape_for_groff(text));
             out.push('\n');
         }
     }
@@ -138,7 +138,7 @@ fn sections(out: &mut String, help: &str) {
 }
 
 /// A line with escapes, which groff prints unchanged.
-fn escaped(line: &str) -> String {
+fn escape_for_groff(line: &str) -> String {
     let mut text = String::new();
     for letter in line.chars() {
         match letter {

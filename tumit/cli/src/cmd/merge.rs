@@ -74,14 +74,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         runs.push(OpenRun::open_launches(input.path(), LaunchSelection::All)?);
     }
     OpenRun::adopt_live_files(&mut runs)?;
-    different(&runs)?;
+    check_distinct_processes(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
     let unreadable: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
     // The result does not have the unreadable pieces of the inputs.
     let mut told = unreadable;
     let is_changed = join::mark_as_merged(&mut runs);
     if args.sort {
-        told.extend(sorted(args, runs, folder.path())?);
+        told.extend(write_sorted(args, runs, folder.path())?);
     } else {
         // A sorted file contains several processes.
         let mut files: IndexMap<&Path, Vec<&ProcessInRun>> = IndexMap::new();
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
 }
 
 /// Rejects a process that occurs twice.
-fn different(runs: &[OpenRun]) -> anyhow::Result<()> {
+fn check_distinct_processes(runs: &[OpenRun]) -> anyhow::Result<()> {
     let mut known: Vec<&ProcessInRun> = Vec::new();
     for process in runs.iter().flat_map(|run| &run.processes) {
         if let Some(other) = known.iter().find(|other| other.id == process.id && process.id != [0; 16]) {
@@ -136,7 +136,7 @@ fn different(runs: &[OpenRun]) -> anyhow::Result<()> {
 
 /// Writes all processes into one file, in order of their timestamps. Prints warnings and notes, and
 /// returns the errors.
-fn sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<TraceDiagnostic>> {
+fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Result<Vec<TraceDiagnostic>> {
     let run = OpenRun::join(runs);
     let path = folder.join("sorted.tmt");
     let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         refuse(args, process, repair.as_ref())?;
     }
     for process in recorded.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
-        match astray(process) {
+        match stray_file_message(process) {
             told if args.dry_run => term::note(&format!("tumit: {told}")),
             _ if args.force => {}
             told => bail!(told),
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             apply(args, process, repair)?;
         }
         damaged_live |= repair.live_is_damaged;
-        writeln!(out, "{}: {}", repair.file.display(), told(repair, args)).context("cannot write")?;
+        writeln!(out, "{}: {}", repair.file.display(), change_list(repair, args)).context("cannot write")?;
     }
     out.flush().context("cannot write")?;
     let mut unusable = damaged_live;
@@ -147,7 +147,7 @@ fn is_astray(process: &ProcessInRun) -> bool {
 
 /// The message for such a live file. A run from it alone could no longer be joined with the rest,
 /// and the live file would be removed.
-fn astray(process: &ProcessInRun) -> String {
+fn stray_file_message(process: &ProcessInRun) -> String {
     let own = process.path.with_extension("tmt");
     format!(
         "{}: the process's file `{}` is not in the same folder. If that file is in another run, `tumit repair` of that run finds \
@@ -247,19 +247,19 @@ fn apply(args: &Args, process: &ProcessInRun, repair: &FileRepair) -> anyhow::Re
     let written = fs::File::open(&target).and_then(|file| file.sync_all());
     written.with_context(|| format!("cannot write `{}` to the disk", target.display()))?;
     if repair.live_is_damaged {
-        fs::rename(live, damaged(live)).with_context(|| format!("cannot rename `{}`", live.display()))
+        fs::rename(live, damaged_file_name(live)).with_context(|| format!("cannot rename `{}`", live.display()))
     } else {
         fs::remove_file(live).with_context(|| format!("cannot remove `{}`", live.display()))
     }
 }
 
 /// The new name of a live file with unusable parts.
-fn damaged(live: &Path) -> PathBuf {
+fn damaged_file_name(live: &Path) -> PathBuf {
     live.with_extension("live.damaged")
 }
 
 /// The list of changes that are made, or would be made.
-fn told(repair: &FileRepair, args: &Args) -> String {
+fn change_list(repair: &FileRepair, args: &Args) -> String {
     let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let mut parts = Vec::new();
     if repair.unended {
@@ -277,7 +277,7 @@ fn told(repair: &FileRepair, args: &Args) -> String {
     }
     if let Some(live) = repair.live.as_ref().filter(|_| args.output.is_none()) {
         parts.push(match repair.live_is_damaged {
-            true => format!("`{}` is kept as `{}`", live.display(), damaged(live).display()),
+            true => format!("`{}` is kept as `{}`", live.display(), damaged_file_name(live).display()),
             false => format!("`{}` is removed", live.display()),
         });
     }

@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         drop(bar);
         let source = match opened {
             Ok(source) => source,
-            Err(error) => return refused(error),
+            Err(error) => return refuse_trace(error),
         };
         let mut told = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
@@ -225,7 +225,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
             }
             Err(error) => {
                 drop(bar);
-                return refused(error);
+                return refuse_trace(error);
             }
         };
         let (path, filters, folders) = ((!is_copy).then(|| path.clone()), chain.clone(), args.source.clone());
@@ -235,13 +235,13 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     // An incomplete index is abandoned when the process ends.
     tumit_viewer::index::abandon(&cancel);
     match served? {
-        Some(error) => refused(error),
+        Some(error) => refuse_trace(error),
         None => Ok(ExitStatus::Done),
     }
 }
 
 /// The result of the command for a trace that cannot be shown.
-fn refused(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
+fn refuse_trace(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
     match error {
         TraceOpenError::Convert(error) if is_mistake(&error) => {
             term::error(&error.into());
@@ -319,7 +319,7 @@ fn serve(
         };
         // The reader of the address can end this process at once, so the handler is installed
         // first.
-        let ended = crate::signals::ended();
+        let ended = crate::signals::end_signal();
         let url = server.url();
         announce(&url, server.address().port(), args.socket.as_deref())?;
         if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {

@@ -26,7 +26,7 @@ pub(super) fn lower(
 ) -> Option<ActionVerb> {
     let model = scope.model;
     let at = instance(scope, part.at, diagnostics);
-    let id = named(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
+    let id = find_link_type(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
     let EntityNature::Link { from, to } = &model.spec.entities[id.index()].nature else {
         let verb = if part.is_start { "start" } else { "end" };
         wrong_verb(model, verb, part.action.verb, (part.ty, id), diagnostics);
@@ -69,7 +69,7 @@ pub(super) fn lower(
                 format!("link `{}` never {verb} in a `{}`", part.ty.text, model.container_name(at.ty)),
             )
             .at(part.at.span, format!("not where `{}` {verb}", part.ty.text))
-            .also(model.entity_spans[id.index()], "declared here")
+            .with_label(model.entity_spans[id.index()], "declared here")
             .help(format!("write {}, or also declare this end", names.join(" or "))),
         );
         return None;
@@ -84,7 +84,7 @@ pub(super) fn lower(
 }
 
 /// The link type with this name. If there are several, the one that allows an endpoint at `at`.
-fn named(
+fn find_link_type(
     scope: &ExprScope<'_>,
     name: &Ident,
     is_start: bool,

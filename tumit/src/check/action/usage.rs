@@ -55,7 +55,7 @@ impl RuleUsage {
         for (at, entity) in model.spec.entities.iter().enumerate() {
             let ends = || of_entity[at].iter().copied();
             let Some(first) = ends().next() else { continue };
-            for other in ends().filter(|other| !alike(&first.kinds, &other.kinds)) {
+            for other in ends().filter(|other| !are_compatible(&first.kinds, &other.kinds)) {
                 let (has, needs) = (other.kinds.len(), first.kinds.len());
                 let title = if has == needs {
                     format!("keys of link `{}` differ", entity.name)
@@ -66,7 +66,7 @@ impl RuleUsage {
                 diagnostics.push(
                     Diagnostic::error(Code::LinkKeyMismatch, title)
                         .at(other.key, shape(&other.kinds))
-                        .also(first.key, shape(&first.kinds))
+                        .with_label(first.key, shape(&first.kinds))
                         .note("a start and an end are one link if their keys are equal"),
                 );
             }
@@ -78,14 +78,14 @@ impl RuleUsage {
             diagnostics.push(
                 Diagnostic::warning(Code::OpenLink, format!("link `{}` is {does} but never {never}", entity.name))
                     .at(first.verb, format!("{does} here"))
-                    .also(model.entity_spans[at], "no link of this type is drawn")
+                    .with_label(model.entity_spans[at], "no link of this type is drawn")
                     .help(format!("add `{help} {} key (…) …` to the rule of the other side", entity.name)),
             );
         }
     }
 }
 
-fn alike(a: &[ValueType], b: &[ValueType]) -> bool {
+fn are_compatible(a: &[ValueType], b: &[ValueType]) -> bool {
     let same = |a: &ValueType, b: &ValueType| {
         a == b || *a == ValueType::Any || *b == ValueType::Any || is_text(*a) && is_text(*b)
     };

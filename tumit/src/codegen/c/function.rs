@@ -34,7 +34,7 @@ struct CField {
 
 impl CField {
     /// A field of constant size.
-    const fn fixed(put: Vec<String>) -> Self {
+    const fn fixed_size(put: Vec<String>) -> Self {
         Self { before: None, bytes: None, cut: None, put }
     }
 }
@@ -88,11 +88,11 @@ impl CSignature {
             }
             FieldType::One(_) => {
                 let value = self.declare(&element.c, name);
-                CField::fixed(vec![format!("tumit1_p = {};", put_one(&element, &value))])
+                CField::fixed_size(vec![format!("tumit1_p = {};", put_one(&element, &value))])
             }
             FieldType::Fixed(_, length) => {
                 let array = self.declare(&pointer_to(&element.c), name);
-                CField::fixed(put_all(&element, scalar, &array, &format!("{length}u")))
+                CField::fixed_size(put_all(&element, scalar, &array, &format!("{length}u")))
             }
             FieldType::Variable(_) => {
                 let array = self.declare(&pointer_to(&element.c), name);

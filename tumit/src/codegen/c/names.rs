@@ -31,14 +31,14 @@ pub(in crate::codegen) struct CNames {
 impl CNames {
     pub(in crate::codegen) fn new(spec: &Spec) -> Result<Self, UnsupportedFeature> {
         let trace = prefix(&spec.name);
-        let global = |name: &str| global(&format!("{trace}_{}", raw(name)));
+        let global = |name: &str| file_scope_name(&format!("{trace}_{}", identifier_characters(name)));
         let enums: Vec<_> = spec.enums.iter().map(|item| global(&item.name)).collect();
         let values = spec.enums.iter().map(|item| {
-            item.values.iter().map(|value| global(&format!("{}_{}", raw(&item.name), value.name))).collect()
+            item.values.iter().map(|value| global(&format!("{}_{}", identifier_characters(&item.name), value.name))).collect()
         });
         let names = Self {
             values: values.collect(),
-            levels: spec.levels.iter().map(|level| raw(&level.name)).collect(),
+            levels: spec.levels.iter().map(|level| identifier_characters(&level.name)).collect(),
             constants: spec.constants.iter().map(|constant| global(&constant.name)).collect(),
             functions: spec
                 .records
@@ -59,7 +59,7 @@ impl CNames {
 
     /// Every identifier and macro that the header defines in the name space of the program, with
     /// the declaration that it belongs to.
-    pub(super) fn all<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = (String, String)> + 'a {
+    pub(super) fn identifiers<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = (String, String)> + 'a {
         let functions = self.functions.iter().zip(&spec.records).flat_map(|(name, record)| {
             let owner = format!("`{}`", record.layout.name);
             let located = record.layout.located.then(|| (format!("{name}_at"), owner.clone()));
@@ -85,7 +85,7 @@ impl CNames {
         let tags = self.enums.iter().zip(&spec.enums).map(|(tag, item)| (tag, format!("enum `{}`", item.name)));
         let scopes = self.scopes.iter().zip(&spec.spans).map(|(tag, span)| (tag, format!("span `{}`", span.name)));
         let tags = tags.chain(scopes).map(|(tag, owner)| (format!("class {tag}"), owner));
-        for (name, owner) in self.all(spec).chain(tags) {
+        for (name, owner) in self.identifiers(spec).chain(tags) {
             if let Some(other) = seen.insert(name.clone(), owner.clone()) {
                 return Err(UnsupportedFeature {
                     reason: format!("{other} and {owner} both become `{name}` in C: rename one"),
@@ -114,20 +114,20 @@ impl CNames {
 }
 
 /// The name with letters, digits and `_` only.
-pub(in crate::codegen) fn raw(name: &str) -> String {
+pub(in crate::codegen) fn identifier_characters(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 /// A name that is valid as the start of other names.
 fn prefix(name: &str) -> String {
-    let name = raw(name);
+    let name = identifier_characters(name);
     if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
 /// A name that is valid at file scope in C and C++.
 ///
 /// It is neither a keyword nor a declaration of the headers of the runtime, of MPI or of OpenMP.
-fn global(name: &str) -> String {
+fn file_scope_name(name: &str) -> String {
     let name = c_name(name);
     let head = name.split('_').next().unwrap_or_default();
     if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|taken| taken == name) { name + "_" } else { name }
@@ -147,7 +147,7 @@ const TAKEN: &str = include_str!("taken.txt");
 
 #[cfg(test)]
 mod tests {
-    use super::{global, parameter, prefix};
+    use super::{file_scope_name, parameter, prefix};
 
     #[test]
     fn keywords_and_odd_names() {
@@ -155,10 +155,10 @@ mod tests {
         assert_eq!(prefix("3d"), "_3d");
         assert_eq!(parameter("class"), "class_");
         assert_eq!(parameter("3d"), "_3d_");
-        assert_eq!(global("linux_post"), "linux_post");
+        assert_eq!(file_scope_name("linux_post"), "linux_post");
         for taken in ["size_t", "static_cast", "pthread_create", "MPI_Send", "clock_gettime", "S_IRUSR", "sched_yield"]
         {
-            assert_eq!(global(taken), format!("{taken}_"));
+            assert_eq!(file_scope_name(taken), format!("{taken}_"));
         }
     }
 }

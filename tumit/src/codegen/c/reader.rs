@@ -64,7 +64,7 @@ struct CEventNames {
 impl CReaderNames {
     fn new(spec: &Spec, names: &CNames) -> Self {
         let trace = &names.trace;
-        let mut taken: HashSet<String> = names.all(spec).map(|(name, _)| name).collect();
+        let mut taken: HashSet<String> = names.identifiers(spec).map(|(name, _)| name).collect();
         taken.extend(names.enums.iter().cloned());
         let mut free = |mut name: String| {
             while !taken.insert(name.clone()) {
@@ -365,7 +365,7 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {structure} 
 /// It must differ from keywords, from macros of common headers, and from types of other members. In
 /// C++, a member cannot have the name of a type that its class uses.
 fn member(name: &str) -> String {
-    let name = c_name(&names::raw(name));
+    let name = c_name(&names::identifier_characters(name));
     let is_integer_type = name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint"));
     let is_taken = is_integer_type || ["EOF", "NULL", "assert", "i386", "size_t"].contains(&name.as_str());
     if is_taken { name + "_" } else { name }

@@ -49,7 +49,7 @@ pub(super) fn text() -> String {
     for line in RUNTIME.lines() {
         match line.strip_prefix("#include \"runtime/").and_then(|rest| rest.strip_suffix(".h\"")) {
             Some("format") => out.push_str(&constants("TUMIT1_", &[])),
-            Some("spec") => super::tables::own(&mut out),
+            Some("spec") => super::tables::write_self_trace_spec(&mut out),
             Some("mpi") => out.push_str(MPI),
             Some(part) => {
                 let text = PARTS.iter().find(|(name, _)| *name == part).map(|(_, text)| *text);

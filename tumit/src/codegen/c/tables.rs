@@ -35,7 +35,7 @@ TUMIT1_END_DECLS
 }
 
 /// The spec of the recorder's self-tracing, which is part of the runtime.
-pub(super) fn own(out: &mut String) {
+pub(super) fn write_self_trace_spec(out: &mut String) {
     let text = crate::load::standard("std:tracer").expect("it comes with the language");
     let (spec, _) = crate::compile_text("std:tracer", text);
     let spec = spec.expect("standard specs have no mistakes");

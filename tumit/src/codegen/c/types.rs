@@ -27,7 +27,7 @@ pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &CNames) {
         let _ = writeln!(out, "enum {name} {{");
         for (at, (value, name)) in item.values.iter().zip(values).enumerate() {
             let comma = if at + 1 < item.values.len() { "," } else { "" };
-            let _ = writeln!(out, "    {name} = {}{comma}{}", value.number, aside(&value.doc));
+            let _ = writeln!(out, "    {name} = {}{comma}{}", value.number, line_end_comment(&value.doc));
         }
         out.push_str("};\n");
     }
@@ -35,7 +35,7 @@ pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &CNames) {
 }
 
 /// A short comment at the end of a line.
-fn aside(text: &str) -> String {
+fn line_end_comment(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!(" /* {} */", comment(&words.join(" "))) }
 }
@@ -45,15 +45,15 @@ fn literal(value: &Expr) -> Option<String> {
     Some(match value {
         Expr::Integer(i64::MIN) => "(-INT64_C(9223372036854775807) - 1)".into(),
         Expr::Integer(number) if i32::try_from(*number).is_ok_and(|small| small > i32::MIN) => {
-            signed(number.to_string())
+            parenthesize_negative(number.to_string())
         }
         Expr::Integer(number) => {
-            signed(format!("{}INT64_C({})", if *number < 0 { "-" } else { "" }, number.unsigned_abs()))
+            parenthesize_negative(format!("{}INT64_C({})", if *number < 0 { "-" } else { "" }, number.unsigned_abs()))
         }
-        Expr::Float(number) if number.is_finite() => signed(format!("{number:?}")),
+        Expr::Float(number) if number.is_finite() => parenthesize_negative(format!("{number:?}")),
         // `HUGE_VAL` and `NAN` need `<math.h>`.
         Expr::Float(number) if number.is_nan() => "__builtin_nan(\"\")".into(),
-        Expr::Float(number) => signed(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" })),
+        Expr::Float(number) => parenthesize_negative(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" })),
         Expr::Bool(yes) => yes.to_string(),
         Expr::Text(pattern) => {
             let mut text = String::new();
@@ -68,7 +68,7 @@ fn literal(value: &Expr) -> Option<String> {
 }
 
 /// Adds parentheses to a negative number, because a macro can be anywhere in an expression.
-fn signed(number: String) -> String {
+fn parenthesize_negative(number: String) -> String {
     if number.starts_with('-') { format!("({number})") } else { number }
 }
 

@@ -67,7 +67,7 @@ impl ExampleCalls {
         let named = |id: &RecordId| Some((spec.records.get(id.index())?, self.names.get(id.index())?));
         let c = records.iter().filter_map(named).filter_map(|(record, name)| {
             let function = self.c.get(name)?;
-            Some(CallFunction { signature: declared(&function.signature, record), code: function.code.clone() })
+            Some(CallFunction { signature: parameter_list(&function.signature, record), code: function.code.clone() })
         });
         let fortran = records.iter().filter_map(named).filter_map(|(_, name)| self.fortran(&fortran_name(name)));
         let all = [("Rust", rust), ("C", c.collect()), ("Fortran", fortran.collect())];
@@ -88,7 +88,7 @@ impl ExampleCalls {
         let called = self.fortran.get(name).or_else(|| parts.get(1).or(parts.first()).copied())?;
         let code = parts.iter().map(|part| part.code.as_str()).collect::<Vec<_>>().join("\n\n");
         Some(CallFunction {
-            signature: wrapped(&format!("call {name}{}", called.signature)).replace("\n", " &\n"),
+            signature: wrap_declaration(&format!("call {name}{}", called.signature)).replace("\n", " &\n"),
             code,
         })
     }
@@ -104,7 +104,7 @@ fn call(language: &'static str, functions: &[CallFunction]) -> Option<ExampleCal
 ///
 /// In the generated function each name ends with a `_`, so that it cannot be a macro of the
 /// program.
-fn declared(signature: &str, record: &RecordDecl) -> String {
+fn parameter_list(signature: &str, record: &RecordDecl) -> String {
     let mut out = String::new();
     for word in signature.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let (name, end) = word.split_at(word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').len());
@@ -112,7 +112,7 @@ fn declared(signature: &str, record: &RecordDecl) -> String {
         out.push_str(if record.layout.fields.iter().any(|field| field.name == plain) { plain } else { name });
         out.push_str(end);
     }
-    wrapped(&out)
+    wrap_declaration(&out)
 }
 
 /// The functions of the modules of the levels.
@@ -128,7 +128,7 @@ fn rust_functions(spec: &Spec, options: &CodegenOptions) -> HashMap<String, Call
                     let name = format!("{module}::{}", function.sig.ident);
                     functions.insert(name, rust_function(&module.to_string(), function));
                 }
-                syn::Item::Impl(methods) => functions.extend(ending(&module, methods)),
+                syn::Item::Impl(methods) => functions.extend(end_method(&module, methods)),
                 _ => {}
             }
         }
@@ -137,7 +137,7 @@ fn rust_functions(spec: &Spec, options: &CodegenOptions) -> HashMap<String, Call
 }
 
 /// The method of a guard that takes the parameters of the end.
-fn ending(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, CallFunction)> {
+fn end_method(module: &syn::Ident, methods: syn::ItemImpl) -> Option<(String, CallFunction)> {
     let syn::Type::Path(guard) = *methods.self_ty else { return None };
     let guard = format!("{module}::{}", guard.path.get_ident()?);
     let method = methods.items.into_iter().find_map(|item| match item {
@@ -163,7 +163,7 @@ fn rust_function(module: &str, mut function: syn::ItemFn) -> CallFunction {
     let signature = ["::tracer_rt::private::", "::tracer_rt::", "::core::convert::", "super::"]
         .iter()
         .fold(signature.to_owned(), |text, path| text.replace(path, ""));
-    CallFunction { signature: format!("{module}::{}", wrapped(&signature)), code }
+    CallFunction { signature: format!("{module}::{}", wrap_declaration(&signature)), code }
 }
 
 fn unparse(function: syn::ItemFn) -> String {
@@ -172,7 +172,7 @@ fn unparse(function: syn::ItemFn) -> String {
 }
 
 /// A declaration, broken between its parameters into lines of at most `LONG` columns.
-fn wrapped(text: &str) -> String {
+fn wrap_declaration(text: &str) -> String {
     const LONG: usize = 92;
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(").replace(", )", ")");
     let mut out = String::new();
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn long_declarations_are_broken_between_parameters() {
         let parameters: Vec<String> = (0..20).map(|at| format!("parameter_{at}: u8")).collect();
-        let text = wrapped(&format!("a::b(\n{},\n) -> Span", parameters.join(",\n")));
+        let text = wrap_declaration(&format!("a::b(\n{},\n) -> Span", parameters.join(",\n")));
         assert!(text.lines().count() == 5 && text.lines().all(|line| line.len() <= 92), "{text}");
         assert!(text.ends_with("parameter_19: u8) -> Span"), "{text}");
     }

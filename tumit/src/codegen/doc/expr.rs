@@ -32,15 +32,15 @@ impl ExprPrinter<'_> {
                 let arguments: Vec<_> = arguments.iter().map(|argument| self.text(argument)).collect();
                 format!("{}({})", self.function(*function), arguments.join(", "))
             }
-            Expr::Unary(UnaryOp::Minus, inner) => format!("-{}", self.inside(inner)),
-            Expr::Unary(UnaryOp::Not, inner) => format!("not {}", self.inside(inner)),
+            Expr::Unary(UnaryOp::Minus, inner) => format!("-{}", self.print_nested(inner)),
+            Expr::Unary(UnaryOp::Not, inner) => format!("not {}", self.print_nested(inner)),
             Expr::Binary(op, left, right) => {
-                format!("{} {} {}", self.inside(left), operator(*op), self.inside(right))
+                format!("{} {} {}", self.print_nested(left), operator(*op), self.print_nested(right))
             }
         }
     }
 
-    fn inside(self, expr: &Expr) -> String {
+    fn print_nested(self, expr: &Expr) -> String {
         let text = self.text(expr);
         if matches!(expr, Expr::Binary(..) | Expr::Unary(..)) { format!("({text})") } else { text }
     }

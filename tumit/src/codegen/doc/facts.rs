@@ -89,7 +89,7 @@ impl<'a> ReferenceFacts<'a> {
     }
 
     /// Container types directly inside `parent`.
-    pub(super) fn inside(&self, parent: Option<ContainerTypeId>) -> Vec<ContainerTypeId> {
+    pub(super) fn container_types_in(&self, parent: Option<ContainerTypeId>) -> Vec<ContainerTypeId> {
         let ids =
             (0..self.spec.containers.len()).map(|index| ContainerTypeId(u32::try_from(index).unwrap_or(u32::MAX)));
         ids.filter(|id| self.spec.containers[id.index()].parent == parent).collect()
@@ -167,7 +167,7 @@ fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item 
         let text = record.fields.get(at);
         EventParameter {
             name: &field.name,
-            written: text.map_or_else(|| written(spec, field.ty), |text| text.written.clone()),
+            written: text.map_or_else(|| type_notation(spec, field.ty), |text| text.written.clone()),
             choices: choices(field.ty),
             bytes: bytes(field.ty),
             doc: text.map_or("", |text| text.doc.as_str()),
@@ -203,7 +203,7 @@ fn choices(ty: FieldType) -> Option<usize> {
 }
 
 /// The type as the language spells it.
-fn written(spec: &Spec, ty: FieldType) -> String {
+fn type_notation(spec: &Spec, ty: FieldType) -> String {
     let name = |scalar: Scalar| match scalar {
         Scalar::Enum { index, .. } => {
             spec.enums.get(index as usize).map_or("enum", |item| item.name.as_str()).to_owned()
@@ -242,7 +242,7 @@ pub(super) fn nature(nature: &EntityNature) -> &'static str {
 }
 
 /// The style of an entity: `triangle`, `size 2`.
-pub(super) fn look(look: &SpecStyle) -> Vec<String> {
+pub(super) fn style_texts(look: &SpecStyle) -> Vec<String> {
     let shape = look.shape.map(|shape| shape_name(shape).to_owned());
     shape.into_iter().chain(look.size.map(|size| format!("size {size}"))).collect()
 }

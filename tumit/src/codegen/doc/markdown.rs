@@ -150,7 +150,7 @@ fn tree(out: &mut String, facts: &ReferenceFacts<'_>) {
     }
     out.push_str("\n## Tree\n");
     let mut text = String::new();
-    for id in facts.inside(None) {
+    for id in facts.container_types_in(None) {
         branch(&mut text, facts, id, "", "");
     }
     let _ = write!(out, "\n{}", fence("text", &text));
@@ -173,7 +173,7 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
     let container = &facts.spec.containers[id.index()];
     let name = facts::container_name(&container.name, &container.keys);
     let _ = writeln!(text, "{first}{name} \"{}\"", facts::pattern(&container.pattern));
-    let inner = facts.inside(Some(id));
+    let inner = facts.container_types_in(Some(id));
     let entities: Vec<_> = facts.entities(id).collect();
     let count = entities.len() + inner.len();
     let marks = |at: usize| if at + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
@@ -190,7 +190,7 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
-    let looks: Vec<String> = entity.color.map(hex).into_iter().chain(facts::look(&entity.look)).collect();
+    let looks: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.look)).collect();
     let looks = if looks.is_empty() { String::new() } else { format!(", {}", looks.join(", ")) };
     let _ = write!(
         out,
@@ -206,7 +206,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     }
     out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
-        let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
+        let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ =
             writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), looks.join(", "), cell(&doc));
@@ -273,14 +273,14 @@ fn inline(text: &str) -> String {
         let last = at + 1 == parts.len();
         match at % 2 {
             1 if closed || !last => out.push_str(&code(part)),
-            1 => out.push_str(&format!("\\`{}", plain(part))),
-            _ => out.push_str(&plain(part)),
+            1 => out.push_str(&format!("\\`{}", escape_markdown(part))),
+            _ => out.push_str(&escape_markdown(part)),
         }
     }
     out
 }
 
-fn plain(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut out = String::new();
     for (at, letter) in text.char_indices() {
         let is_markup = match letter {

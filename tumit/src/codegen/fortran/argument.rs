@@ -72,7 +72,7 @@ impl ValuePassing {
     /// A single value. Small integers are default integers here, because the C routine can narrow
     /// them.
     fn of_scalar(scalar: Scalar, enums: &[String]) -> Self {
-        let small = |header: &str| Self::plain(DEFAULT_INTEGER, "int", header);
+        let small = |header: &str| Self::unconverted(DEFAULT_INTEGER, "int", header);
         match scalar {
             Scalar::U8 => small("uint8_t"),
             Scalar::U16 => small("uint16_t"),
@@ -90,41 +90,41 @@ impl ValuePassing {
             Scalar::I8 => Self::small("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
             Scalar::U16 => Self::small("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
             Scalar::I16 => Self::small("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
-            Scalar::U32 => Self::plain(DEFAULT_INTEGER, "int", "uint32_t"),
-            Scalar::I32 => Self::plain(DEFAULT_INTEGER, "int", "int32_t"),
-            Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::plain(LONG.0, "int64_t", "uint64_t") },
-            Scalar::I64 => Self { forms: vec![LONG, TO_LONG], ..Self::plain(LONG.0, "int64_t", "int64_t") },
-            Scalar::F32 => Self::plain("real(c_float)", "float", "float"),
-            Scalar::F64 => Self::plain("real(c_double)", "double", "double"),
-            Scalar::Date => Self::plain(LONG.0, "int64_t", "tumit1_date"),
-            Scalar::Pointer => Self::plain("type(c_ptr)", "const void *", "const void *"),
+            Scalar::U32 => Self::unconverted(DEFAULT_INTEGER, "int", "uint32_t"),
+            Scalar::I32 => Self::unconverted(DEFAULT_INTEGER, "int", "int32_t"),
+            Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "uint64_t") },
+            Scalar::I64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "int64_t") },
+            Scalar::F32 => Self::unconverted("real(c_float)", "float", "float"),
+            Scalar::F64 => Self::unconverted("real(c_double)", "double", "double"),
+            Scalar::Date => Self::unconverted(LONG.0, "int64_t", "tumit1_date"),
+            Scalar::Pointer => Self::unconverted("type(c_ptr)", "const void *", "const void *"),
             Scalar::Bool => Self {
                 forms: vec![("logical", ValueConversion::By("logical(", ", c_bool)"))],
-                ..Self::plain("logical(c_bool)", "bool", "bool")
+                ..Self::unconverted("logical(c_bool)", "bool", "bool")
             },
             Scalar::Enum { index, .. } => {
                 let name = enums.get(index as usize).map_or_else(|| "int".into(), |name| format!("enum {name}"));
-                Self::plain(DEFAULT_INTEGER, "int", &name)
+                Self::unconverted(DEFAULT_INTEGER, "int", &name)
             }
             Scalar::Interned | Scalar::String => Self {
                 forms: vec![("character(len=*)", ValueConversion::Not)],
-                ..Self::plain("character(kind=c_char)", "char", "const char *")
+                ..Self::unconverted("character(kind=c_char)", "char", "const char *")
             },
             Scalar::Bytes => Self {
                 forms: vec![("integer(c_int8_t)", ValueConversion::Not)],
-                ..Self::plain("integer(c_int8_t)", "int8_t", "void")
+                ..Self::unconverted("integer(c_int8_t)", "int8_t", "void")
             },
         }
     }
 
-    fn plain(fortran: &'static str, c: &'static str, header: &str) -> Self {
+    fn unconverted(fortran: &'static str, c: &'static str, header: &str) -> Self {
         Self { fortran, c, header: header.to_owned(), forms: vec![(fortran, ValueConversion::Not)] }
     }
 
     /// An integer with fewer bits than a default integer.
     fn small(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
         let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
-        Self { forms, ..Self::plain(fortran, c, header) }
+        Self { forms, ..Self::unconverted(fortran, c, header) }
     }
 
     fn forms(&self, name: &str, shape: &str, more: &[String]) -> Vec<ArgumentForm> {
@@ -167,7 +167,7 @@ impl FortranArgument {
             FieldType::One(scalar) => Self::scalar(number, &name, scalar, enums),
             FieldType::Fixed(Scalar::Interned, length) => Self::texts(taken, number, &name, Some(length)),
             FieldType::Variable(Scalar::Interned) => Self::texts(taken, number, &name, None),
-            FieldType::Fixed(scalar, length) => Self::fixed(number, &name, scalar, length, enums),
+            FieldType::Fixed(scalar, length) => Self::fixed_array(number, &name, scalar, length, enums),
             FieldType::Variable(scalar) => Self::variable(taken, number, &name, scalar, enums),
         }
     }
@@ -186,7 +186,7 @@ impl FortranArgument {
         }
     }
 
-    fn fixed(number: usize, name: &str, scalar: Scalar, length: u32, enums: &[String]) -> Self {
+    fn fixed_array(number: usize, name: &str, scalar: Scalar, length: u32, enums: &[String]) -> Self {
         let crossing = ValuePassing::of_element(scalar, enums);
         let (parameter, given) = crossing.array_in_c(&format!("p{number}"));
         let shape = format!("({length})");

@@ -13,7 +13,7 @@ pub(super) fn write(out: &mut CodeWriter, spec: &Spec, names: &FortranNames) {
     for (constant, name) in spec.constants.iter().zip(&names.constants) {
         if let Some((ty, value)) = literal(&constant.value) {
             out.doc(&constant.doc);
-            out.joined(&format!("{ty}, parameter, public :: {name} = "), &value, " // ");
+            out.joined_items(&format!("{ty}, parameter, public :: {name} = "), &value, " // ");
         }
     }
     for (item, values) in spec.enums.iter().zip(&names.values) {

@@ -52,7 +52,7 @@ impl FortranNames {
     }
 
     /// A unique private name of the module: `stem`, a `_`, and `suffix`.
-    pub(super) fn private(&mut self, stem: &str, suffix: &str) -> String {
+    pub(super) fn unique_private_name(&mut self, stem: &str, suffix: &str) -> String {
         let mut name = fortran_name(&format!("{stem}_{suffix}"));
         let mut number = 1;
         while self.taken.contains_key(&name.to_ascii_lowercase()) {

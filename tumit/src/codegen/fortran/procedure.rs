@@ -55,12 +55,12 @@ impl<'a> FortranProcedure<'a> {
             forms.remove(0);
         }
         let alone = forms.len() + usize::from(direct) == 1;
-        let routine = if direct && alone { public.to_owned() } else { names.private(public, "c") };
+        let routine = if direct && alone { public.to_owned() } else { names.unique_private_name(public, "c") };
         let converting: Vec<_> = forms
             .into_iter()
             .enumerate()
             .map(|(number, forms)| {
-                let name = if alone { public.to_owned() } else { names.private(public, &(number + 1).to_string()) };
+                let name = if alone { public.to_owned() } else { names.unique_private_name(public, &(number + 1).to_string()) };
                 (name, forms)
             })
             .collect();
@@ -161,15 +161,15 @@ impl<'a> FortranProcedure<'a> {
                 out.list("import :: ", &kinds, "");
             }
             for (number, (ty, name)) in dummies.iter().enumerate() {
-                let written = if self.is_direct() { self.written(number) } else { "" };
-                out.noted(&format!("{ty} :: {name}"), written);
+                let written = if self.is_direct() { self.field_type_text(number) } else { "" };
+                out.line_with_comment(&format!("{ty} :: {name}"), written);
             }
         });
         out.line(&format!("end subroutine {}", self.routine));
     }
 
     /// The type of the field as in the spec.
-    fn written(&self, field: usize) -> &str {
+    fn field_type_text(&self, field: usize) -> &str {
         self.record.fields.get(field).map_or("", |field| field.written.as_str())
     }
 
@@ -193,7 +193,7 @@ impl<'a> FortranProcedure<'a> {
             for (number, (argument, &form)) in self.arguments.iter().zip(forms).enumerate() {
                 let form = &argument.forms[form];
                 let declared = format!("{}, intent(in) :: {}{}", form.ty, argument.name, form.shape);
-                out.noted(&declared, self.written(number));
+                out.line_with_comment(&declared, self.field_type_text(number));
                 pass.extend(form.pass.iter().cloned());
             }
             let call = format!("call {}(", self.routine);

@@ -44,7 +44,7 @@ pub(super) fn values_from(record: &RecordDecl, first: usize) -> TokenStream {
 }
 
 /// The tuple of values in a form that borrows nothing, and its type.
-pub(super) fn kept(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
+pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
     let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
@@ -84,10 +84,10 @@ fn kept_list(scalar: Scalar) -> TokenStream {
 }
 
 /// The values that a guard stores for the end of its span: `()`, one value, or a tuple.
-pub(super) fn flat(record: &RecordDecl) -> TokenStream {
+pub(super) fn guard_values(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
-    flattened(&site.into_iter().chain(fields).collect::<Vec<_>>())
+    tuple_or_value(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
 /// The type of [`flat`]; empty for `()`.
@@ -96,17 +96,17 @@ pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
     // Besides the position, a guard stores only the task, which the end of an `async` span has.
     let task = record.layout.fields.iter().map(|_| quote!(u64));
     let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
-    if types.is_empty() { TokenStream::new() } else { flattened(&types) }
+    if types.is_empty() { TokenStream::new() } else { tuple_or_value(&types) }
 }
 
 /// The value in place of [`flat`] in a guard that records nothing.
-pub(super) fn nowhere(record: &RecordDecl) -> TokenStream {
+pub(super) fn untraced_guard_values(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(|| quote!(__rt::SourceSite::UNKNOWN));
     let task = record.layout.fields.iter().map(|_| quote!(0));
-    flattened(&site.into_iter().chain(task).collect::<Vec<_>>())
+    tuple_or_value(&site.into_iter().chain(task).collect::<Vec<_>>())
 }
 
-fn flattened(parts: &[TokenStream]) -> TokenStream {
+fn tuple_or_value(parts: &[TokenStream]) -> TokenStream {
     match parts {
         [one] => one.clone(),
         several => quote!((#(#several),*)),

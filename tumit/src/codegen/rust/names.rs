@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use tracer_format::schema::RecordKind;
 
-use super::{items, plain};
+use super::{items, raw_identifier};
 use crate::codegen::UnsupportedFeature;
 use crate::names::{rust_name, rust_type_name};
 use crate::spec::{RecordDecl, Spec};
@@ -19,12 +19,12 @@ const PRIMITIVE_TYPES: &[&str] = &[
 
 /// The identifier of a function, module or parameter.
 pub(super) fn function(name: &str) -> Ident {
-    plain(&rust_name(name))
+    raw_identifier(&rust_name(name))
 }
 
 /// The identifier of an enum or one of its values: `dark_red` becomes `DarkRed`.
 pub(super) fn type_name(name: &str) -> Ident {
-    plain(&rust_type_name(name))
+    raw_identifier(&rust_type_name(name))
 }
 
 /// The identifier of an event or span.
@@ -32,7 +32,7 @@ pub(super) fn type_name(name: &str) -> Ident {
 /// A span with the name of a primitive type gets an underscore, because `#[traced]` needs a type
 /// with its name.
 pub(super) fn event(record: &RecordDecl) -> Ident {
-    plain(&event_name(record))
+    raw_identifier(&event_name(record))
 }
 
 fn event_name(record: &RecordDecl) -> String {
@@ -45,7 +45,7 @@ fn event_name(record: &RecordDecl) -> String {
 
 /// The identifier of a constant.
 pub(super) fn constant(name: &str) -> Ident {
-    plain(&constant_name(name))
+    raw_identifier(&constant_name(name))
 }
 
 fn constant_name(name: &str) -> String {
@@ -113,30 +113,30 @@ pub(super) fn fields_doc(record: &RecordDecl, first: usize, words: &str) -> Toke
 
 /// Reports two names of one scope that become the same.
 pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
-    distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
-    distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
+    check_distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
+    check_distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
     let version = (spec.version > 0).then(|| version_name(spec));
     let stated = spec.constants.iter().filter(|constant| items::is_stated(constant));
     let constants = stated.map(|constant| constant.name.as_str()).chain(version.as_deref());
-    distinct("constants", constants.map(|name| (name, constant_name(name))))?;
+    check_distinct("constants", constants.map(|name| (name, constant_name(name))))?;
     for item in &spec.enums {
         let values = item.values.iter().map(|value| (value.name.as_str(), rust_type_name(&value.name)));
-        distinct(&format!("values of enum `{}`", item.name), values)?;
+        check_distinct(&format!("values of enum `{}`", item.name), values)?;
     }
     for (index, level) in spec.levels.iter().enumerate() {
         let own = spec.records.iter().filter(|record| record.level.index() == index);
         let own = own.filter(|record| record.layout.kind != RecordKind::End);
         let events = own.map(|record| (record.name.as_str(), event_name(record)));
-        distinct(&format!("events of level `{}`", level.name), events)?;
+        check_distinct(&format!("events of level `{}`", level.name), events)?;
     }
     for record in &spec.records {
         let parameters = record.layout.fields.iter().map(|field| (field.name.as_str(), rust_name(&field.name)));
-        distinct(&format!("parameters of `{}`", record.name), parameters)?;
+        check_distinct(&format!("parameters of `{}`", record.name), parameters)?;
     }
     Ok(())
 }
 
-fn distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
+fn check_distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
     let mut seen = HashMap::new();
     for (name, rust) in names {
         if let Some(other) = seen.insert(rust.clone(), name) {

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{CodeContext, names, plain};
+use super::{CodeContext, names, raw_identifier};
 use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::{rust_type_name, snake_case};
 use crate::spec::{Enum, RecordDecl, Spec};
@@ -46,7 +46,7 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     });
     let visibility = &surroundings.visibility;
     let module = names::function(&spec.name);
-    let doc = documented(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
+    let doc = doc_or(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
     let mut taken: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
     taken.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
@@ -55,7 +55,7 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
         while !taken.insert(name.clone()) {
             name.push('_');
         }
-        types.push(plain(&name));
+        types.push(raw_identifier(&name));
     }
     let enums = spec.enums.iter().map(enumeration);
     let records = spec.records.iter().zip(&types).enumerate();
@@ -78,17 +78,17 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
 }
 
 /// The documentation of the spec. If it is empty, the text of `otherwise`.
-fn documented(text: &str, otherwise: impl FnOnce() -> String) -> TokenStream {
+fn doc_or(text: &str, otherwise: impl FnOnce() -> String) -> TokenStream {
     if text.trim().is_empty() { names::doc(&otherwise()) } else { names::doc(text) }
 }
 
-fn typed() -> TokenStream {
+fn typed_path() -> TokenStream {
     quote!(::tracer_rt::format::typed)
 }
 
 /// The description of record types and enums in the files of this spec.
 fn description(spec: &Spec) -> TokenStream {
-    let typed = typed();
+    let typed = typed_path();
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
     let absent = spec.first_absent_end();
@@ -129,7 +129,7 @@ fn layout(ty: FieldType) -> TokenStream {
             quote!(#schema::Scalar::Enum { index: #index, wide: #wide })
         }
         plain => {
-            let name = super::plain(&format!("{plain:?}"));
+            let name = super::raw_identifier(&format!("{plain:?}"));
             quote!(#schema::Scalar::#name)
         }
     };
@@ -144,12 +144,12 @@ fn layout(ty: FieldType) -> TokenStream {
 }
 
 fn enumeration(item: &Enum) -> TokenStream {
-    let typed = typed();
+    let typed = typed_path();
     let name = names::type_name(&item.name);
-    let doc = documented(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
+    let doc = doc_or(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
     let (mut values, mut rows) = (Vec::new(), Vec::new());
     for value in &item.values {
-        let doc = documented(&value.doc, || format!("`{}`", value.name));
+        let doc = doc_or(&value.doc, || format!("`{}`", value.name));
         let (ident, text, number) = (names::type_name(&value.name), &value.name, Literal::u16_unsuffixed(value.number));
         values.push(quote!(#doc #ident));
         rows.push(quote!((Self::#ident, #text, #number)));
@@ -166,21 +166,21 @@ fn enumeration(item: &Enum) -> TokenStream {
 }
 
 fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> TokenStream {
-    let typed = typed();
+    let typed = typed_path();
     let layout_name = &record.layout.name;
-    let doc = documented(&record.doc, || format!("`{layout_name}`"));
+    let doc = doc_or(&record.doc, || format!("`{layout_name}`"));
     let mut taken: HashSet<String> =
         record.layout.fields.iter().map(|field| names::function(&field.name).to_string()).collect();
     let mut missing = "missing".to_owned();
     while !taken.insert(missing.clone()) {
         missing.push('_');
     }
-    let missing = plain(&missing);
+    let missing = raw_identifier(&missing);
     let (mut members, mut idents) = (Vec::new(), Vec::new());
     for (index, field) in record.layout.fields.iter().enumerate() {
         let (ident, ty) = (names::function(&field.name), field_type(spec, field.ty));
         let text = record.fields.get(index).map_or("", |text| text.doc.as_str());
-        let doc = documented(text, || format!("`{}`", field.name));
+        let doc = doc_or(text, || format!("`{}`", field.name));
         members.push(quote!(#doc pub #ident: #ty));
         idents.push(ident);
     }
@@ -238,7 +238,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
 
 /// The type of a field, borrowed from the record.
 fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
-    let typed = typed();
+    let typed = typed_path();
     let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
     let element = match scalar {
         Scalar::U8 => quote!(u8),
@@ -275,7 +275,7 @@ fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
 
 /// The enum of all events.
 fn any_record(types: &[Ident]) -> TokenStream {
-    let typed = typed();
+    let typed = typed_path();
     let kinds: Vec<Literal> = (0..types.len()).map(Literal::usize_unsuffixed).collect();
     quote! {
         /// Any record.

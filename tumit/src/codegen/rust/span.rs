@@ -9,7 +9,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{LevelShape, caller, fields, id, names, plain};
+use super::{LevelShape, caller, fields, id, names, raw_identifier};
 use crate::codegen::UnsupportedFeature;
 use crate::spec::{RecordDecl, RecordId};
 
@@ -49,7 +49,7 @@ impl<'a> SpanEnds<'a> {
         let (visibility, name) = (self.shape.visibility, names::event(self.begin));
         let (guard, entries) = (self.guard(), self.entries());
         if let Some((position, end)) = self.given {
-            let ending = self.ending(position, end);
+            let ending = self.end_guard(position, end);
             return quote! {
                 #guard
 
@@ -74,7 +74,7 @@ impl<'a> SpanEnds<'a> {
         });
         let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
         let parameters = fields::parameters(self.shape.spec, self.begin);
-        let nowhere = fields::nowhere(self.end);
+        let nowhere = fields::untraced_guard_values(self.end);
         let guard = if self.given.is_some() { quote!(#name) } else { self.guard_type() };
         let guarding = |span: TokenStream| if self.given.is_some() { quote!(#name { __span: #span }) } else { span };
         let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
@@ -88,7 +88,7 @@ impl<'a> SpanEnds<'a> {
             };
         }
         let (begin, end) = (id(self.position), id(self.end_position));
-        let (values, at_end) = (fields::values(self.begin), fields::flat(self.end));
+        let (values, at_end) = (fields::values(self.begin), fields::guard_values(self.end));
         let begun = guarding(quote!(::tracer_rt::Span::until_dropped(__base + #end, #at_end)));
         quote! {
             #doc
@@ -107,7 +107,7 @@ impl<'a> SpanEnds<'a> {
 
     /// The guard of a span with parameters at its end: a type with the name of the span, with a
     /// method that takes these parameters.
-    fn ending(&self, position: usize, end: &RecordDecl) -> TokenStream {
+    fn end_guard(&self, position: usize, end: &RecordDecl) -> TokenStream {
         let (visibility, name) = (self.shape.visibility, names::event(self.begin));
         let first = usize::from(self.is_async);
         let parameters = fields::parameters_from(self.shape.spec, end, first);
@@ -129,7 +129,7 @@ impl<'a> SpanEnds<'a> {
             let behind = Literal::u32_unsuffixed(u32::try_from(self.end_position - position).unwrap_or(0));
             quote!(self.__span.end_with(#behind, #values);)
         });
-        let entries = self.untraced();
+        let entries = self.traced_attribute_functions();
         let refused = quote! {
             impl __rt::SpanPart for #name {
                 type Guard = ();
@@ -163,12 +163,12 @@ impl<'a> SpanEnds<'a> {
     ///
     /// Such a span does not support `#[traced]`. The return type of these functions is not the one
     /// that the attribute requires, so the compiler rejects the call.
-    fn untraced(&self) -> TokenStream {
+    fn traced_attribute_functions(&self) -> TokenStream {
         let (visibility, name, spec) = (self.shape.visibility, names::event(self.begin), self.shape.spec);
         let all = fields::parameters(spec, self.begin);
         let without_task = fields::parameters_from(spec, self.begin, usize::from(self.is_async));
         let entry = |entry: &str, parameters: &TokenStream| {
-            let entry = plain(entry);
+            let entry = raw_identifier(entry);
             let lint = quote!(#[allow(unused_variables, reason = "it is never called")]);
             quote! {
                 #[doc(hidden)]
@@ -202,7 +202,7 @@ impl<'a> SpanEnds<'a> {
         let hidden = self.begin.layout.fields.iter().any(|field| names::function(&field.name) == name);
         let call = if hidden { quote!(self::#name) } else { quote!(#name) };
         let guard = self.guard_type();
-        let (kept_type, kept) = self.kept();
+        let (kept_type, kept) = self.argument_storage();
         if !self.is_async {
             return quote! {
                 #[inline(always)]
@@ -220,7 +220,7 @@ impl<'a> SpanEnds<'a> {
         }
         let without_task = fields::parameters_from(spec, self.begin, 1);
         let rest = fields::arguments(self.begin, 1);
-        let nowhere = fields::nowhere(self.end);
+        let nowhere = fields::untraced_guard_values(self.end);
         // A span that is not recorded takes no task number.
         let compiled = self.shape.compiled;
         let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
@@ -257,16 +257,16 @@ impl<'a> SpanEnds<'a> {
     }
 
     /// The type that stores the arguments, and the expression that creates it.
-    fn kept(&self) -> (TokenStream, TokenStream) {
+    fn argument_storage(&self) -> (TokenStream, TokenStream) {
         if !self.shape.compiled {
             return (quote!(__rt::UntracedFuture), quote!(__rt::UntracedFuture));
         }
-        let (values, value_type) = fields::kept(self.shape.spec, self.begin);
+        let (values, value_type) = fields::owned_values(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {
             nothing if nothing.is_empty() => quote!(()),
             fields => fields,
         };
-        let (at_end, nowhere) = (fields::flat(self.end), fields::nowhere(self.end));
+        let (at_end, nowhere) = (fields::guard_values(self.end), fields::untraced_guard_values(self.end));
         let (begin, end) = (id(self.position), id(self.end_position));
         let body = quote! {
             if LEVEL.base() == 0 {

@@ -17,7 +17,7 @@ const SCALE: f32 = 2.0;
 pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> Response {
     let made = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?.awaited(gone);
+        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
         make(&shown, &ask)
     });
     match made.await {

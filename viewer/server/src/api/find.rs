@@ -94,7 +94,7 @@ pub(crate) async fn find(
         };
         let lists = search.lists(app)?;
         let mut all = SearchHits { bins: vec![0; BINS], ..SearchHits::default() };
-        search.run(&lists, &mut all, |all, done| teller.tell(done, || search.answer(all, app.origin)))?;
+        search.run(&lists, &mut all, |all, done| teller.report(done, || search.answer(all, app.origin)))?;
         Ok(search.answer(&all, app.origin))
     })
     .await
@@ -173,8 +173,8 @@ impl EntitySearch<'_> {
             let jobs = lists.iter().map(|&(list, _)| ScanJob::of(list, stretch(at), at == 0)).collect();
             // Hits of a later stretch come after the known hits.
             let names = all.hits.len() <= NAMED;
-            scan::run(jobs, |job| self.look(job, names), |found, _| all.merge(found, self.page.back))?;
-            all.keep(self.page.back);
+            scan::run(jobs, |job| self.search_list(job, names), |found, _| all.merge(found, self.page.back))?;
+            all.keep_page(self.page.back);
             if !self.counts() && all.hits.len() > NAMED {
                 return Ok(());
             }
@@ -184,7 +184,7 @@ impl EntitySearch<'_> {
     }
 
     /// Finds the hits in a stretch of a list.
-    fn look(&self, job: &ScanJob, names: bool) -> Result<SearchHits, QueryError> {
+    fn search_list(&self, job: &ScanJob, names: bool) -> Result<SearchHits, QueryError> {
         let mut found = SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
         job.visit(self.source, |item| {
             if !self.fits(item)? {
@@ -200,7 +200,7 @@ impl EntitySearch<'_> {
                 found.hits.push(key);
                 // Keeps the memory bounded.
                 if found.hits.len() >= 8 * NAMED {
-                    found.keep(self.page.back);
+                    found.keep_page(self.page.back);
                 }
             }
             Ok(())
@@ -262,12 +262,12 @@ impl SearchHits {
         self.bins.iter_mut().zip(other.bins).for_each(|(bin, more)| *bin += more);
         self.hits.extend(other.hits);
         if self.hits.len() >= 8 * NAMED {
-            self.keep(back);
+            self.keep_page(back);
         }
     }
 
     /// Keeps one page of hits and one more, sorted.
-    fn keep(&mut self, back: bool) {
+    fn keep_page(&mut self, back: bool) {
         self.hits.sort_unstable();
         if back {
             self.hits.drain(..self.hits.len().saturating_sub(NAMED + 1));

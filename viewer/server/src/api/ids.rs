@@ -48,7 +48,7 @@ pub(crate) async fn names(
     Json(numbers): Json<TraceNumbers>,
 ) -> JsonAnswer {
     run(app, move |app, gone| {
-        let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
+        let shown = app.trace(ask.trace)?.filtered_trace(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
         let places = places(&shown, &numbers.containers);
         let value = |id: u32| {
@@ -73,7 +73,7 @@ pub(crate) async fn numbers(
     Json(names): Json<TraceNames>,
 ) -> JsonAnswer {
     run(app, move |app, gone| {
-        let shown = app.trace(ask.trace)?.shown(&ask.filters)?.awaited(gone);
+        let shown = app.trace(ask.trace)?.filtered_trace(&ask.filters)?.awaited(gone);
         let model = shown.source.model();
         let mut found: FxHashMap<&ContainerPath, Option<u32>> =
             names.containers.iter().map(|place| (place, None)).collect();

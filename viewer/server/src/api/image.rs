@@ -93,9 +93,9 @@ async fn send(
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
     let bytes = run(app, move |app, gone| {
         let trace = app.trace(ask.trace)?;
-        let shown = trace.shown(&ask.filters)?.awaited(gone);
+        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
         let view = ask.view(&shown)?;
-        fitted((ask.whole, view), |view| draw(&shown, &ask, view), pack)
+        encode_to_fit((ask.whole, view), |view| draw(&shown, &ask, view), pack)
     })
     .await?;
     let is_packed = bytes.starts_with(&GZIP);
@@ -108,7 +108,7 @@ async fn send(
 
 /// Encodes an image in as much detail as fits into [`most_bytes`], or with all its pixel columns
 /// regardless of size.
-fn fitted(
+fn encode_to_fit(
     (whole, view): (bool, ChartView),
     draw: impl Fn(ChartView) -> Result<Scene, RequestError>,
     pack: fn(Vec<u8>, Compression) -> Vec<u8>,

@@ -37,7 +37,7 @@ pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(ask): Query<Dra
         let source = app.source.as_ref();
         let facts = source.facts(id)?;
         let own = if matches!(id, EntityId::Link(_)) {
-            itself(source, id, facts.life.from.min(facts.life.to))?
+            find_link(source, id, facts.life.from.min(facts.life.to))?
         } else {
             None
         };
@@ -86,7 +86,7 @@ fn types(source: &dyn TimelineSource) -> Vec<tumit_paje::TypeId> {
 }
 
 /// Finds a link by its number among the links at its first timestamp.
-fn itself(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<Option<LinkEntity>, QueryError> {
+fn find_link(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<Option<LinkEntity>, QueryError> {
     let now = TimeRange { from: at, to: GlobalNanos(at.0.saturating_add(1)) };
     for ty in types(source) {
         let listed = source.links(ty, now, usize::MAX)?;

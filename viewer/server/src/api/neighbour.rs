@@ -33,7 +33,7 @@ pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(ask): Query<Dra
         let source = app.source.as_ref();
         let found = match id {
             EntityId::Container(container) => sibling(source, container, ask.by < 0).map(EntityId::Container),
-            _ => along(source, id, ask.by < 0, ask.same)?,
+            _ => find_neighbour(source, id, ask.by < 0, ask.same)?,
         };
         let Some(found) = found else { return Ok(json!({ "facts": Value::Null })) };
         Ok(json!({ "facts": facts_json(app, &source.facts(found)?) }))
@@ -50,7 +50,7 @@ fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<C
 }
 
 /// Makes several queries for a few entities each, not one for all. Each query starts farther away.
-fn along(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> Result<Option<EntityId>, RequestError> {
+fn find_neighbour(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
     let Some((line, own)) = line_of(source, id, &facts)? else { return Ok(None) };
     let fits = |item: &LineItem| !same || item.2 == own.2;

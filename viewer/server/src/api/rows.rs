@@ -78,7 +78,7 @@ pub(crate) async fn rows(
             id: row.container.0,
             name: &row.name,
             ty: name(row.ty),
-            called: called.otherwise(row.container),
+            called: called.filter_name(row.container),
             members: app.source.members(row.container).len(),
             depth: row.depth,
             pinned: row.pinned,
@@ -87,7 +87,7 @@ pub(crate) async fn rows(
             height: row.height,
             expandable: row.expandable,
             folded: row.folded,
-            strips: row.strips.iter().map(|strip| told(strip, name(strip.ty))).collect(),
+            strips: row.strips.iter().map(|strip| strip_answer(strip, name(strip.ty))).collect(),
         });
         let hidden = ask.options().arrangement.hidden;
         let gone = hidden.iter().filter_map(|&container| place(app, container)).collect();
@@ -97,7 +97,7 @@ pub(crate) async fn rows(
     Ok(([(CONTENT_TYPE, "application/json")], text.await?))
 }
 
-fn told<'a>(strip: &layout::RowStrip, name: &'a str) -> StripAnswer<'a> {
+fn strip_answer<'a>(strip: &layout::RowStrip, name: &'a str) -> StripAnswer<'a> {
     let kind = match strip.kind {
         StripKind::States { .. } => "states",
         StripKind::Summary { .. } => "summary",
@@ -129,7 +129,7 @@ impl<'l> ContainerNames<'l> {
     }
 
     /// The container's name in filters, if it differs from its own name.
-    fn otherwise(&self, container: ContainerId) -> Option<String> {
+    fn filter_name(&self, container: ContainerId) -> Option<String> {
         let &at = self.positions.get(&container)?;
         let count = self.names.get(self.list[at].name.as_str());
         count.is_some_and(|&count| count > 1).then(|| tree::path(self.list, &self.positions, at).join("/"))

@@ -57,7 +57,7 @@ pub(crate) async fn source(
         };
         scan::run(scan::jobs(source, lists(shown), ask.interval(shown)?)?, read, |own, done| {
             all.merge(own);
-            teller.tell(done, || answer(&all));
+            teller.report(done, || answer(&all));
         })?;
         Ok(answer(&all))
     })
@@ -163,11 +163,11 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
     let inside = |path: &Path| path.canonicalize().ok().filter(|whole| whole.starts_with(&folder) && whole.is_file());
     let direct = (0..parts.len())
         .find_map(|skip| inside(&parts[skip..].iter().fold(folder.clone(), |path, part| path.join(part))));
-    direct.or_else(|| below(&folder, &parts).and_then(|path| inside(&path)))
+    direct.or_else(|| file_by_suffix(&folder, &parts).and_then(|path| inside(&path)))
 }
 
 /// The file below a folder with the longest path suffix in common with a name.
-fn below(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
+fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
     let name = parts.last()?;
     let mut best: Option<(usize, PathBuf)> = None;
     let (mut open, mut seen) = (vec![folder.to_owned()], 0);

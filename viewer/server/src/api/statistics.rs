@@ -8,7 +8,7 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::charts::{lanes, longer};
+use super::charts::{lanes, longer_entity};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
@@ -48,7 +48,7 @@ pub(crate) async fn times(
         let lists = types.iter().flat_map(|ty| lanes(app, within, ty.id)).map(ScanList::States);
         scan::run(scan::jobs(source, lists, interval)?, look, |own, done| {
             own.0.into_iter().for_each(|(value, (count, longest))| all.add(value, count, longest));
-            teller.tell(done, || answer(None));
+            teller.report(done, || answer(None));
         })?;
         Ok(answer(Some(&all)))
     })
@@ -64,7 +64,7 @@ impl ValueCounts {
         let seen = self.0.entry(value).or_default();
         seen.0 += count;
         // Of several longest states, the one with the smallest identifier counts.
-        seen.1 = longer(seen.1, longest);
+        seen.1 = longer_entity(seen.1, longest);
     }
 }
 

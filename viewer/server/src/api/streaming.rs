@@ -42,7 +42,7 @@ enum AnswerPart {
 
 impl ProgressSender {
     /// Sends the answer so far, unless the last report was too recent.
-    pub(crate) fn tell(&self, done: f64, answer: impl FnOnce() -> Value) {
+    pub(crate) fn report(&self, done: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0.elapsed() < last.1 {
             return;
@@ -98,7 +98,7 @@ pub(crate) async fn grow(
         let _permit = permit;
         let teller = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSE.0)) };
         let made = app.trace(ask.trace).map_err(RequestError::from).and_then(|trace| {
-            let shown = trace.shown(&ask.filters)?.awaited(&gone);
+            let shown = trace.filtered_trace(&ask.filters)?.awaited(&gone);
             work(trace, &shown, &ask, &teller)
         });
         // The client may have disconnected.

@@ -79,7 +79,7 @@ pub(crate) async fn sums(
         };
         scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
             own.into_iter().for_each(|(key, sum)| all.entry(key).or_default().merge(sum));
-            teller.tell(done, || answer(&all));
+            teller.report(done, || answer(&all));
         })?;
         Ok(answer(&all))
     })

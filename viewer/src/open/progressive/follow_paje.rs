@@ -114,7 +114,7 @@ impl TraceFollower {
         let mut copy = simulation.clone();
         let is_kept = matches!(self.current.now().standing, TraceAvailability::Kept(_));
         copy.report(self.parts_left_out());
-        copy.report(reader.found().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
+        copy.report(reader.faults().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
         let source = shown(copy);
         // The previous image stays until another file has content.
         let summary = source.summary();

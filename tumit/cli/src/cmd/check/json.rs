@@ -88,7 +88,7 @@ pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) 
     let sources = diagnostics.sources();
     let mut out = String::new();
     for diagnostic in diagnostics.iter() {
-        push(&mut out, &found(file, diagnostic, sources))?;
+        push(&mut out, &diagnostic_line(file, diagnostic, sources))?;
     }
     let spec = spec.map(|spec| SpecContents {
         name: &spec.name,
@@ -115,7 +115,7 @@ pub(super) fn paje_lines(file: &str, report: &PajeReport) -> serde_json::Result<
 }
 
 /// The line of a file that could not be read.
-pub(super) fn unreadable(file: &str, message: &str) -> serde_json::Result<String> {
+pub(super) fn unreadable_file_line(file: &str, message: &str) -> serde_json::Result<String> {
     let mut out = String::new();
     push(&mut out, &JsonLine::Unreadable { file, message })?;
     Ok(out)
@@ -127,7 +127,7 @@ fn push(out: &mut String, line: &JsonLine<'_>) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn found<'a>(file: &'a str, diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> JsonLine<'a> {
+fn diagnostic_line<'a>(file: &'a str, diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> JsonLine<'a> {
     JsonLine::Diagnostic {
         file,
         code: diagnostic.code.to_string(),

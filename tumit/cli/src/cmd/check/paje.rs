@@ -141,10 +141,10 @@ pub(super) fn check(
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
     loop {
-        let more = reader.next(&mut simulation).map_err(|error| told(error, path))?;
+        let more = reader.next(&mut simulation).map_err(|error| read_error_message(error, path))?;
         if simulation.kinds_of_faults() > kinds {
             kinds = simulation.kinds_of_faults();
-            texts.push((reader.number(), shortened(reader.bytes())));
+            texts.push((reader.number(), shorten_line(reader.bytes())));
         }
         if !more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
             break;
@@ -159,9 +159,9 @@ pub(super) fn check(
     let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);
     let lines = reader.lines();
     let found: Vec<_> = if stopped {
-        reader.found().cloned().collect()
+        reader.faults().cloned().collect()
     } else {
-        let report = reader.finish(&mut simulation).map_err(|error| told(error, path))?;
+        let report = reader.finish(&mut simulation).map_err(|error| read_error_message(error, path))?;
         report.faults.into_iter().chain(report.notes).collect()
     };
     // Open states and links at the end of an incomplete reading are no mistake, because the
@@ -206,14 +206,14 @@ fn report(
     }
 }
 
-fn told(error: PajeReadError, path: &str) -> anyhow::Error {
+fn read_error_message(error: PajeReadError, path: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot read `{path}`"))
 }
 
 /// Maximum number of characters of a line in the report.
 const SHOWN: usize = 80;
 
-fn shortened(line: &[u8]) -> String {
+fn shorten_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let mut short: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
     if text.trim().chars().nth(SHOWN).is_some() {

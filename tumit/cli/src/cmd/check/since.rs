@@ -14,7 +14,7 @@ use crate::spec_files;
 ///
 /// # Errors
 /// When it cannot be read, or is no spec.
-pub(super) fn older(path: &str, name: &str) -> anyhow::Result<Spec> {
+pub(super) fn read_older_spec(path: &str, name: &str) -> anyhow::Result<Spec> {
     if Path::new(path).extension().is_some_and(|ending| ending == "tumit") && Path::new(path).is_file() {
         let (spec, diagnostics) = spec_files::compile_quietly(path, None)?;
         return spec.with_context(|| {

@@ -6,7 +6,7 @@ use tumit_viewer::query::TimelineSource;
 use tumit_viewer::tables::{self, hierarchy};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::{Args, named};
+use super::{Args, with_output_name};
 use crate::cmd::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
             term::error(&error.into());
             return Ok(ExitStatus::InputHasMistakes);
         }
-        Err(TraceOpenError::Convert(error)) => return Err(named(error, &args.out)),
+        Err(TraceOpenError::Convert(error)) => return Err(with_output_name(error, &args.out)),
         Err(error) => return Err(error.into()),
     };
     write_hierarchies(args, input, options)?;

@@ -13,7 +13,7 @@ const LESS_BYTES: usize = 3;
 const TOO_MANY: [&str; 2] = ["(too many different strings)", "(more names than the recorder keeps)"];
 
 /// An error for each process with missing names.
-pub(super) fn replaced(run: &OpenRun) -> Vec<TraceDiagnostic> {
+pub(super) fn missing_name_sentences(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let said = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();

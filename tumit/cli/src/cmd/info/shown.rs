@@ -35,7 +35,7 @@ fn summary(info: &RunInfo) -> String {
         "{}: {} records in {seconds:.6} s ({} per second), {}\n",
         info.run,
         info.records,
-        rounded(info.records_per_second),
+        rounded_rate(info.records_per_second),
         sizes(info),
     );
     if let Some(start) = &info.start {
@@ -58,14 +58,14 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
             process.host.clone(),
             process.thread_count.to_string(),
             process.records.to_string(),
-            lost(process),
+            loss_text(process),
             process.specs.join(", "),
-            ended(process).to_owned(),
+            end_word(process).to_owned(),
             process.live.as_ref().map_or_else(String::new, |live| format!("{} records", live.records)),
         ]);
     }
     table::append(&mut text, &rows, &[2, 3]);
-    more(&mut text, info.processes.len(), most);
+    append_row_count(&mut text, info.processes.len(), most);
     let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
     let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
     let marked = threads().any(|(_, thread)| !stream_of(thread).is_empty());
@@ -89,10 +89,10 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
         rows.push(row);
     }
     table::append(&mut text, &rows, &[3, 4]);
-    more(&mut text, threads().count(), most);
+    append_row_count(&mut text, threads().count(), most);
     let mut rows = vec![["event", "level", "records", "per second", "bytes"].map(str::to_owned).to_vec()];
     for event in &info.events {
-        let rate = rounded(event.records_per_second);
+        let rate = rounded_rate(event.records_per_second);
         let size = format!("{:.1}", event.memory_bytes_per_record);
         rows.push(vec![event.event.clone(), event.level.clone(), event.records.to_string(), rate, size]);
     }
@@ -199,11 +199,11 @@ fn lost_table(text: &mut String, info: &RunInfo, most: usize) {
         ]);
     }
     table::append(text, &rows, &[3, 4, 5, 6]);
-    more(text, info.lost.len(), most);
+    append_row_count(text, info.lost.len(), most);
 }
 
 /// Whether a process ended, in one word.
-fn ended(process: &ProcessInfo) -> &'static str {
+fn end_word(process: &ProcessInfo) -> &'static str {
     match process.state {
         "ended" => "yes",
         "unfinished" => "NO",
@@ -212,13 +212,13 @@ fn ended(process: &ProcessInfo) -> &'static str {
 }
 
 /// Appends the number of rows beyond `most`.
-fn more(text: &mut String, count: usize, most: usize) {
+fn append_row_count(text: &mut String, count: usize, most: usize) {
     if count > most {
         text.push_str(&format!("… and {} more; --all shows them\n", count - most));
     }
 }
 
-fn lost(process: &ProcessInfo) -> String {
+fn loss_text(process: &ProcessInfo) -> String {
     let mut parts = Vec::new();
     if process.dropped > 0 {
         parts.push(format!("{} dropped", process.dropped));
@@ -241,7 +241,7 @@ fn lost(process: &ProcessInfo) -> String {
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }
 
-fn rounded(rate: f64) -> String {
+fn rounded_rate(rate: f64) -> String {
     if rate < 10.0 { format!("{rate:.2}") } else { format!("{rate:.0}") }
 }
 
@@ -256,7 +256,7 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{frequency, more, short_clocks};
+    use super::{frequency, append_row_count, short_clocks};
 
     #[test]
     fn boot_ids_of_clocks_are_short_if_names_stay_distinct() {
@@ -277,9 +277,9 @@ mod tests {
     #[test]
     fn what_is_left_out_is_said() {
         let mut text = String::new();
-        more(&mut text, 50, 50);
+        append_row_count(&mut text, 50, 50);
         assert_eq!(text, "");
-        more(&mut text, 1000, 50);
+        append_row_count(&mut text, 1000, 50);
         assert_eq!(text, "… and 950 more; --all shows them\n");
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     let _ = writeln!(
         out,
         "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{}: deviation of each clock from a straight line</text>",
-        escaped(title)
+        escape_for_xml(title)
     );
     axes(&mut out, &across, &upward);
     for (number, domain) in curves.iter().enumerate().rev() {
@@ -128,7 +128,7 @@ fn legend(out: &mut String, curves: &[&ClockDomain], clocks: usize) {
             "<path d=\"M{x} {:.1}h18\" stroke=\"{color}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{y:.1}\">{}</text>",
             y - 4.0,
             x + 24.0,
-            escaped(&name)
+            escape_for_xml(&name)
         );
         y += 18.0;
     }
@@ -144,6 +144,6 @@ fn legend(out: &mut String, curves: &[&ClockDomain], clocks: usize) {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape_for_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -22,7 +22,7 @@ pub(super) fn section(out: &mut String, facts: &ReferenceFacts<'_>) {
             "<p>The containers, each a row of the image, with their contents. A box inside another box is contained in it.</p>\n",
         );
     }
-    for id in facts.inside(None) {
+    for id in facts.container_types_in(None) {
         container(out, facts, id);
     }
     out.push_str("</section>\n");
@@ -49,7 +49,7 @@ fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) 
     for (index, item) in facts.entities(id) {
         entity(out, facts, index, item);
     }
-    for inner in facts.inside(Some(id)) {
+    for inner in facts.container_types_in(Some(id)) {
         self::container(out, facts, inner);
     }
     out.push_str("</article>\n");
@@ -75,7 +75,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&entity.label));
     }
     if entity.color.is_some() || entity.look != SpecStyle::default() {
-        let _ = write!(out, " {}", looks(&entity.nature, entity.color, &entity.look));
+        let _ = write!(out, " {}", style_html(&entity.nature, entity.color, &entity.look));
     }
     out.push_str("</h4>\n");
     out.push_str(&prose(&entity.doc));
@@ -96,7 +96,7 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
-    let own: Vec<String> = value.color.map(hex).into_iter().chain(facts::look(&value.look)).collect();
+    let own: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
     if !own.is_empty() {
         let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&own.join(", ")));
     }
@@ -110,8 +110,8 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     out.push_str("</li>\n");
 }
 
-fn looks(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
-    let words: Vec<String> = color.map(hex).into_iter().chain(facts::look(look)).collect();
+fn style_html(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
+    let words: Vec<String> = color.map(hex).into_iter().chain(facts::style_texts(look)).collect();
     format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, look), HtmlText(&words.join(", ")))
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn histogram(
         };
         scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
             all.merge(&own);
-            teller.tell(done, || all.answer());
+            teller.report(done, || all.answer());
         })?;
         Ok(all.answer())
     })
@@ -77,7 +77,7 @@ impl DurationClasses {
             class.nanos += other.nanos;
             // Of several longest entities, the one with the smallest number counts, independent of
             // the order.
-            class.longest = longer(class.longest, other.longest);
+            class.longest = longer_entity(class.longest, other.longest);
         }
     }
 
@@ -100,6 +100,6 @@ impl DurationClasses {
 }
 
 /// Returns the longer one. If both are equally long, returns the one with the smaller number.
-pub(crate) fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
+pub(crate) fn longer_entity(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
     one.into_iter().chain(other).max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
 }

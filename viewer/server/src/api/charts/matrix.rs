@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::super::{AppState, DrawRequest, RequestError};
-use super::durations::longer;
+use super::durations::longer_entity;
 use crate::api::streaming::grow;
 use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
 use tumit_viewer::query::{ContainerId, ContainerInfo, EntityId, PajeTypeKind, TypeId};
@@ -36,7 +36,7 @@ impl PairTraffic {
         self.count += other.count;
         self.nanos += other.nanos;
         self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
-        self.longest = longer(self.longest, other.longest);
+        self.longest = longer_entity(self.longest, other.longest);
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn matrix(
         let jobs = scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
         scan::run(jobs, count, |(ty, own), done| {
             all.entry(ty).or_default().merge(own);
-            teller.tell(done, || answer(&types, &all, &containers));
+            teller.report(done, || answer(&types, &all, &containers));
         })?;
         Ok(answer(&types, &all, &containers))
     })
@@ -134,18 +134,18 @@ impl TrafficMatrix {
         if self.pairs.len() > PAIRS {
             // Further containers can only push out the last ones. A container that is no longer
             // shown is never shown again.
-            let last = self.shown().last().copied().unwrap_or(0);
+            let last = self.first_containers().last().copied().unwrap_or(0);
             self.pairs.retain(|pair, _| pair.0 <= last && pair.1 <= last);
         }
     }
 
     /// The first containers in the order of the rows.
-    fn shown(&self) -> Vec<u32> {
+    fn first_containers(&self) -> Vec<u32> {
         self.sides.iter().copied().take(SIDES).collect()
     }
 
     fn cells(&self, containers: &[ContainerInfo]) -> Value {
-        let sides = self.shown();
+        let sides = self.first_containers();
         let mut cells: Vec<_> = self
             .pairs
             .iter()
@@ -186,7 +186,7 @@ mod tests {
             assert!(part.pairs.len() <= PAIRS + 1);
             matrix.merge(part);
         }
-        let shown = matrix.shown();
+        let shown = matrix.first_containers();
         assert_eq!((shown.len(), shown[63], matrix.sides.len()), (SIDES, 63, 300));
         for pair in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
             let of = matrix.pairs[&pair];

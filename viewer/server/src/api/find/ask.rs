@@ -81,9 +81,9 @@ impl FindQuery {
                     (_, false) => most = most.min(limit.saturating_sub(1)),
                 }
             } else if let Some(place) = word.strip_prefix("in:") {
-                wanted.places.push(some(place, "in:", "the name of a container")?);
+                wanted.places.push(require_text(place, "in:", "the name of a container")?);
             } else if let Some(place) = word.strip_prefix("at:") {
-                some(place, "at:", "a source file, optionally with `:` and a line")?;
+                require_text(place, "at:", "a source file, optionally with `:` and a line")?;
                 let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
                 let (file, line) = line.map_or((place, None), |(file, line)| (file, Some(line)));
                 wanted.place = Some(FindSource { file: file.to_owned(), line });
@@ -99,7 +99,7 @@ impl FindQuery {
                     }
                 });
             } else if let Some(place) = word.find(['=', '~']).filter(|&place| place > 0 && !word.quoted) {
-                let text = some(&word[place + 1..], &word[..=place], "the text of the field")?;
+                let text = require_text(&word[place + 1..], &word[..=place], "the text of the field")?;
                 wanted.fields.push(FindField {
                     name: word[..place].to_lowercase(),
                     text,
@@ -225,7 +225,7 @@ fn is_comparison(word: &str) -> bool {
     is_name && number.trim_start_matches('=').parse::<f64>().is_ok()
 }
 
-fn some(text: &str, before: &str, what: &str) -> Result<String, String> {
+fn require_text(text: &str, before: &str, what: &str) -> Result<String, String> {
     if text.is_empty() { Err(format!("`{before}` needs {what} after it")) } else { Ok(text.to_lowercase()) }
 }
 
