@@ -294,7 +294,11 @@ fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Opti
 }
 
 /// Gives each domain except the reference its knots. Returns the errors of the samples.
-fn apply_bursts(domains: &mut [ClockDomain], bursts: &[SyncBurst], anchors: &[Option<(u64, u64)>]) -> Vec<TraceDiagnostic> {
+fn apply_bursts(
+    domains: &mut [ClockDomain],
+    bursts: &[SyncBurst],
+    anchors: &[Option<(u64, u64)>],
+) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);

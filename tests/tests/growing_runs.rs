@@ -38,13 +38,13 @@ fn start(run: &std::path::Path) -> (Child, ChildStdin) {
 /// Waits until a generation of the trace fulfils a condition, even on a slow machine.
 fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
-        let now = current.now();
+        let now = current.snapshot();
         if wanted(&now) {
             return now;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("five minutes for {:?}, {:?}", current.now(), current.source().summary());
+    panic!("five minutes for {:?}, {:?}", current.snapshot(), current.source().summary());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     let mut options = OpenOptions::default();
     options.cancel = Some(Arc::clone(&cancel));
     let current = follow(&run, &options, Box::new(|outcome| panic!("{outcome:?}")));
-    assert!(matches!(current.now().standing, TraceAvailability::Awaited(_)), "it has not begun");
+    assert!(matches!(current.snapshot().standing, TraceAvailability::Awaited(_)), "it has not begun");
 
     let events = |now: &TraceSnapshot| now.source.summary().events;
     let (mut first, mut input) = start(&run);

@@ -194,7 +194,7 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     }
     let wrong = output(tumit().arg("dump").arg(&run).args(["--launch", "3"]));
     assert!(
-        wrong.status.code() == Some(2) && told(&wrong).contains("has 2 launches, and no launch 3"),
+        wrong.status.code() == Some(2) && told(&wrong).contains("has 2 launches but no launch 3"),
         "{}",
         told(&wrong)
     );

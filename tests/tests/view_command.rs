@@ -56,7 +56,7 @@ fn said(source: &dyn TimelineSource) -> BTreeMap<String, u32> {
     for id in entities(source) {
         let facts = source.facts(id).expect("it is of this source");
         let mut related: Vec<String> =
-            source.related(id, usize::MAX).expect("it is of this source").into_iter().map(short).collect();
+            source.related_entities(id, usize::MAX).expect("it is of this source").into_iter().map(short).collect();
         related.sort();
         let text = format!("{}: {:?} {:?} related to {related:?}", short(id), facts.fields, facts.source);
         *said.entry(text).or_default() += 1;

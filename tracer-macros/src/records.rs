@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Visibility};
 use tumit::codegen::rust::{self, reader};
 
-use crate::events::{PackageFiles, with_spec_location, include_bytes_path};
+use crate::events::{PackageFiles, include_bytes_path, with_spec_location};
 use crate::report;
 
 /// `[pub | pub(crate)] "PATH"`

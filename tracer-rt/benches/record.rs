@@ -184,7 +184,10 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
     println!("bytes per event     22 in memory, {:.1} in the file", file_bytes as f64 / events as f64);
     let regular = bytes_per_event(folder, events, regular);
     println!("  regular trace     {regular:.2} in the file (goal: at most 5)");
-    println!("  irregular trace   {:.2} in the file (goal: at most 11)", bytes_per_event(folder, events, irregular_events));
+    println!(
+        "  irregular trace   {:.2} in the file (goal: at most 11)",
+        bytes_per_event(folder, events, irregular_events)
+    );
     let counts = tracer_rt::counts();
     println!("written {} dropped {}", counts.written, counts.dropped);
 }

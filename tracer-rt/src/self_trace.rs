@@ -27,8 +27,9 @@ pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, why: Cause, until: 
     let Some(base) = LEVEL.known_base() else { return };
     // SAFETY: the pointer is to a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
-    let fits =
-        |slot: *const SlotHeader| used_bytes(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot));
+    let fits = |slot: *const SlotHeader| {
+        used_bytes(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot))
+    };
     if fits(slot) {
         let state = head.state.load(Ordering::Relaxed);
         // SAFETY: the slot is the thread's own, in this state, and has the space.

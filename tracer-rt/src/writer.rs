@@ -235,7 +235,8 @@ impl BlockWriter {
         drop(state);
         let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
         while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
-            if !fault_injection::is_injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err() {
+            if !fault_injection::is_injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err()
+            {
                 if mapped && self.is_open() {
                     // The records are safe in the live file. They stay there until the file can
                     // take them, or for ever.

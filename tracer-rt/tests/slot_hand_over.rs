@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
-use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used};
+use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used_bytes};
 
 /// Number of records that fit into a slot.
 /// Each record has one byte, and its content is its timestamp.
@@ -74,7 +74,7 @@ impl Process {
     /// A model of `record::record`, and of `attach::exchange` if the slot is full.
     fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
         self.busy.store(true, Ordering::Relaxed);
-        let full = |at: &usize| used(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
+        let full = |at: &usize| used_bytes(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
         if own.as_ref().is_none_or(full) {
             let mut state = self.state.lock().unwrap();
             let before = state.current.take();
@@ -94,7 +94,7 @@ impl Process {
             let place = &self.places[at];
             let state = place.head.state.load(Ordering::Relaxed);
             // SAFETY: the checker fails if another thread reads this at the same time.
-            place.payload[used(state)].with_mut(|byte| unsafe { *byte = date });
+            place.payload[used_bytes(state)].with_mut(|byte| unsafe { *byte = date });
             publish(&place.head, state + (ONE_RECORD | 1), date);
         }
         self.busy.store(false, Ordering::Release);
@@ -104,7 +104,7 @@ impl Process {
     fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
         // SAFETY: the checker fails if another thread writes this at the same time.
         let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
-        (last, self.places[at].payload[from.bytes..used(state)].iter().map(read).collect())
+        (last, self.places[at].payload[from.bytes..used_bytes(state)].iter().map(read).collect())
     }
 
     /// A model of `BlockWriter::write_next`.
@@ -113,7 +113,7 @@ impl Process {
         let Some(at) = next else { return };
         let head = &self.places[at].head;
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
-        if head.flushed().bytes < used(state) {
+        if head.flushed().bytes < used_bytes(state) {
             file.push(self.block(at, head.flushed(), state, last));
         }
         self.state.lock().unwrap().free.push(at);
@@ -125,14 +125,16 @@ impl Process {
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
         let head = &self.places[at].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
-        let Some((now, last)) = head.settled(is_busy).filter(|(now, _)| used(*now) > head.flushed().bytes) else {
+        let Some((now, last)) =
+            head.read_between_records(is_busy).filter(|(now, _)| used_bytes(*now) > head.flushed().bytes)
+        else {
             return;
         };
         let from = head.flushed();
         drop(state);
         file.push(self.block(at, from, now, last));
         let _state = self.state.lock().unwrap();
-        head.commit(FlushMark { bytes: used(now), records: records(now), blocks: from.blocks + 1 }, last);
+        head.commit(FlushMark { bytes: used_bytes(now), records: records(now), blocks: from.blocks + 1 }, last);
     }
 }
 

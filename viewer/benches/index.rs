@@ -114,7 +114,8 @@ fn ratios(states: u64) {
     let events = events(states);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (path, key) = (folder.path().join("bench.tmtx"), IndexKey::default());
-    let made = shortest_run(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
+    let made =
+        shortest_run(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
     let stored = shortest_run(|| TraceStore::from_events("bench", events.iter().copied()));
     let index = IndexReader::map_file(&path, key).expect("it was just written");
     let store = TraceStore::from_events("bench", events);

@@ -59,7 +59,7 @@ impl ShortStates {
 }
 
 impl FilterLayer for ShortStates {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
@@ -84,7 +84,7 @@ impl FilterLayer for ShortStates {
         for &lane in lanes {
             for column in (0..columns).map(|at| interval.column(at, columns)) {
                 let mut cell = MixtureCell::default();
-                walk::states(self.inner(), lane, column, |state| {
+                walk::states(self.inner_source(), lane, column, |state| {
                     let state = self.changed(lane, *state);
                     let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
                     match cell.shares.iter_mut().find(|share| share.0 == state.value) {

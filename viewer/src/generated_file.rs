@@ -34,7 +34,7 @@ impl FileKind {
     /// # Errors
     /// If the path holds another file, or the folder cannot be written.
     pub fn write(self, path: &Path, text: &str) -> io::Result<()> {
-        let known = self.known(path)?;
+        let known = self.existing_file(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -48,7 +48,7 @@ impl FileKind {
         match known {
             None => file.persist_noclobber(path).map_err(|failed| failed.error)?,
             Some(known) if is_same(&known, path) => file.persist(path).map_err(|failed| failed.error)?,
-            Some(_) => return Err(foreign(path, "changed during the operation; try again")),
+            Some(_) => return Err(foreign_file_error(path, "changed during the operation; try again")),
         };
         Ok(())
     }
@@ -58,7 +58,7 @@ impl FileKind {
     /// # Errors
     /// If the path holds another file, or the folder cannot be written.
     pub fn remove(self, path: &Path) -> io::Result<()> {
-        match self.known(path)? {
+        match self.existing_file(path)? {
             Some(known) if is_same(&known, path) => std::fs::remove_file(path),
             _ => Ok(()),
         }
@@ -66,21 +66,21 @@ impl FileKind {
 
     /// The file of this kind at a path, if there is one. An empty file is none: nothing shows that
     /// Tumit wrote it.
-    fn known(self, path: &Path) -> io::Result<Option<Metadata>> {
+    fn existing_file(self, path: &Path) -> io::Result<Option<Metadata>> {
         let there = match std::fs::symlink_metadata(path) {
             Ok(there) => there,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         if there.is_symlink() {
-            return Err(foreign(
+            return Err(foreign_file_error(
                 path,
                 "is a symbolic link, which Tumit does not follow; remove it or choose another name",
             ));
         }
         let other = format!("exists and is not a {}; move it or choose another name", self.name);
         if !there.is_file() || there.len() > MOST_BYTES {
-            return Err(foreign(path, &other));
+            return Err(foreign_file_error(path, &other));
         }
         let mut options = File::options();
         options.read(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
@@ -90,7 +90,7 @@ impl FileKind {
         if is_text && (self.fits)(&text) {
             return Ok(Some(opened));
         }
-        Err(foreign(path, &other))
+        Err(foreign_file_error(path, &other))
     }
 }
 
@@ -99,7 +99,7 @@ fn is_same(known: &Metadata, path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (known.dev(), known.ino()))
 }
 
-fn foreign(path: &Path, why: &str) -> io::Error {
+fn foreign_file_error(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, format!("{} {why}", path.display()))
 }
 

@@ -31,7 +31,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     let mut diagnostic = None;
     for place in &lookup.target.newest_first() {
         match IndexReader::open_up_to(place, lookup.key, options.read_up_to) {
-            Ok(index) => return Ok(Arc::new(SelfRepairingIndex::new(index, lookup.key, path, options, anew))),
+            Ok(index) => return Ok(Arc::new(SelfRepairingIndex::new(index, lookup.key, path, options, rebuild_index))),
             Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
                 return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
@@ -43,13 +43,13 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
     if lookup.is_small && matches!(lookup.target, IndexPath::Usual(_)) {
         return in_memory(input, options, None);
     }
-    match writable(&lookup.target) {
+    match find_writable(&lookup.target) {
         Ok(place) => {
             index::build(input, options, &lookup, &place)?;
             let cannot =
                 |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
             let index = IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
-            Ok(Arc::new(SelfRepairingIndex::new(index.reporting(diagnostic), lookup.key, path, options, anew)))
+            Ok(Arc::new(SelfRepairingIndex::new(index.reporting(diagnostic), lookup.key, path, options, rebuild_index)))
         }
         Err((place, source)) if matches!(lookup.target, IndexPath::Given(_)) => {
             Err(TraceOpenError::Index { path: place, source })
@@ -64,12 +64,12 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
 
 /// Rebuilds the index of a trace after it was found to be damaged. If no index can be written, the
 /// trace is loaded into memory.
-fn anew(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildResult {
+fn rebuild_index(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildResult {
     let io_error = |source| TraceOpenError::Io { path: path.to_owned(), source };
     let lookup = IndexLookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
     let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace has changed since it was opened")))?;
     let input = TraceInputFile::find(path, options)?;
-    let Ok(place) = writable(&lookup.target) else {
+    let Ok(place) = find_writable(&lookup.target) else {
         let text = "the index is damaged, and no new one can be written: the trace is kept in memory";
         return in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text))).map(Err);
     };
@@ -129,7 +129,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
         }
     }
     let cannot = |(path, source)| TraceOpenError::Index { path, source };
-    let place = writable(&lookup.target).map_err(cannot)?;
+    let place = find_writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &place)?;
     let mut made = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
     made.summary.diagnostics.extend(diagnostic);
@@ -155,7 +155,7 @@ fn in_memory(
 }
 
 /// The first path at which files can be created. Otherwise, the first path with the error.
-fn writable(target: &IndexPath) -> Result<PathBuf, (PathBuf, io::Error)> {
+fn find_writable(target: &IndexPath) -> Result<PathBuf, (PathBuf, io::Error)> {
     let mut why = None;
     for (at, place) in target.places().iter().enumerate() {
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -252,7 +252,7 @@ pub trait TimelineSource: Send + Sync {
         most: usize,
     ) -> Result<MixtureCells, QueryError> {
         let mut cells = self.cells(lanes, interval, columns)?;
-        cells.cells.iter_mut().for_each(|cell| cell.keep(most));
+        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(most));
         Ok(cells)
     }
 
@@ -393,7 +393,7 @@ pub trait TimelineSource: Send + Sync {
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
 
     /// Returns the interval from the first timestamp to the last. It equals that of the summary,
     /// without counting entities.

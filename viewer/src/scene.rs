@@ -352,7 +352,7 @@ impl SceneMark {
 impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
     #[must_use]
-    pub const fn plain(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
+    pub const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
         Self { frame, fill: ColorWithOpacity::solid(fill), radius, id: None, title: None }
     }
 }

@@ -194,7 +194,7 @@ impl TimelineSource for TraceStore {
         let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
         let place = (container, ty, self.depths(container, ty));
         if place.2 < 2 {
-            return Ok(nested::flat(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
         let sweep = |part| nested::sweep(list, place, part);
         match self.nested.binary_search_by_key(&(container, ty), |one| one.0) {
@@ -306,8 +306,8 @@ impl TimelineSource for TraceStore {
         query_details::facts(self, id, false)
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        query_details::related(self, id, limit)
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        query_details::related_entities(self, id, limit)
     }
 }
 

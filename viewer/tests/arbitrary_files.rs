@@ -87,14 +87,14 @@ fn ask(store: &TraceStore) -> Result<(), TestCaseError> {
     let all = count(states).map(EntityId::State).chain(count(events).map(EntityId::Event));
     for id in all.chain(count(links).map(EntityId::Link)).chain(count(samples).map(EntityId::Sample)) {
         prop_assert_eq!(store.facts(id).expect("it is there").id, id);
-        let related = store.related(id, 100).expect("it is there");
+        let related = store.related_entities(id, 100).expect("it is there");
         prop_assert!(!related.contains(&id));
         for other in related {
             prop_assert!(store.facts(other).is_ok());
         }
     }
     for id in [EntityId::State(states as u32), EntityId::Link(u32::MAX), EntityId::Sample(samples as u32)] {
-        prop_assert!(store.facts(id).is_err() && store.related(id, 1).is_err());
+        prop_assert!(store.facts(id).is_err() && store.related_entities(id, 1).is_err());
     }
     let empty = TimeRange { from: GlobalNanos(5), to: GlobalNanos(5) };
     prop_assert!(store.cells(&[], empty, 1).is_err() && store.cells(&[], extent, 0).is_err());

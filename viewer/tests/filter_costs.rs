@@ -28,7 +28,7 @@ struct Counting {
 }
 
 impl FilterLayer for Counting {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         &self.inner
     }
 
@@ -154,7 +154,7 @@ struct Counted {
 }
 
 impl FilterLayer for Counted {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 

@@ -35,10 +35,10 @@ fn checked(
     let left = entities(filtered.as_ref());
     for id in entities(source.as_ref()).difference(&left) {
         prop_assert!(filtered.facts(*id).is_err(), "{text}: {id:?} is left out, yet known");
-        prop_assert!(filtered.related(*id, 10).is_err(), "{text}: {id:?} is left out, yet related");
+        prop_assert!(filtered.related_entities(*id, 10).is_err(), "{text}: {id:?} is left out, yet related");
     }
     for id in &left {
-        for related in filtered.related(*id, usize::MAX).unwrap() {
+        for related in filtered.related_entities(*id, usize::MAX).unwrap() {
             prop_assert!(left.contains(&related), "{text}: {related:?} is left out, yet related to {id:?}");
         }
     }

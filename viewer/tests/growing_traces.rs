@@ -26,13 +26,13 @@ fn states(from: u32, to: u32) -> String {
 /// Waits until the trace is in a wanted condition. The limit of five minutes is for slow machines.
 fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
-        let now = current.now();
+        let now = current.snapshot();
         if wanted(&now) {
             return now;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("five minutes for {:?}", current.now());
+    panic!("five minutes for {:?}", current.snapshot());
 }
 
 fn count(now: &TraceSnapshot) -> u64 {
@@ -56,7 +56,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     let path = folder.path().join("growing.paje");
     let (options, cancel) = cancellable();
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
-    let first = current.now();
+    let first = current.snapshot();
     assert!(matches!(&first.standing, TraceAvailability::Awaited(why) if why.contains("growing.paje")), "{first:?}");
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
@@ -104,7 +104,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     append(&path, HEADER);
     append(&path, BEGINNING);
     std::thread::sleep(Duration::from_millis(300));
-    assert!(kept("cut short")(&current.now()), "containers alone are no picture: {:?}", current.now());
+    assert!(kept("cut short")(&current.snapshot()), "containers alone are no picture: {:?}", current.snapshot());
     std::fs::remove_file(&path).unwrap();
     wait(&current, kept("removed"));
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
@@ -139,7 +139,7 @@ fn a_file_that_is_no_trace_is_not_followed() {
     let current = follow(&path, &OpenOptions::default(), Box::new(move |outcome| sender.send(outcome).unwrap()));
     let why = told.recv().unwrap().unwrap_err().to_string();
     assert!(why.contains("data.json") && why.contains("JSON"), "{why}");
-    assert_eq!(count(&current.now()), 0);
+    assert_eq!(count(&current.snapshot()), 0);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_large_trace_is_shown_from_its_beginning_while_it_opens() {
         panic!("it was made at once")
     };
     let summary = told.recv().unwrap().unwrap();
-    let now = current.now();
+    let now = current.snapshot();
     assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &TraceAvailability::Final));
     // Two generations of its begin, after 4,096 and 8,192 operations, and the whole trace.
     assert_eq!(now.generation, 1 + 2 + 1);

@@ -227,10 +227,10 @@ fn a_growing_file_has_styles() {
     options.cancel = Some(Arc::clone(&cancel));
     let current = follow(&path, &options, Box::new(|_| {}));
     std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(rest.as_bytes()).unwrap();
-    while current.now().source.summary().events < 5 {
+    while current.snapshot().source.summary().events < 5 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(looks(current.now().source.as_ref()), looks(&store(&whole)));
+    assert_eq!(looks(current.snapshot().source.as_ref()), looks(&store(&whole)));
     cancel.store(true, Ordering::Relaxed);
 }
 

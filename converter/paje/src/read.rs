@@ -348,7 +348,9 @@ impl<R: Read> PajeReader<R> {
     fn process_line(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { lines, header, taker, .. } = self;
         let line = lines.line();
-        taker.process_line(line, header, None, sink).map_err(|source| PajeReadError::Sink { line: line.number, source })?;
+        taker
+            .process_line(line, header, None, sink)
+            .map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         if taker.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
     }
 }

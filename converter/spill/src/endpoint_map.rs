@@ -97,7 +97,12 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// # Errors
     /// When a temporary file cannot be written or read.
     #[inline]
-    pub fn match_or_insert(&mut self, key: u128, starts: bool, wait: impl FnOnce() -> Option<T>) -> io::Result<EndpointMatch<T>> {
+    pub fn match_or_insert(
+        &mut self,
+        key: u128,
+        starts: bool,
+        wait: impl FnOnce() -> Option<T>,
+    ) -> io::Result<EndpointMatch<T>> {
         enum InsertOutcome<T, W> {
             Alike(W),
             Done(EndpointMatch<T>),

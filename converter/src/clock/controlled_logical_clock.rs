@@ -93,8 +93,10 @@ impl CausalityReport {
             errors.push(TraceDiagnostic::error(DiagnosticKind::Link, text));
         }
         if self.is_impossible(clocks) {
-            errors
-                .push(clock_error(format!("the clock model is wrong by more than its error bounds: {}", self.moved_text())));
+            errors.push(clock_error(format!(
+                "the clock model is wrong by more than its error bounds: {}",
+                self.moved_text()
+            )));
         } else if self.is_odd(clocks) && clocks.claim_all() {
             errors.push(clock_error(format!("the clock model is wrong: {}", self.moved_text())));
         }

@@ -210,7 +210,8 @@ mod tests {
         let run = || OpenRun { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..OpenRun::default() };
         let kept = |which| {
             let mut run = run();
-            run.select_launches(which).map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
+            run.select_launches(which)
+                .map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
         };
         assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
         assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);

@@ -99,7 +99,8 @@ impl MergePass<'_> {
         self,
         mut pass_on: impl FnMut(&mut DispatchBatch) -> Result<(), E>,
     ) -> Result<PassStats, E> {
-        let (begins, readers) = (self.plan.lower_bounds(&self.selection.floors), self.readers.min(self.plan.streams.len()));
+        let (begins, readers) =
+            (self.plan.lower_bounds(&self.selection.floors), self.readers.min(self.plan.streams.len()));
         if readers < 2 {
             let mut reader = AheadReader::of_all(self)?;
             merge(&begins, |stream, block| Ok(reader.read(stream, block)?), pass_on)?;

@@ -129,7 +129,8 @@ impl<'p> AheadReader<'p> {
         let reading = &mut self.lanes[stream / self.how.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
             let ReadOptions { plan, taking, needs, .. } = &self.how;
-            let feed = OrderedStream::new_unread(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
+            let feed =
+                OrderedStream::new_unread(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
             *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
         }
         let StreamReadState::Begun(lane) = reading else {

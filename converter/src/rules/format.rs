@@ -27,8 +27,12 @@ fn append_number(val: RuleValue, format: ValueFormat, symbols: &Symbols, out: &m
     let precision = format.precision.map(usize::from);
     // Writing to a text cannot fail.
     let _ = match (format.notation, integer, val) {
-        (NumberNotation::Hexadecimal, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:x}")),
-        (NumberNotation::UpperHexadecimal, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:X}")),
+        (NumberNotation::Hexadecimal, Some(value), _) => {
+            write_signed(value, out, |out, value| write!(out, "{value:x}"))
+        }
+        (NumberNotation::UpperHexadecimal, Some(value), _) => {
+            write_signed(value, out, |out, value| write!(out, "{value:X}"))
+        }
         (NumberNotation::Binary, Some(value), _) => write_signed(value, out, |out, value| write!(out, "{value:b}")),
         (NumberNotation::Exponent, _, RuleValue::Single(value)) => match precision {
             Some(digits) => write!(out, "{value:.digits$e}"),

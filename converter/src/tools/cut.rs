@@ -160,7 +160,12 @@ impl CutJob<'_> {
                 }
                 let Ok(unpacked) = unpacked else {
                     self.made.unreadable += records;
-                    writer.report_unreadable(stream.number, records, block.header.first_ticks, block.header.last_ticks)?;
+                    writer.report_unreadable(
+                        stream.number,
+                        records,
+                        block.header.first_ticks,
+                        block.header.last_ticks,
+                    )?;
                     continue;
                 };
                 let of = (*number, *stream, &mut ordinal);

@@ -226,7 +226,8 @@ impl<W: Write> SortWriter<'_, W> {
             let count = self.gap_of(due.stream, &lost).unwrap_or(lost.count);
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {
-                let all = self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped_records);
+                let all =
+                    self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped_records);
                 self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
                 self.file.set_dropped(stream, self.dropped[due.stream]);
             }

@@ -82,14 +82,14 @@ const FEATURES: [&str; 41] = [
 pub fn required_features() -> BTreeSet<String> {
     let mut wanted: BTreeSet<String> = FEATURES.iter().map(|&feature| feature.to_owned()).collect();
     for scalar in SCALARS {
-        required_features.insert(ty(FieldType::One(scalar)));
+        wanted.insert(ty(FieldType::One(scalar)));
         // Arrays cannot contain counted types.
         if scalar.bytes().is_some() {
-            required_features.insert(ty(FieldType::Fixed(scalar, 2)));
-            required_features.insert(ty(FieldType::Variable(scalar)));
+            wanted.insert(ty(FieldType::Fixed(scalar, 2)));
+            wanted.insert(ty(FieldType::Variable(scalar)));
         }
     }
-    required_features
+    wanted
 }
 
 /// The features that a case covers.

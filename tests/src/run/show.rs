@@ -100,7 +100,10 @@ impl ProcessFile {
             Value::Bytes(bytes) => listing(bytes.iter().map(|byte| format!("{byte:02x}")), bytes),
             Value::Array(scalar, bytes) => {
                 let elements = array_elements(scalar, bytes);
-                listing(elements.map(|element| self.readable_value(schema, element, user)), if user { bytes } else { &[] })
+                listing(
+                    elements.map(|element| self.readable_value(schema, element, user)),
+                    if user { bytes } else { &[] },
+                )
             }
             Value::Date(_) | Value::Enum { .. } => self.plain_value(schema, value),
         }

@@ -286,7 +286,7 @@ impl TimelineSource for TableTrace {
         })
     }
 
-    fn related(&self, _: EntityId, _: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, _: EntityId, _: usize) -> Result<Vec<EntityId>, QueryError> {
         Ok(Vec::new())
     }
 }

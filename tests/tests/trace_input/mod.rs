@@ -153,7 +153,7 @@ fn what_is_no_trace_is_named_and_ends() {
         assert!(code == Some(2) && errors.contains(words), "{file}: {out}{errors}");
     }
     let (code, _, errors) = run(dir.path(), &["stats", "-"], &b"y\n".repeat(1 << 20));
-    assert!(code == Some(2) && errors.contains("beginning with `y`"), "{errors}");
+    assert!(code == Some(2) && errors.contains("starts with `y`"), "{errors}");
 }
 
 /// A header in the order of `tests/src/paje_text`.

@@ -34,7 +34,11 @@ impl StringSet {
     }
 
     /// Finds the string, or the free place for it.
-    fn find_or_free_place(&self, hash: u64, text: &str) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
+    fn find_or_free_place(
+        &self,
+        hash: u64,
+        text: &str,
+    ) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
         let mask = self.places.len() - 1;
         for step in 0..self.places.len() {
             let Some(place) = self.places.get((hash as usize).wrapping_add(step) & mask) else { break };
@@ -141,7 +145,9 @@ mod tests {
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());
             let hash = hash_of(text.as_bytes());
-            let Err(Some(place)) = table.find_or_free_place(hash, text) else { panic!("the text is new, and the set has space") };
+            let Err(Some(place)) = table.find_or_free_place(hash, text) else {
+                panic!("the text is new, and the set has space")
+            };
             let (at, own) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
             longest = longest.max((at.wrapping_sub(own) / 8) & 8191);
             place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);

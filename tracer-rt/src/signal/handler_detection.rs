@@ -45,7 +45,11 @@ pub(crate) fn runs() -> bool {
 /// its resources cannot be given back.
 pub(crate) fn left_a_record(cursor: &ThreadCursor) -> bool {
     let recording = cursor.busy.load(Ordering::Relaxed) == busy::RECORDING;
-    if !recording || locks::held_locks() != 0 || cursor.asking.get() || fault_injection::is_injected("jumps are not detected") {
+    if !recording
+        || locks::held_locks() != 0
+        || cursor.asking.get()
+        || fault_injection::is_injected("jumps are not detected")
+    {
         return false;
     }
     let walk = walk();

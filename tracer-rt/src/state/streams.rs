@@ -94,7 +94,11 @@ impl RecorderState {
             entry.close_slot(head);
             entry.waiting += 1;
         }
-        if stream.class == RING && head.unwritten_records() > 0 { self.ring.push(slot) } else { self.full.push_back(slot) }
+        if stream.class == RING && head.unwritten_records() > 0 {
+            self.ring.push(slot)
+        } else {
+            self.full.push_back(slot)
+        }
     }
 
     /// Ends a stream at `now`, but not before the timestamp of its last record.

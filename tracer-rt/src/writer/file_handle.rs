@@ -135,7 +135,8 @@ impl ProcessFileHandle {
                 Err(io::ErrorKind::Interrupted.into())
             };
         }
-        if fault_injection::is_injected("descriptors are not checked") || is(self.file.as_raw_fd(), self.identity, length)
+        if fault_injection::is_injected("descriptors are not checked")
+            || is(self.file.as_raw_fd(), self.identity, length)
         {
             return Ok(&self.file);
         }

@@ -75,7 +75,13 @@ impl BlockWriter {
     }
 
     /// Stores whether a part of a slot is in the file.
-    fn store_flush_result(&mut self, slot: *const SlotHeader, piece: &SealedBlock, written: &io::Result<()>, which: ActiveSlots) {
+    fn store_flush_result(
+        &mut self,
+        slot: *const SlotHeader,
+        piece: &SealedBlock,
+        written: &io::Result<()>,
+        which: ActiveSlots,
+    ) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
         let lost = which == ActiveSlots::AtEnd && !mapped;

@@ -356,10 +356,11 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
         EntityNature::Variable => "variable",
         EntityNature::Link { .. } => "link",
     };
-    let help =
-        did_you_mean(&name.text, values.iter().chain(&parameters).copied()).or_else(|| list_candidates(&values)).unwrap_or_else(
-            || format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text),
-        );
+    let help = did_you_mean(&name.text, values.iter().chain(&parameters).copied())
+        .or_else(|| list_candidates(&values))
+        .unwrap_or_else(|| {
+            format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text)
+        });
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
         .at(
             name.span,

@@ -96,8 +96,8 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         )
         .at(*span, format!("{} here", count(holes, "`@`")));
         if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
-            diagnostic =
-                diagnostic.with_label(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
+            diagnostic = diagnostic
+                .with_label(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
         }
         diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
         return None;

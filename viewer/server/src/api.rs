@@ -245,7 +245,7 @@ async fn run<T: Send + 'static>(
 /// Reports whether the server runs, and whether the traces are still the opened ones.
 pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(ask.trace)?;
-    let now = trace.served.source.now();
+    let now = trace.served.source.snapshot();
     // A followed trace is expected to change.
     let changed =
         if now.standing == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
@@ -256,7 +256,7 @@ pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(ask): Query<Dra
 
 pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(ask.trace)?;
-    let now = trace.served.source.now();
+    let now = trace.served.source.snapshot();
     let summary = now.source.summary();
     let extent = summary.extent;
     let model = now.source.model();
@@ -306,7 +306,7 @@ fn facts_json(app: &FilteredTrace, facts: &EntityFacts) -> Value {
     const RELATED: usize = 500;
     let source = app.source.as_ref();
     let origin = app.origin;
-    let related = source.related(facts.id, RELATED).unwrap_or_default();
+    let related = source.related_entities(facts.id, RELATED).unwrap_or_default();
     let kind = match facts.id {
         EntityId::Container(_) => "Container",
         EntityId::State(_) => "State",

@@ -37,7 +37,7 @@ pub(crate) struct PendingAnswer {
 }
 
 impl FilterLayer for PendingAnswer {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.source.as_ref()
     }
 
@@ -47,7 +47,7 @@ impl FilterLayer for PendingAnswer {
 
     // This layer changes nothing. The source's own sums and counts are therefore correct, and
     // faster.
-    fn keeps(&self, _: TypeId) -> bool {
+    fn keeps_entities(&self, _: TypeId) -> bool {
         true
     }
 }

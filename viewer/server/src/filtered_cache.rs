@@ -117,7 +117,7 @@ impl TraceCache {
         if texts.len() > MOST_FILTERS {
             return Err(FilterRefusal::TooMany);
         }
-        let now = self.served.source.now();
+        let now = self.served.source.snapshot();
         let slot = self.slot(now.generation, filters);
         // Several requests with the same filters wait for the first of them.
         slot.get_or_init(|| make(&now.source, &texts).map(Arc::new)).clone().map_err(FilterRefusal::Query)

@@ -220,8 +220,9 @@ impl ModelStyles {
         let text = read(&self.path(model)?).ok()?;
         let mut look: ModelStyle = serde_json::from_str(&text).ok()?;
         if look.language.is_none() {
-            let migrated =
-                |text: &String| FilterExpr::migrated(text).map_or_else(|_| text.clone(), |read| read.to_string());
+            let migrated = |text: &String| {
+                FilterExpr::parse_any_version(text).map_or_else(|_| text.clone(), |read| read.to_string())
+            };
             look.filters = look.filters.iter().map(migrated).collect();
         }
         let called = |paths: &[Vec<String>]| {

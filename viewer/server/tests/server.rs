@@ -284,7 +284,7 @@ struct Slow {
 }
 
 impl FilterLayer for Slow {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         &self.source
     }
 

@@ -90,7 +90,7 @@ fn band(
     #[expect(clippy::cast_precision_loss, reason = "below 2²⁴; larger images are rejected")]
     let (top, bottom) = (drawn.start as f32, drawn.end as f32);
     let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
-    let text = svg::untitled(scene, (top / scale, bottom / scale));
+    let text = svg::strip_document(scene, (top / scale, bottom / scale));
     let tree = Tree::from_str(&text, &options).map_err(|error| ExportError::Drawing { reason: error.to_string() })?;
     drop(text);
     let Some(mut pixels) = Pixmap::new(width, drawn.end - drawn.start) else { return Ok(None) };

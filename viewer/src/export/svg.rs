@@ -32,13 +32,13 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
 /// The whole document.
 #[must_use]
 pub fn to_string(scene: &Scene) -> String {
-    SvgWriter::new(true).all(scene)
+    SvgWriter::new(true).whole_document(scene)
 }
 
 /// The document for drawing: without titles of entities, and only with elements between two
 /// heights.
-pub(crate) fn untitled(scene: &Scene, part: (f32, f32)) -> String {
-    SvgWriter { part: Some(part), ..SvgWriter::new(false) }.all(scene)
+pub(crate) fn strip_document(scene: &Scene, part: (f32, f32)) -> String {
+    SvgWriter { part: Some(part), ..SvgWriter::new(false) }.whole_document(scene)
 }
 
 /// Number of elements per job of a thread. It is small because a row of images takes as long as
@@ -144,7 +144,7 @@ impl SvgWriter<'_> {
     }
 
     /// The document as one text.
-    fn all(mut self, scene: &Scene) -> String {
+    fn whole_document(mut self, scene: &Scene) -> String {
         self.document(scene);
         self.text
     }
@@ -365,7 +365,7 @@ impl SvgWriter<'_> {
     }
 
     fn arrow(&mut self, arrow: &SceneArrow) {
-        let ((x, y), neck) = (arrow.from, arrow.neck());
+        let ((x, y), neck) = (arrow.from, arrow.head_start());
         if let Some(halo) = arrow.halo {
             self.put(format_args!(
                 "<path d=\"M{} {}L{} {}\"{} stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
@@ -481,7 +481,7 @@ fn close(path: &mut String, floor: f32) {
 impl SceneArrow {
     /// The end of the line and the start of the head.
     #[must_use]
-    pub fn neck(&self) -> (f32, f32) {
+    pub fn head_start(&self) -> (f32, f32) {
         let (ux, uy, length) = self.direction();
         let back = self.head.min(length) * 0.9;
         (self.to.0 - ux * back, self.to.1 - uy * back)

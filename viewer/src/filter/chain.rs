@@ -178,7 +178,7 @@ impl FilterChain {
 
     fn from_value(value: &Value) -> Result<Self, FilterFieldError> {
         let wrong = |field: &str, expected: &str, found: &Value| {
-            FilterFieldError::new(field, format!("expected {expected}, found {}", shown(found)))
+            FilterFieldError::new(field, format!("expected {expected}, found {}", shorten_value(found)))
         };
         let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
@@ -222,13 +222,13 @@ impl FilterExpr {
     ///
     /// # Errors
     /// If the expression is valid in neither version.
-    pub fn migrated(text: &str) -> Result<Self, FilterError> {
+    pub fn parse_any_version(text: &str) -> Result<Self, FilterError> {
         Self::from_version_1(text).or_else(|_| text.parse())
     }
 }
 
 /// A value for an error message, shortened.
-fn shown(value: &Value) -> String {
+fn shorten_value(value: &Value) -> String {
     const MOST: usize = 40;
     let text = value.to_string();
     match (value, text.char_indices().nth(MOST)) {
@@ -247,7 +247,10 @@ impl ChainEntry {
 
     fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FilterFieldError> {
         let wrong = |name: &str, expected: &str, found: &Value| {
-            FilterFieldError::new(&format!("{field}{name}"), format!("expected {expected}, found {}", shown(found)))
+            FilterFieldError::new(
+                &format!("{field}{name}"),
+                format!("expected {expected}, found {}", shorten_value(found)),
+            )
         };
         let (text, on, name) = match value {
             Value::String(text) => (text, true, ""),
@@ -267,10 +270,9 @@ impl ChainEntry {
             }
             _ => return Err(wrong("", "an expression, or an object with `filter` and `on`", value)),
         };
-        let filter =
-            if version == 1 { FilterExpr::migrated(text) } else { text.parse() }.map_err(|error: FilterError| {
-                FilterFieldError { field: format!("{field}{name}"), why: error.to_string() }
-            })?;
+        let filter = if version == 1 { FilterExpr::parse_any_version(text) } else { text.parse() }.map_err(
+            |error: FilterError| FilterFieldError { field: format!("{field}{name}"), why: error.to_string() },
+        )?;
         Ok(Self { filter, on })
     }
 }

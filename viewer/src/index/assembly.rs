@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
-use super::bit_fields::{date, ordered};
+use super::bit_fields::{date, sortable_timestamp};
 use super::builder::{IndexBuilder, LaneStreams, unfold};
 use super::details::DetailTableWriter;
 use super::format::{IndexHeader, IndexKey, PageBytes};
@@ -44,7 +44,7 @@ pub(crate) fn value(from: &mut TemporaryStreamReader<'_>) -> io::Result<(u64, u6
 }
 
 /// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.
-fn gathered(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStreams) -> Vec<GatheredLane> {
+fn ordered_lanes(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStreams) -> Vec<GatheredLane> {
     let mut lanes: Vec<LaneStreams> = lanes.filter(|lane| lane.rows > 0).collect();
     lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
     let mut next = 0_u64;
@@ -52,7 +52,7 @@ fn gathered(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStr
         // The simulation rejects entities after the last number.
         let base = u32::try_from(next).unwrap_or(u32::MAX);
         next += lane.rows;
-        GatheredLane { lane, base, rows: Arc::new(streams.take(lane.stream)) }
+        GatheredLane { lane, base, rows: Arc::new(streams.finish_stream(lane.stream)) }
     };
     lanes.into_iter().map(&mut number).collect()
 }
@@ -61,7 +61,7 @@ fn gathered(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStr
 pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File) -> io::Result<()> {
     let SimOutcome { entities, name, types, values, containers, container_details, extent, diagnostics, wall_clock } =
         outcome;
-    entities.look()?;
+    entities.check_cancelled()?;
     let type_count = types.len() as u64;
     let model = model(types, values);
     let (containers, _) = depth_first(containers);
@@ -69,10 +69,10 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         room, mut streams, states, marks, variables, links, details, references, reference_count, ..
     } = entities;
     let mut bases = vec![0; streams.len()];
-    let states = gathered(states.into_iter().flatten(), &mut streams);
+    let states = ordered_lanes(states.into_iter().flatten(), &mut streams);
     states.iter().for_each(|lane| bases[lane.lane.stream] = lane.base);
-    let marks = gathered(marks.into_iter().flatten(), &mut streams);
-    let variables = gathered(variables.into_iter().flatten(), &mut streams);
+    let marks = ordered_lanes(marks.into_iter().flatten(), &mut streams);
+    let variables = ordered_lanes(variables.into_iter().flatten(), &mut streams);
     let jobs = lane_writer::jobs(states, OtherLanes { marks, variables, links, types: type_count }, &room);
     let mut assembly = IndexAssembly {
         room: &room,
@@ -122,7 +122,7 @@ impl IndexAssembly<'_> {
                 all.append(own, by)?;
             }
             if let Some(ends) = ends {
-                self.header.ends = ends.moved(by);
+                self.header.ends = ends.shifted_by(by);
             }
             overviews.extend(overview);
         }
@@ -137,7 +137,7 @@ impl IndexAssembly<'_> {
             let end = start.wrapping_add(from.number()?.cast_signed());
             let (stream, row) = (from.number()?, from.number()?);
             let base = self.bases.get(stream as usize).copied().unwrap_or(0);
-            rows.push([container, ordered(start), ordered(end), u64::from(base) + row]);
+            rows.push([container, sortable_timestamp(start), sortable_timestamp(end), u64::from(base) + row]);
             rows.flush()?;
         }
         let (mut rows, mut table) = (rows.finish()?, PackedTableWriter::<4>::new(self.room, &mut self.out)?);

@@ -10,7 +10,7 @@ pub(crate) const SLACK: usize = 8;
 
 /// A timestamp as an unsigned number in the same order.
 #[inline]
-pub(crate) fn ordered(date: i64) -> u64 {
+pub(crate) fn sortable_timestamp(date: i64) -> u64 {
     date.cast_unsigned() ^ SIGN
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
 
 /// Removes a varint from the front; `None` if it is incomplete.
 #[inline]
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
         value |= u64::from(byte & 0x7F) << (7 * at);
@@ -124,15 +124,15 @@ mod tests {
             let mut varints = Vec::new();
             values.iter().for_each(|&value| put(&mut varints, value));
             let mut rest = varints.as_slice();
-            let back: Option<Vec<u64>> = values.iter().map(|_| take(&mut rest)).collect();
+            let back: Option<Vec<u64>> = values.iter().map(|_| take_varint(&mut rest)).collect();
             prop_assert_eq!(back, Some(values));
             prop_assert!(rest.is_empty());
         }
 
         #[test]
         fn timestamps_keep_their_order(a in any::<i64>(), b in any::<i64>()) {
-            prop_assert_eq!(a.cmp(&b), ordered(a).cmp(&ordered(b)));
-            prop_assert_eq!(date(ordered(a)), a);
+            prop_assert_eq!(a.cmp(&b), sortable_timestamp(a).cmp(&sortable_timestamp(b)));
+            prop_assert_eq!(date(sortable_timestamp(a)), a);
         }
     }
 }

@@ -81,7 +81,7 @@ impl IndexBuilder {
     }
 
     /// Returns an error if the user has cancelled the index.
-    pub(crate) fn look(&self) -> io::Result<()> {
+    pub(crate) fn check_cancelled(&self) -> io::Result<()> {
         match &self.cancel {
             Some(cancel) if cancel.load(Ordering::Relaxed) => Err(io::ErrorKind::Interrupted.into()),
             _ => Ok(()),
@@ -239,7 +239,7 @@ impl EntitySink for IndexBuilder {
         self.looks += 1;
         if self.looks >= OPERATIONS_PER_LOOK {
             self.looks = 0;
-            self.look()?;
+            self.check_cancelled()?;
         }
         self.streams.flush()?;
         self.links.flush()?;

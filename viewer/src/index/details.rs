@@ -19,7 +19,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
-use super::bit_fields::{put, take};
+use super::bit_fields::{put, take_varint};
 use super::format::{IndexHeader, PageBytes, TableRef};
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
@@ -255,12 +255,12 @@ impl DetailTableWriter {
         let mut row = Vec::with_capacity(1 + shape.len() + values.len());
         put(&mut row, FULL);
         for _ in 0..3 {
-            put(&mut row, take(&mut shape).unwrap_or(0));
+            put(&mut row, take_varint(&mut shape).unwrap_or(0));
         }
-        while let (Some(name), Some((&kind, behind))) = (take(&mut shape), shape.split_first()) {
+        while let (Some(name), Some((&kind, behind))) = (take_varint(&mut shape), shape.split_first()) {
             put(&mut row, name);
             row.push(kind);
-            put(&mut row, take(&mut values).unwrap_or(0));
+            put(&mut row, take_varint(&mut values).unwrap_or(0));
             shape = behind;
         }
         self.push(streams, &row)
@@ -392,10 +392,10 @@ impl<'a> IndexDetails<'a> {
 
     fn read(&self, row: u64, may_join: bool, detail: &mut EntityDetail) -> Option<()> {
         let mut rest = self.row(row);
-        let like = match take(&mut rest)? {
+        let like = match take_varint(&mut rest)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
-                let both = [take(&mut rest)?, take(&mut rest)?];
+                let both = [take_varint(&mut rest)?, take_varint(&mut rest)?];
                 for part in both.into_iter().filter(|_| may_join) {
                     self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, detail);
                 }
@@ -405,21 +405,21 @@ impl<'a> IndexDetails<'a> {
         };
         // The names and kinds are in another row.
         let (mut shape, mut values) = (like.unwrap_or(rest), like.is_some().then_some(rest));
-        if like.is_some() && take(&mut shape)? != FULL {
+        if like.is_some() && take_varint(&mut shape)? != FULL {
             return None;
         }
-        let (file, line, count) = (take(&mut shape)?, take(&mut shape)?, take(&mut shape)?);
+        let (file, line, count) = (take_varint(&mut shape)?, take_varint(&mut shape)?, take_varint(&mut shape)?);
         if let Some(file) = file.checked_sub(1)
             && detail.source.is_none()
         {
             detail.source = Some((self.text(file), line as u32));
         }
         for _ in 0..count {
-            let name = self.text(take(&mut shape)?);
+            let name = self.text(take_varint(&mut shape)?);
             let (&kind, behind) = shape.split_first()?;
             shape = behind;
-            let own = take(&mut shape)?;
-            let value = values.as_mut().map_or(Some(own), take)?;
+            let own = take_varint(&mut shape)?;
+            let value = values.as_mut().map_or(Some(own), take_varint)?;
             let value = match kind {
                 0 => DetailValue::Text(self.text(value)),
                 1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),

@@ -43,13 +43,13 @@ pub(crate) struct TableRef {
 
 impl TableRef {
     /// The same table, `by` bytes further into the file.
-    pub(crate) fn moved(self, by: u64) -> Self {
-        Self { payload: moved(self.payload, by), directory: moved(self.directory, by), ..self }
+    pub(crate) fn shifted_by(self, by: u64) -> Self {
+        Self { payload: shift_position(self.payload, by), directory: shift_position(self.directory, by), ..self }
     }
 }
 
 /// The position `by` bytes further into the file. 0 means none, and stays 0.
-fn moved(at: u64, by: u64) -> u64 {
+fn shift_position(at: u64, by: u64) -> u64 {
     if at == 0 { 0 } else { at + by }
 }
 
@@ -245,9 +245,9 @@ impl LaneRecord {
     pub(crate) const BYTES: usize = 80;
 
     /// The same record, with all its positions `by` bytes further into the file.
-    pub(crate) fn moved(self, by: u64) -> Self {
-        let of = |place: PageBytes| PageBytes { at: moved(place.at, by), ..place };
-        Self { table: self.table.moved(by), values: of(self.values), sums: of(self.sums), ..self }
+    pub(crate) fn shifted_by(self, by: u64) -> Self {
+        let of = |place: PageBytes| PageBytes { at: shift_position(place.at, by), ..place };
+        Self { table: self.table.shifted_by(by), values: of(self.values), sums: of(self.sums), ..self }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

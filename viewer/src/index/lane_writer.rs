@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::assembly::value;
-use super::bit_fields::ordered;
+use super::bit_fields::sortable_timestamp;
 use super::builder::{LINK_WORDS, LaneStreams, unfold};
 use super::format::{LaneRecord, PageBytes, TableRef};
 use super::link_density::LinkDensityWriter;
@@ -91,7 +91,7 @@ impl LaneDirectory {
         other.records.each(LaneRecord::BYTES, |records| {
             bytes.clear();
             for record in records.chunks_exact(LaneRecord::BYTES) {
-                LaneRecord::decode(record).moved(by).encode(&mut bytes);
+                LaneRecord::decode(record).shifted_by(by).encode(&mut bytes);
             }
             self.records.write(&bytes)
         })?;
@@ -194,7 +194,7 @@ impl LanePiece {
                 last = last.wrapping_add(unfold(from.number()?));
                 latest = latest.max(last);
                 let (value, detail) = value(&mut from)?;
-                let row = [ordered(last), value, detail];
+                let row = [sortable_timestamp(last), value, detail];
                 if lane.is_sorted {
                     table.push(&mut self.out, row)?;
                     tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
@@ -225,7 +225,7 @@ impl LanePiece {
             for _ in 0..lane.rows {
                 now = now.wrapping_add(unfold(from.number()?));
                 let value = f64::from_bits(from.number()?.swap_bytes());
-                table.push(&mut self.out, [ordered(now), value.to_bits()])?;
+                table.push(&mut self.out, [sortable_timestamp(now), value.to_bits()])?;
                 if let Some((start, value)) = waiting.replace((now, value)) {
                     nodes.push(value, now.wrapping_sub(start));
                 }
@@ -234,7 +234,7 @@ impl LanePiece {
             if let Some((start, value)) = waiting {
                 nodes.push(value, end.wrapping_sub(start));
             }
-            let table = table.finish(&mut self.out, ordered(end))?;
+            let table = table.finish(&mut self.out, sortable_timestamp(end))?;
             let sums = PageBytes { at: nodes.finish(&mut self.out)?, len: 0 };
             self.see(now, end);
             self.directories[2].push(&LaneRecord { table, sums, ..record(&lane, base) })?;
@@ -263,11 +263,11 @@ impl LanePiece {
                 let row = links::row(words);
                 let (low, high) = (row.start_time.min(row.end_time), row.start_time.max(row.end_time));
                 tree.push(effective_end(low, high));
-                ends.push([ordered(effective_end(low, high))]);
+                ends.push([sortable_timestamp(effective_end(low, high))]);
                 ends.flush()?;
-                both.push([row.start.0.into(), ordered(row.start_time), number]);
+                both.push([row.start.0.into(), sortable_timestamp(row.start_time), number]);
                 if (row.end, row.end_time) != (row.start, row.start_time) {
-                    both.push([row.end.0.into(), ordered(row.end_time), number]);
+                    both.push([row.end.0.into(), sortable_timestamp(row.end_time), number]);
                 }
                 both.flush()?;
                 crowds.push(&row, number)?;

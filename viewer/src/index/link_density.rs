@@ -11,7 +11,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ValueId};
 
-use super::bit_fields::{date, ordered};
+use super::bit_fields::{date, sortable_timestamp};
 use super::format::PageBytes;
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
@@ -83,7 +83,8 @@ impl LinkDensityWriter {
     pub(crate) fn push(&mut self, row: &LinkRow, number: u64) -> io::Result<()> {
         self.links += 1;
         let Some(level) = self.levels.first() else { return Ok(()) };
-        let (low, high) = (row.low() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
+        let (low, high) =
+            (row.earlier_timestamp() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
         let reversed = u64::from(row.end_time < row.start_time);
         let span = high.wrapping_sub(low).cast_unsigned() << 1 | reversed;
         self.add(0, low, [row.start.0.into(), row.end.0.into(), row.value.0.into(), span], (1, number))
@@ -114,7 +115,7 @@ impl LinkDensityWriter {
         }
         if level.is_kept {
             for &([start, end, value, span], (count, first)) in &rows {
-                let row: [u64; COLUMNS] = [ordered(stretch), start, end, value, span, count - 1, first];
+                let row: [u64; COLUMNS] = [sortable_timestamp(stretch), start, end, value, span, count - 1, first];
                 // One write per row, because whole rows are read again.
                 level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
             }
@@ -210,9 +211,9 @@ fn visit_from(
         return visit_from(narrower, (from, to), exponent, visit, rows);
     }
     visit_from(narrower, (from, first << own), exponent, visit, rows)?;
-    let begin = table.lower(0, ordered(first));
+    let begin = table.lower(0, sortable_timestamp(first));
     let mut result = Ok(());
-    table.each(begin..table.lower(begin, ordered(last)), |block, index| {
+    table.each(begin..table.lower(begin, sortable_timestamp(last)), |block, index| {
         let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
         let low = date(stretch);
         let (low, high) = (low >> (exponent - own), low.wrapping_add((span >> 1).cast_signed()) >> (exponent - own));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::bit_fields::{date, ordered};
+use super::bit_fields::{date, sortable_timestamp};
 use super::format::{LaneRecord, TableRef};
 use super::image::IndexImage;
 use super::link_density::LinkDensity;
@@ -32,7 +32,7 @@ pub(crate) struct IndexLinks<'a> {
 pub(crate) fn words(row: &LinkRow) -> [u64; COLUMNS] {
     let low = row.start_time.min(row.end_time);
     [
-        ordered(low),
+        sortable_timestamp(low),
         row.start_time.max(row.end_time).wrapping_sub(low).cast_unsigned(),
         row.value.0.into(),
         row.start.0.into(),
@@ -61,7 +61,7 @@ pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
 }
 
 /// The end of a link for overlap tests.
-fn late(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
+fn overlap_end(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
     let low = date(block.columns[0].get(index));
     effective_end(low, low.wrapping_add(block.columns[1].get(index).cast_signed()))
 }
@@ -90,13 +90,14 @@ impl<'a> IndexLinks<'a> {
     }
 
     fn started(&self, interval: TimeRange) -> u64 {
-        self.table.lower(0, ordered(interval.to.0))
+        self.table.lower(0, sortable_timestamp(interval.to.0))
     }
 
     /// Number of links that overlap an interval. It costs O(log n): links that started before the
     /// interval's end, minus links that ended by its start. The latter are a subset of the former.
     pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        let ended = interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, ordered(after)));
+        let ended =
+            interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, sortable_timestamp(after)));
         self.started(interval).saturating_sub(ended)
     }
 
@@ -107,7 +108,7 @@ impl<'a> IndexLinks<'a> {
         }
         let mut links = Vec::with_capacity(self.count(interval).min(limit as u64).min(1 << 16) as usize);
         let rows = 0..self.started(interval);
-        self.tree.visit(self.table, rows, interval.from.0, late, |block, index| {
+        self.tree.visit(self.table, rows, interval.from.0, overlap_end, |block, index| {
             let row = row(block.columns.map(|column| column.get(index)));
             links.push(LinkEntity {
                 id: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
@@ -134,25 +135,25 @@ impl<'a> IndexLinks<'a> {
     ) -> Result<(), QueryError> {
         // Links in progress at the start of the interval begin in none of its bins. They are
         // usually few, and the tree finds them.
-        let (first, mut result) = (self.table.lower(0, ordered(interval.from.0)), Ok(()));
-        self.tree.visit(self.table, 0..first, interval.from.0, late, |block, index| {
-            result = visit(&self.one(block, index, exponent));
+        let (first, mut result) = (self.table.lower(0, sortable_timestamp(interval.from.0)), Ok(()));
+        self.tree.visit(self.table, 0..first, interval.from.0, overlap_end, |block, index| {
+            result = visit(&self.link_count(block, index, exponent));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
         let crowds = LinkDensity::new(self.tree.image, self.record.sums, exponent);
         crowds.visit((interval.from.0, interval.to.0), exponent, visit, &mut |from, to, visit| {
-            let first = self.table.lower(0, ordered(from));
+            let first = self.table.lower(0, sortable_timestamp(from));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower(first, ordered(to)), |block, index| {
-                result = visit(&self.one(block, index, exponent));
+            self.table.each(first..self.table.lower(first, sortable_timestamp(to)), |block, index| {
+                result = visit(&self.link_count(block, index, exponent));
                 result.is_ok()
             });
             result
         })
     }
 
-    fn one(&self, block: &TableBlock<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
+    fn link_count(&self, block: &TableBlock<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
         let [low, length, value, start, end, _, _, detail] = block.columns;
         let low = date(low.get(index));
         let high = low.wrapping_add(length.get(index).cast_signed()) >> exponent;
@@ -194,8 +195,8 @@ pub(crate) fn ends_within(
         (container, date)
     };
     let container = u64::from(container.0);
-    let first = partition(ends.rows(), |row| key(row) < (container, ordered(from)));
-    let last = partition(ends.rows(), |row| key(row) <= (container, ordered(to)));
+    let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(from)));
+    let last = partition(ends.rows(), |row| key(row) <= (container, sortable_timestamp(to)));
     ends.list(first..last, most, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
 }
 
@@ -213,7 +214,7 @@ pub(crate) fn referring(
     };
     let container = u64::from(container.0);
     let first = partition(table.rows(), |row| key(row) < (container, 0));
-    let last = partition(table.rows(), |row| key(row) < (container, ordered(interval.to.0)));
+    let last = partition(table.rows(), |row| key(row) < (container, sortable_timestamp(interval.to.0)));
     let mut states = Vec::new();
     if most > 0 {
         let end = |block: &TableBlock<'_, 4>, index: usize| date(block.columns[2].get(index));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{date, ordered};
+use super::bit_fields::{date, sortable_timestamp};
 use super::format::LaneRecord;
 use super::image::IndexImage;
 use super::packed_table::PackedTable;
@@ -44,8 +44,8 @@ impl<'a> IndexMarkLane<'a> {
 
     /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
     fn within_from(&self, interval: TimeRange, near: u64) -> Range<u64> {
-        let first = self.table.lower(near, ordered(interval.from.0));
-        first..self.table.lower(first, ordered(interval.to.0)).max(first)
+        let first = self.table.lower(near, sortable_timestamp(interval.from.0));
+        first..self.table.lower(first, sortable_timestamp(interval.to.0)).max(first)
     }
 
     /// Counts the events in each of some columns, from left to right. Values are below `values`.
@@ -60,7 +60,7 @@ impl<'a> IndexMarkLane<'a> {
             let rows = self.within_from(column, near);
             near = rows.start;
             self.tally.add(self.table, 1, rows, &mut counts);
-            EventCount::of(counts.take(), most)
+            EventCount::of(counts.take_counts(), most)
         };
         columns.map(count).collect()
     }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::ordered;
+use super::bit_fields::sortable_timestamp;
 use super::format::BLOCK;
 use super::state_cursor::StateCursor;
 use super::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
@@ -71,7 +71,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             if column.from.0 != self.date {
                 self.go(column.from.0);
             }
-            if self.at.is_at(ordered(column.to.0)) {
+            if self.at.is_at(sortable_timestamp(column.to.0)) {
                 self.within_one(column.to.0, most, cells);
                 continue;
             }
@@ -96,7 +96,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
                 self.lane.table.prefetch(ahead);
                 self.lane.image.prefetch(self.sums_at(ahead), 16 * self.count);
             }
-            let left = before.unwrap_or_else(|| self.before(column.from.0));
+            let left = before.unwrap_or_else(|| self.times_before(column.from.0));
             let right = self.before_in(block, column.to.0);
             self.mixture(&left, &right, most, cells);
             before = Some(right);
@@ -117,7 +117,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         let mut near = 0;
         for column in columns {
-            near = table.blocks_before(near, ordered(column.to.0)).saturating_sub(1).max(near);
+            near = table.blocks_before(near, sortable_timestamp(column.to.0)).saturating_sub(1).max(near);
             blocks.push(near);
         }
     }
@@ -128,8 +128,8 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// The time of each value before a timestamp. The lane must have dense sums.
-    fn before(&self, date: i64) -> ValueTimes<N> {
-        self.before_in(self.lane.table.blocks_before(0, ordered(date)).saturating_sub(1), date)
+    fn times_before(&self, date: i64) -> ValueTimes<N> {
+        self.before_in(self.lane.table.blocks_before(0, sortable_timestamp(date)).saturating_sub(1), date)
     }
 
     /// Same as [`Self::before`]; the timestamp must lie in block `number`, or between it and the
@@ -137,7 +137,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     #[inline]
     fn before_in(&self, number: u64, date: i64) -> ValueTimes<N> {
         let block = self.lane.table.block_here(number);
-        let index = block.columns[0].lower(0, block.len, ordered(date));
+        let index = block.columns[0].lower(0, block.len, sortable_timestamp(date));
         let mut times = self.sums(&block, index);
         if let Some(last) = index.checked_sub(1) {
             let behind = end(&block, last).saturating_sub(date).max(0);
@@ -150,7 +150,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     /// side.
     #[inline]
     fn sums(&self, block: &StateBlock<'_>, index: usize) -> ValueTimes<N> {
-        let part = nearest(block, index);
+        let part = nearest_sums(block, index);
         let (near, is_last) = (part * WITHIN, part * WITHIN == BLOCK);
         let number = block.row / BLOCK as u64 + u64::from(is_last);
         let (mut times, bytes) = ([0; N], self.lane.image.bytes(self.sums_at(number), 8 * self.count));
@@ -202,7 +202,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     pub(crate) fn add_times(mut self, interval: TimeRange, mut add: impl FnMut(u32, i64)) {
         let (from, to) = (interval.from.0, interval.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
-            (self.before(from), self.before(to))
+            (self.times_before(from), self.times_before(to))
         } else {
             self.go(from);
             let before = self.before;
@@ -221,24 +221,25 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         if self.at.index == 0 || end <= from {
             return cells.fill(cells.len() + 1);
         }
-        add(&mut self.before, value, self.at.behind(from).wrapping_sub(self.at.behind(to)));
+        add(&mut self.before, value, self.at.duration_before(from).wrapping_sub(self.at.duration_before(to)));
         let value = self.values[value as usize % N];
         cells.push_one((value, end.min(to).wrapping_sub(from)), most);
     }
 
     /// Moves to the edge at a timestamp.
     fn go(&mut self, date: i64) {
-        let bound = ordered(date);
+        let bound = sortable_timestamp(date);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.at.last && self.at.index > 0 {
             (self.at, self.before, self.date) = (StateCursor::new(self.lane), [0; N], i64::MIN);
         }
-        let (row, block, open, behind) = (self.at.index, self.at.block.row, self.at.open.0, self.at.behind(self.date));
+        let (row, block, open, behind) =
+            (self.at.index, self.at.block.row, self.at.open.0, self.at.duration_before(self.date));
         self.at.seek(self.lane, bound);
         self.date = date;
         let edge = &self.at;
         let is_summed = self.lane.record.sums.len == DENSE;
-        let distance = (nearest(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
+        let distance = (nearest_sums(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
             add(&mut self.before, open, behind);
             add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
@@ -254,14 +255,14 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
                 add_states::<N, false>(&mut self.before, &of, from..to);
             }
         }
-        add(&mut self.before, self.at.open.0, self.at.behind(date).wrapping_neg());
+        add(&mut self.before, self.at.open.0, self.at.duration_before(date).wrapping_neg());
     }
 }
 
 /// The number of the sums within a block that are nearest to a state. Sums number `n` follow the
 /// first `n` × [`WITHIN`] states.
 #[inline]
-fn nearest(block: &StateBlock<'_>, index: usize) -> usize {
+fn nearest_sums(block: &StateBlock<'_>, index: usize) -> usize {
     ((index + WITHIN / 2) / WITHIN).min(block.len / WITHIN)
 }
 
@@ -290,8 +291,8 @@ fn add_states<const N: usize, const IS_LESS: bool>(
         return of.zip(durations.from(part.start)).for_each(|(value, time)| add(value, time));
     }
     let last = part.end.checked_sub(1).filter(|_| part.end == block.len && !part.is_empty());
-    let (mut start, shift) = (starts.kept(part.start).next().unwrap_or(0), starts.shift());
-    for (value, next) in of.take(part.len() - usize::from(last.is_some())).zip(starts.kept(part.start + 1)) {
+    let (mut start, shift) = (starts.stored_numbers(part.start).next().unwrap_or(0), starts.shift());
+    for (value, next) in of.take(part.len() - usize::from(last.is_some())).zip(starts.stored_numbers(part.start + 1)) {
         add(value, next.wrapping_sub(start) << shift);
         start = next;
     }

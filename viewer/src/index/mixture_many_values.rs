@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{self, SLACK, ordered, packed_bytes};
+use super::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
 use super::format::BLOCK;
 use super::image::touch;
 use super::state_cursor::{StateCursor, UnpackedStates};
@@ -48,7 +48,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         let mut left = self.at;
         let count = self.lane.record.values.len as usize;
         for part in columns {
-            let (from, to) = (ordered(part.from.0), ordered(part.to.0));
+            let (from, to) = (sortable_timestamp(part.from.0), sortable_timestamp(part.to.0));
             // Columns narrower than a nanosecond overlap.
             if from <= self.at.last && self.at.index > 0 {
                 self.at = left;
@@ -68,7 +68,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             let right = self.at;
             times.reset(count);
             self.sum((&left, &right), part, |value, time| times.add(value, time));
-            cells.push_unordered(times.nonzero().map(|(own, time)| (self.value(own.into()), time)), most);
+            cells.push_unordered(times.positive_times().map(|(own, time)| (self.value(own.into()), time)), most);
         }
     }
 
@@ -77,9 +77,9 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     pub(crate) fn add_times(mut self, interval: TimeRange, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         own.clear();
         own.resize(self.values.len() / 4, 0);
-        self.at.seek(self.lane, ordered(interval.from.0));
+        self.at.seek(self.lane, sortable_timestamp(interval.from.0));
         let left = self.at;
-        self.at.seek(self.lane, ordered(interval.to.0));
+        self.at.seek(self.lane, sortable_timestamp(interval.to.0));
         let right = self.at;
         self.sum((&left, &right), interval, |value, time| {
             if let Some(sum) = own.get_mut(value as usize) {
@@ -102,13 +102,13 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
-        add(left.open.0, left.behind(part.from.0));
+        add(left.open.0, left.duration_before(part.from.0));
         if kind == NO_SUMS || count <= DIRECT {
             self.between(left, right, &mut add);
         } else {
             self.sum_checkpoints(rows, (left, right), &mut add);
         }
-        add(right.open.0, -right.behind(part.to.0));
+        add(right.open.0, -right.duration_before(part.to.0));
     }
 
     /// Adds the states between two rows, by means of the stored totals nearest to each row.
@@ -151,12 +151,12 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             }
         }
         // The states between a row and its checkpoint are missing, or are surplus.
-        self.signed(rows.start, low * every, add);
-        self.signed(high * every, rows.end, add);
+        self.add_range(rows.start, low * every, add);
+        self.add_range(high * every, rows.end, add);
     }
 
     /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.
-    fn signed(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
+    fn add_range(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
         if from <= to {
             self.visit(from..to, &mut *add);
         } else {

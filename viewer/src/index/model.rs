@@ -6,7 +6,7 @@ use tumit_paje::{
     TraceDiagnostic, TypeId, ValueId,
 };
 
-use super::bit_fields::{put, take};
+use super::bit_fields::{put, take_varint};
 use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 
 /// Summary, model, containers in order, and the rows of their extra fields by container id.
@@ -23,13 +23,13 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn signed(out: &mut Vec<u8>, number: i64) {
+fn write_signed(out: &mut Vec<u8>, number: i64) {
     put(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
 }
 
 fn interval(out: &mut Vec<u8>, interval: TimeRange) {
-    signed(out, interval.from.0);
-    signed(out, interval.to.0);
+    write_signed(out, interval.from.0);
+    write_signed(out, interval.to.0);
 }
 
 fn color(out: &mut Vec<u8>, color: RgbColor) {
@@ -38,7 +38,7 @@ fn color(out: &mut Vec<u8>, color: RgbColor) {
 
 /// Writes a shape as its number from 1, or 0 for none; and a size as the bits of a float, or 0 for
 /// none.
-fn look(out: &mut Vec<u8>, look: DrawStyle) {
+fn write_style(out: &mut Vec<u8>, look: DrawStyle) {
     let shape = look.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
     put(out, shape.map_or(0, |place| place as u64 + 1));
     put(out, look.size.map_or(0, f32::to_bits).into());
@@ -96,14 +96,14 @@ impl ModelTables {
             text(&mut out, &ty.name);
             put(&mut out, u64::from(ty.color.is_some()));
             ty.color.into_iter().for_each(|of| color(&mut out, of));
-            look(&mut out, ty.look);
+            write_style(&mut out, ty.look);
         }
         put(&mut out, model.values.len() as u64);
         for value in &model.values {
             put(&mut out, value.ty.0.into());
             text(&mut out, &value.name);
             color(&mut out, value.color);
-            look(&mut out, value.look);
+            write_style(&mut out, value.look);
         }
         put(&mut out, containers.len() as u64);
         for container in containers {
@@ -157,20 +157,20 @@ struct ModelReader<'a>(&'a [u8]);
 
 impl ModelReader<'_> {
     fn number(&mut self) -> Option<u64> {
-        take(&mut self.0)
+        take_varint(&mut self.0)
     }
 
     fn small(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
     }
 
-    fn signed(&mut self) -> Option<i64> {
+    fn read_signed(&mut self) -> Option<i64> {
         let number = self.number()?;
         Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
     }
 
     fn interval(&mut self) -> Option<TimeRange> {
-        Some(TimeRange { from: GlobalNanos(self.signed()?), to: GlobalNanos(self.signed()?) })
+        Some(TimeRange { from: GlobalNanos(self.read_signed()?), to: GlobalNanos(self.read_signed()?) })
     }
 
     fn text(&mut self) -> Option<String> {
@@ -186,7 +186,7 @@ impl ModelReader<'_> {
         Some(RgbColor { red, green, blue })
     }
 
-    fn look(&mut self) -> Option<DrawStyle> {
+    fn read_style(&mut self) -> Option<DrawStyle> {
         let (shape, size) = (usize::try_from(self.number()?).ok()?, self.small()?);
         let shape = match shape.checked_sub(1) {
             Some(place) => Some(*MarkShape::ALL.get(place)?),
@@ -226,11 +226,11 @@ impl ModelReader<'_> {
         };
         let (parent, name) = (TypeId(self.small()?), self.text()?);
         let color = if self.number()? == 1 { Some(self.color()?) } else { None };
-        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, look: self.look()? })
+        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, look: self.read_style()? })
     }
 
     fn value(&mut self) -> Option<ValueInfo> {
-        let (ty, name, color, look) = (TypeId(self.small()?), self.text()?, self.color()?, self.look()?);
+        let (ty, name, color, look) = (TypeId(self.small()?), self.text()?, self.color()?, self.read_style()?);
         Some(ValueInfo { id: ValueId(0), ty, name, color, look })
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct OverviewWriter {
 impl OverviewWriter {
     /// A writer for a trace that begins at `origin`.
     pub(crate) fn new(room: &TemporarySpace, origin: i64) -> Self {
-        Self { streams: TemporaryStreams::holding(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
+        Self { streams: TemporaryStreams::with_memory(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
     }
 
     /// Starts a lane with `rows` states from `life.0` to `life.1`. `None` if the lane has too few
@@ -103,7 +103,7 @@ pub(crate) fn write(
         let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
         for writer in &mut writers {
             let Some(&(stream, rows, _)) = writer.levels.get(&exponent) else { continue };
-            let rows_of = writer.streams.take(stream);
+            let rows_of = writer.streams.finish_stream(stream);
             let (mut from, mut key) = (rows_of.read()?, 0_u64);
             for _ in 0..rows {
                 key += from.number()?;
@@ -168,7 +168,7 @@ impl LaneOverview<'_> {
         let OverviewLevel { exponent, column, sums, all } = &mut self.levels[level];
         let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
         all.clear();
-        all.extend(sums.nonzero());
+        all.extend(sums.positive_times());
         sums.reset(self.values.len());
         if all.is_empty() {
             return Ok(());

@@ -170,13 +170,13 @@ impl<'a> TableColumn<'a> {
     #[inline]
     pub(crate) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { base, shift, .. } = *self;
-        self.kept(index).map(move |kept| base.wrapping_add(kept << shift))
+        self.stored_numbers(index).map(move |kept| base.wrapping_add(kept << shift))
     }
 
     /// The numbers from `index` on as stored. A difference of stored numbers, shifted left by
     /// [`Self::shift`], is the difference of the numbers.
     #[inline]
-    pub(crate) fn kept(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
+    pub(crate) fn stored_numbers(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { bytes, mask, width, .. } = *self;
         let mut bit = index * usize::from(width);
         std::iter::repeat_with(move || {
@@ -365,7 +365,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let mut high = blocks;
         if low + FAR < high {
             let guess = self.guess(low, bound);
-            (low, high) = self.around(guess, (low, high), bound);
+            (low, high) = self.bracket_block(guess, (low, high), bound);
         } else {
             let mut step = STEPS;
             while low + step <= blocks && self.first(low + step - 1) < bound {
@@ -395,7 +395,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
 
     /// A range that contains the first block with a first number of at least `bound`. It is found
     /// by doubling steps from a guess.
-    fn around(&self, guess: u64, (mut low, mut high): (u64, u64), bound: u64) -> (u64, u64) {
+    fn bracket_block(&self, guess: u64, (mut low, mut high): (u64, u64), bound: u64) -> (u64, u64) {
         let mut step = STEPS / 2;
         if self.first(guess) < bound {
             low = guess + 1;

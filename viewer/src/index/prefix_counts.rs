@@ -122,15 +122,15 @@ impl<'a> PrefixCounts<'a> {
                 for (value, (before, after)) in self.numbers(self.values.at).zip(before.zip(after)) {
                     counts.add(value, u64::from(after.saturating_sub(before)));
                 }
-                one_by_one(table, column, rows.start..first * stride, counts);
-                return one_by_one(table, column, last * stride..rows.end, counts);
+                count_rows(table, column, rows.start..first * stride, counts);
+                return count_rows(table, column, last * stride..rows.end, counts);
             }
         }
-        one_by_one(table, column, rows, counts);
+        count_rows(table, column, rows, counts);
     }
 }
 
-fn one_by_one<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Range<u64>, counts: &mut CountsByValue) {
+fn count_rows<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Range<u64>, counts: &mut CountsByValue) {
     let mut values = [0; BLOCK];
     table.each_block(rows, |block, range| {
         block.columns[column].unpack(range.clone(), &mut values);
@@ -164,7 +164,7 @@ impl CountsByValue {
     }
 
     /// Removes and returns the numbers, and so starts again.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
+    pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
         self.touched.drain(..).map(|value| (ValueId(value), std::mem::take(&mut self.of[value as usize])))
     }
 }

@@ -99,7 +99,7 @@ impl IndexReader {
     }
 
     /// The answer, or an error if the file is damaged.
-    fn sound<T>(&self, answer: T) -> Result<T, QueryError> {
+    fn check_damage<T>(&self, answer: T) -> Result<T, QueryError> {
         if self.image.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
     }
 
@@ -303,7 +303,7 @@ impl TimelineSource for IndexReader {
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();
         parts.for_each(|mut part| cells.append(&mut part));
-        self.sound(MixtureCells { columns, cells })
+        self.check_damage(MixtureCells { columns, cells })
     }
 
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
@@ -318,7 +318,7 @@ impl TimelineSource for IndexReader {
             let times = times.into_iter().filter(|time| (time.0 as usize) < values && time.1 > 0);
             let mut times: Vec<(ValueId, i64)> = times.map(|(value, time)| (ValueId(value), time)).collect();
             times.sort_unstable();
-            return self.sound(times);
+            return self.check_damage(times);
         }
         let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
             let mut times = vec![0_i64; values];
@@ -331,7 +331,7 @@ impl TimelineSource for IndexReader {
         });
         let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
         let times = (0_u32..).map(ValueId).zip((0..values).map(sum)).filter(|time| time.1 > 0);
-        self.sound(times.collect())
+        self.check_damage(times.collect())
     }
 
     fn nested_times(
@@ -343,7 +343,7 @@ impl TimelineSource for IndexReader {
         self.check(container, ty, interval)?;
         let place = (container, ty, self.depths(container, ty));
         if place.2 < 2 {
-            return Ok(nested::flat(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
         let sweep =
             |part| nested::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), place, part);
@@ -354,7 +354,7 @@ impl TimelineSource for IndexReader {
         };
         let word = |number: u64| self.image.word(at.saturating_add(number.saturating_mul(8)));
         let most = len.min(self.image.header.length / 8);
-        self.sound(nested::between(&Checkpoints::new(word, most), interval, sweep)?)
+        self.check_damage(nested::between(&Checkpoints::new(word, most), interval, sweep)?)
     }
 
     fn states(
@@ -364,9 +364,9 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
-        let Some(lane) = self.state_lane(lane) else { return self.sound(none()) };
+        let Some(lane) = self.state_lane(lane) else { return self.check_damage(none()) };
         let rows = lane.overlapping(interval);
-        self.sound(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
     fn events(
@@ -377,16 +377,16 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         self.check(container, ty, interval)?;
-        let Some(lane) = self.mark_lane(container, ty) else { return self.sound(none()) };
+        let Some(lane) = self.mark_lane(container, ty) else { return self.check_damage(none()) };
         let rows = lane.within(interval);
-        self.sound(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
         check_interval(interval)?;
-        let Some(table) = self.link_table(ty) else { return self.sound(none()) };
-        self.sound(EntityList { total: table.count(interval), items: table.list(interval, limit) })
+        let Some(table) = self.link_table(ty) else { return self.check_damage(none()) };
+        self.check_damage(EntityList { total: table.count(interval), items: table.list(interval, limit) })
     }
 
     fn event_counts(
@@ -402,7 +402,7 @@ impl TimelineSource for IndexReader {
             return Err(QueryError::EmptyInterval);
         }
         let parts = interval.columns(columns);
-        self.sound(match self.mark_lane(container, ty) {
+        self.check_damage(match self.mark_lane(container, ty) {
             Some(lane) => lane.counts(parts, most, self.model.values.len()),
             None => vec![EventCount::default(); columns as usize],
         })
@@ -419,7 +419,7 @@ impl TimelineSource for IndexReader {
         check_interval(interval)?;
         let table = self.link_table(ty);
         let counted = table.map_or(Ok(()), |table| table.counts(interval, exponent.min(63), visit));
-        self.sound(())?;
+        self.check_damage(())?;
         counted
     }
 
@@ -431,9 +431,9 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
-        let Some(lane) = self.variable(container, ty) else { return self.sound(none()) };
+        let Some(lane) = self.variable(container, ty) else { return self.check_damage(none()) };
         let rows = lane.overlapping(interval);
-        self.sound(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
     fn series(
@@ -448,7 +448,7 @@ impl TimelineSource for IndexReader {
             return Err(QueryError::EmptyInterval);
         }
         let parts = interval.columns(columns);
-        self.sound(match self.variable(container, ty) {
+        self.check_damage(match self.variable(container, ty) {
             Some(lane) => lane.columns(parts),
             None => vec![None; columns as usize],
         })
@@ -469,16 +469,16 @@ impl TimelineSource for IndexReader {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let facts = details::facts(self, id, true)?;
-        self.sound(facts)
+        self.check_damage(facts)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let facts = details::facts(self, id, false)?;
-        self.sound(facts)
+        self.check_damage(facts)
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let related = details::related(self, id, limit)?;
-        self.sound(related)
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        let related = details::related_entities(self, id, limit)?;
+        self.check_damage(related)
     }
 }

@@ -61,19 +61,19 @@ impl SelfRepairingIndex {
         Self { path: path.to_owned(), options, key, rebuild, now, made: Mutex::new(0) }
     }
 
-    fn now(&self) -> AnswerSource {
+    fn current_source(&self) -> AnswerSource {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Runs a query, and runs it again if the index was damaged and repaired.
     fn ask<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
-            let index = match self.now() {
+            let index = match self.current_source() {
                 AnswerSource::Memory(source) => return of(source.as_ref()),
                 AnswerSource::Index(index) => index,
             };
             let answer = of(index.as_ref());
-            if !index.is_damaged() || !self.mend(&index) {
+            if !index.is_damaged() || !self.repair(&index) {
                 return answer;
             }
         }
@@ -81,9 +81,9 @@ impl SelfRepairingIndex {
 
     /// Repairs the index. Returns whether another source answers now.
     #[cold]
-    fn mend(&self, damaged: &Arc<IndexReader>) -> bool {
+    fn repair(&self, damaged: &Arc<IndexReader>) -> bool {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(self.now(), AnswerSource::Index(index) if Arc::ptr_eq(&index, damaged)) {
+        if !matches!(self.current_source(), AnswerSource::Index(index) if Arc::ptr_eq(&index, damaged)) {
             return true;
         }
         if *made >= TRIES {
@@ -194,7 +194,7 @@ impl TimelineSource for SelfRepairingIndex {
         // Visits cannot be undone. They are held back until the index is known to be undamaged, up
         // to [`WAITING`] counts.
         loop {
-            let now = self.now();
+            let now = self.current_source();
             let (mut waiting, mut visited) = (Vec::new(), false);
             let source: &dyn TimelineSource = match &now {
                 AnswerSource::Index(index) => index.as_ref(),
@@ -210,7 +210,7 @@ impl TimelineSource for SelfRepairingIndex {
             });
             match now {
                 AnswerSource::Index(index) if index.is_damaged() => {
-                    if !self.mend(&index) || visited {
+                    if !self.repair(&index) || visited {
                         return Err(QueryError::Damaged);
                     }
                 }
@@ -254,8 +254,8 @@ impl TimelineSource for SelfRepairingIndex {
         self.ask(|source| source.facts_without_paths(id))
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.ask(|source| source.related(id, limit))
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        self.ask(|source| source.related_entities(id, limit))
     }
 
     fn extent(&self) -> TimeRange {

@@ -78,7 +78,7 @@ impl<'a> StateCursor<'a> {
     }
 
     /// Duration of the last state before the position after a timestamp.
-    pub(crate) fn behind(&self, date: i64) -> i64 {
+    pub(crate) fn duration_before(&self, date: i64) -> i64 {
         if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
     }
 }

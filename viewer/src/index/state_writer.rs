@@ -4,7 +4,7 @@
 use std::io;
 
 use super::assembly::value;
-use super::bit_fields::{SLACK, ordered, pack, width};
+use super::bit_fields::{SLACK, pack, sortable_timestamp, width};
 use super::builder::LaneStreams;
 use super::format::{BLOCK, LaneRecord, PageBytes};
 use super::overview::OverviewWriter;
@@ -53,7 +53,7 @@ pub(crate) fn write(
     if let Some(columns) = columns {
         columns.finish()?;
     }
-    let table = table.finish(out, ordered(last))?;
+    let table = table.finish(out, sortable_timestamp(last))?;
     let at = out.align()?;
     for value in values {
         out.write(&(*value as u32).to_le_bytes())?;
@@ -143,7 +143,7 @@ impl PendingStateBlock {
 
     fn push(&mut self, start: i64, end: i64, value: u64, detail: u64) {
         let time = end.wrapping_sub(start).cast_unsigned();
-        let row = [ordered(start), time, value, detail];
+        let row = [sortable_timestamp(start), time, value, detail];
         self.columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
         self.ends.push(end);
         if let Some(sum) = self.times.get_mut(value as usize) {
@@ -156,12 +156,12 @@ impl PendingStateBlock {
 
     /// Writes the block. `next` is the start of the next state, or the end of the last one.
     fn write(&mut self, table: &mut PackedTableWriter<COLUMNS>, out: &mut PageWriter, next: i64) -> io::Result<()> {
-        let starts = self.columns[0].iter().skip(1).copied().chain([ordered(next)]);
-        let gapless = self.ends.iter().zip(starts).all(|(&end, start)| ordered(end) == start);
+        let starts = self.columns[0].iter().skip(1).copied().chain([sortable_timestamp(next)]);
+        let gapless = self.ends.iter().zip(starts).all(|(&end, start)| sortable_timestamp(end) == start);
         if gapless {
             self.columns[1].fill(0);
         }
-        let span = self.columns[0].first().map_or(0, |&first| ordered(next).wrapping_sub(first));
+        let span = self.columns[0].first().map_or(0, |&first| sortable_timestamp(next).wrapping_sub(first));
         self.packed.clear();
         pack(&mut self.packed, self.within.drain(..), width(span));
         self.times.fill(0);

@@ -9,7 +9,7 @@
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{self, date, ordered};
+use super::bit_fields::{self, date, sortable_timestamp};
 use super::format::{BLOCK, LaneRecord};
 use super::image::IndexImage;
 use super::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
@@ -110,7 +110,7 @@ impl IndexTimeSums {
     }
 
     /// The values with a positive time.
-    pub(crate) fn nonzero(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
+    pub(crate) fn positive_times(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
         self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
     }
 }
@@ -170,20 +170,20 @@ impl<'a> IndexStateLane<'a> {
     pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<u64> {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_unless(from, |end| end <= from);
-        first..self.table.lower(first, ordered(to)).max(first)
+        first..self.table.lower(first, sortable_timestamp(to)).max(first)
     }
 
     /// States that touch a closed interval: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
-        let after = to.checked_add(1).map_or(self.len(), |after| self.table.lower(first, ordered(after)));
+        let after = to.checked_add(1).map_or(self.len(), |after| self.table.lower(first, sortable_timestamp(after)));
         first..after.max(first)
     }
 
     /// The last state that starts before a timestamp, or the next one if `before` is true for its
     /// end.
     fn first_unless(&self, date: i64, before: impl Fn(i64) -> bool) -> u64 {
-        let row = self.table.lower(0, ordered(date));
+        let row = self.table.lower(0, sortable_timestamp(date));
         let Some(last) = row.checked_sub(1) else { return row };
         let (block, index) = self.at(last);
         if index >= block.len || before(end(&block, index)) { row } else { last }

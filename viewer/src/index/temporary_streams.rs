@@ -103,11 +103,11 @@ pub(crate) struct TemporaryStreams {
 
 impl TemporaryStreams {
     pub(crate) fn new(room: &TemporarySpace) -> Self {
-        Self::holding(room, room.memory)
+        Self::with_memory(room, room.memory)
     }
 
     /// Streams that keep at most `most` bytes in memory.
-    pub(crate) fn holding(room: &TemporarySpace, most: usize) -> Self {
+    pub(crate) fn with_memory(room: &TemporarySpace, most: usize) -> Self {
         Self { room: room.clone(), file: None, end: 0, streams: Vec::new(), buffered: 0, most }
     }
 
@@ -169,7 +169,7 @@ impl TemporaryStreams {
     }
 
     /// Removes a whole stream, which any thread can then read.
-    pub(crate) fn take(&mut self, stream: usize) -> FinishedStream {
+    pub(crate) fn finish_stream(&mut self, stream: usize) -> FinishedStream {
         let stream = self.streams.get_mut(stream).map(std::mem::take).unwrap_or_default();
         self.buffered -= stream.buffer.len();
         FinishedStream { stream, file: self.file.clone() }
@@ -252,7 +252,7 @@ impl TemporaryStreamReader<'_> {
             self.fill(bit_fields::VARINT_BYTES)?;
         }
         let mut rest = &self.window[self.at..];
-        let number = bit_fields::take(&mut rest).unwrap_or(0);
+        let number = bit_fields::take_varint(&mut rest).unwrap_or(0);
         self.at = self.window.len() - rest.len();
         Ok(number)
     }

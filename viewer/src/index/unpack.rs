@@ -29,10 +29,10 @@ macro_rules! numbers {
 /// Unpacks [`BLOCK`] numbers of a width. It returns `false`, and may write some numbers, if there
 /// are not enough bytes or the width is not supported.
 pub(crate) fn block(bytes: &[u8], width: u8, out: &mut [u64; BLOCK]) -> bool {
-    by_width!(straight, width, bytes, out)
+    by_width!(copy_words, width, bytes, out)
 }
 
-fn straight<const BITS: usize>(bytes: &[u8], out: &mut [u64; BLOCK]) -> bool {
+fn copy_words<const BITS: usize>(bytes: &[u8], out: &mut [u64; BLOCK]) -> bool {
     let Some(bytes) = bytes.get(..BITS * BLOCK / 8 + SLACK) else { return false };
     numbers!(bytes, out, BITS;
         0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31

@@ -4,7 +4,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::bit_fields::{date, ordered};
+use super::bit_fields::{date, sortable_timestamp};
 use super::format::{BLOCK, LaneRecord};
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, TableBlock};
@@ -123,7 +123,8 @@ impl<'a> IndexVariableLane<'a> {
     /// timestamp.
     pub(crate) fn overlapping(&self, interval: TimeRange) -> Range<u64> {
         let from = interval.from.0;
-        let after = from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, ordered(after)));
+        let after =
+            from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, sortable_timestamp(after)));
         let mut first = after.saturating_sub(1);
         if after > 0 {
             let (life, _) = self.row(first);
@@ -131,7 +132,7 @@ impl<'a> IndexVariableLane<'a> {
                 first = after;
             }
         }
-        first..self.table.lower(first, ordered(interval.to.0)).max(first)
+        first..self.table.lower(first, sortable_timestamp(interval.to.0)).max(first)
     }
 
     /// At most `limit` samples of a range, in order.
@@ -160,7 +161,7 @@ impl<'a> IndexVariableLane<'a> {
     }
 
     /// Combines whole blocks, with the largest possible nodes.
-    fn whole(&self, blocks: Range<u64>) -> VariableNode {
+    fn whole_blocks(&self, blocks: Range<u64>) -> VariableNode {
         let (mut low, mut high, mut all) = (blocks.start, blocks.end, VariableNode::EMPTY);
         let (mut level, mut nodes) = (self.record.sums.at, self.table.blocks());
         while low < high {
@@ -214,15 +215,15 @@ impl<'a> SampleWalk<'a> {
     }
 
     /// Number of the block after the unpacked one; `None` if that is the last.
-    fn behind(&self) -> Option<u64> {
+    fn next_block(&self) -> Option<u64> {
         let behind = self.block.row / BLOCK as u64 + 1;
         (behind < self.lane.table.blocks()).then_some(behind)
     }
 
     /// Number of samples that begin before a timestamp. The timestamp must be in the unpacked
     /// block, or later; its block is then unpacked.
-    fn before(&mut self, date: u64) -> u64 {
-        if let Some(behind) = self.behind().filter(|_| self.block.next < date) {
+    fn samples_before(&mut self, date: u64) -> u64 {
+        if let Some(behind) = self.next_block().filter(|_| self.block.next < date) {
             self.load(self.lane.table.blocks_before(behind, date).saturating_sub(1).max(behind));
         }
         self.block.row + self.starts[..self.block.len].partition_point(|&start| start < date) as u64
@@ -240,7 +241,7 @@ impl<'a> SampleWalk<'a> {
         self.load(self.near / BLOCK as u64);
         // The last of several samples with the same timestamp counts.
         let started = match from.checked_add(1) {
-            Some(after) => self.before(ordered(after)),
+            Some(after) => self.samples_before(sortable_timestamp(after)),
             None => self.lane.table.rows(),
         };
         let mut first = started.saturating_sub(1);
@@ -254,7 +255,7 @@ impl<'a> SampleWalk<'a> {
             return None;
         }
         self.load(first / BLOCK as u64);
-        let (at, bound) = ((first % BLOCK as u64) as usize, ordered(to));
+        let (at, bound) = ((first % BLOCK as u64) as usize, sortable_timestamp(to));
         if at >= self.block.len || self.starts[at] >= bound {
             return None;
         }
@@ -263,22 +264,22 @@ impl<'a> SampleWalk<'a> {
         };
         let (begin, mut last) = (self.sample(at), None);
         let mut all = clipped(begin);
-        match self.behind().filter(|_| self.block.next < bound) {
+        match self.next_block().filter(|_| self.block.next < bound) {
             Some(behind) => {
-                all = all.join(self.direct(at + 1..self.block.len));
+                all = all.join(self.combine_samples(at + 1..self.block.len));
                 let number = self.lane.table.blocks_before(behind, bound).saturating_sub(1).max(behind);
-                all = all.join(self.lane.whole(behind..number));
+                all = all.join(self.lane.whole_blocks(behind..number));
                 self.load(number);
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
                 if let Some(before) = end.checked_sub(1) {
-                    all = all.join(self.direct(0..before));
+                    all = all.join(self.combine_samples(0..before));
                     last = Some(before);
                 }
             }
             None => {
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
                 if let Some(before) = end.checked_sub(1).filter(|&before| before > at) {
-                    all = all.join(self.direct(at + 1..before));
+                    all = all.join(self.combine_samples(at + 1..before));
                     last = Some(before);
                 }
             }
@@ -296,7 +297,7 @@ impl<'a> SampleWalk<'a> {
     }
 
     /// Combines whole samples of the block.
-    fn direct(&self, part: Range<usize>) -> VariableNode {
+    fn combine_samples(&self, part: Range<usize>) -> VariableNode {
         let (starts, values) = (self.starts.get(part.start..=part.end), self.values.get(part));
         let steps = starts.unwrap_or(&[]).windows(2).map(|edges| edges[1].wrapping_sub(edges[0]).cast_signed());
         let nodes =

@@ -112,14 +112,14 @@ impl CurrentTrace {
 
     /// The present source. A source that was returned before stays valid.
     #[must_use]
-    pub fn now(&self) -> TraceSnapshot {
+    pub fn snapshot(&self) -> TraceSnapshot {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The present source.
     #[must_use]
     pub fn source(&self) -> Arc<dyn TimelineSource> {
-        self.now().source
+        self.snapshot().source
     }
 
     /// Replaces the source by a newer one.

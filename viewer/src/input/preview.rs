@@ -42,14 +42,14 @@ impl<'a> PreviewSink<'a> {
 }
 
 /// The store of a simulation that is not at its end. Open entities end at the last timestamp.
-pub(crate) fn shown(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
+pub(crate) fn preview_store(mut simulation: Simulation) -> Arc<dyn TimelineSource> {
     simulation.pause();
     Arc::new(simulation.into_store())
 }
 
 fn put(glimpse: Simulation, current: &CurrentTrace) {
-    let standing = current.now().standing;
-    current.put(shown(glimpse), standing);
+    let standing = current.snapshot().standing;
+    current.put(preview_store(glimpse), standing);
 }
 
 impl PajeSink for PreviewSink<'_> {
@@ -99,7 +99,7 @@ mod tests {
     use tumit_paje::read::PajeReader;
     use tumit_paje::{PajeEvent, PajeSink};
 
-    use super::{FIRST, MOST, PreviewSink, shown};
+    use super::{FIRST, MOST, PreviewSink, preview_store};
     use crate::input::current::{CurrentTrace, TraceAvailability};
     use crate::query::{GlobalNanos, StateLaneId, TimelineSource as _};
     use crate::sim::Simulation;
@@ -127,7 +127,7 @@ mod tests {
         for at in 0..MOST + 10 {
             let time = GlobalNanos(at.cast_signed());
             peek.event(&PajeEvent::SetState { time, container, ty, value, extra: &[], source: None }).expect("memory");
-            let now = current.now();
+            let now = current.snapshot();
             if now.generation > seen.len() as u64 + 1 {
                 seen.push(at + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
@@ -138,6 +138,6 @@ mod tests {
         let doubling = std::iter::successors(Some(FIRST), |taken| Some(taken * 2)).take_while(|taken| *taken <= MOST);
         assert_eq!(seen, doubling.map(|taken| taken - before).collect::<Vec<_>>());
         assert!(peek.glimpse.is_none(), "no further operations are kept");
-        assert_eq!(shown(target).summary().states, MOST + 10);
+        assert_eq!(preview_store(target).summary().states, MOST + 10);
     }
 }

@@ -193,7 +193,7 @@ impl MixtureCell {
     }
 
     /// Keeps the `most` largest shares. The others are added to the rest.
-    pub fn keep(&mut self, most: usize) {
+    pub fn keep_largest(&mut self, most: usize) {
         self.rest += self.shares.iter().skip(most).map(|share| share.1).sum::<i64>();
         self.shares.truncate(most);
     }
@@ -373,7 +373,7 @@ mod tests {
             let found = cells.finish();
             prop_assert_eq!(&found, &expected);
             let mut kept = found.clone();
-            kept.iter_mut().for_each(|cell| cell.keep(3));
+            kept.iter_mut().for_each(|cell| cell.keep_largest(3));
             for (kept, whole) in kept.iter().zip(&found) {
                 prop_assert_eq!(&kept.shares[..], &whole.shares[..whole.shares.len().min(3)]);
                 prop_assert_eq!(kept.shares.iter().map(|share| share.1).sum::<i64>() + kept.rest,

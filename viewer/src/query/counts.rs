@@ -64,7 +64,7 @@ pub struct LinkCount {
 
 impl LinkCount {
     /// Creates a count of one link.
-    pub(crate) fn one(link: &LinkEntity, exponent: u8) -> Self {
+    pub(crate) fn of_link(link: &LinkEntity, exponent: u8) -> Self {
         let bin = |date: i64| date >> exponent.min(63);
         Self {
             start: link.start,
@@ -115,7 +115,7 @@ pub(crate) fn links(
     visit: &mut LinkVisitor<'_>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    each(ask, key, interval, |link| visit(&LinkCount::one(link, exponent)))
+    each(ask, key, interval, |link| visit(&LinkCount::of_link(link, exponent)))
 }
 
 /// Visits each entity of an interval once, stretch by stretch. `key` returns its number and the

@@ -150,7 +150,11 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
 ///   begin there;
 /// - an event: the states of its container at its timestamp, likewise;
 /// - a container: the states that refer to it.
-pub(crate) fn related(tables: &impl EntityLookup, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+pub(crate) fn related_entities(
+    tables: &impl EntityLookup,
+    id: EntityId,
+    limit: usize,
+) -> Result<Vec<EntityId>, QueryError> {
     let found = tables.find(id)?;
     let (from, to) = (found.life.from, found.life.to);
     let low = from.min(to);

@@ -22,11 +22,11 @@ pub(crate) struct LinkRow {
 
 impl LinkRow {
     /// The earlier timestamp.
-    pub(crate) fn low(&self) -> i64 {
+    pub(crate) fn earlier_timestamp(&self) -> i64 {
         self.start_time.min(self.end_time)
     }
 
     pub(crate) fn effective_end(&self) -> i64 {
-        effective_end(self.low(), self.start_time.max(self.end_time))
+        effective_end(self.earlier_timestamp(), self.start_time.max(self.end_time))
     }
 }

@@ -153,7 +153,7 @@ pub(crate) fn sweep(
 }
 
 /// The times of states that are not nested. Total and self time are equal.
-pub(crate) fn flat(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
+pub(crate) fn unnested_times(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
     let time = |(value, nanos): (ValueId, i64)| NestedTime { value, total: nanos.into(), self_time: nanos.into() };
     times.into_iter().map(time).collect()
 }

@@ -35,7 +35,7 @@ pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, a
 
 /// Sorts a list depth first and recomputes the depths. Siblings keep their order, and parents are
 /// given by id. Containers that are not connected to a root are removed.
-pub(crate) fn rebuilt(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
+pub(crate) fn rebuild_tree(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
     let mut children: FxHashMap<ContainerId, Vec<usize>> = FxHashMap::default();
     let mut stack: Vec<(usize, u32)> = Vec::new();
     for (at, info) in list.iter().enumerate() {

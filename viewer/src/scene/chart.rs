@@ -178,7 +178,7 @@ impl<'a> ChartContext<'a> {
             for strip in &row.strips {
                 let frame = OutlineRect::new(0.0, strip.y, self.view.width, strip.height);
                 if !matches!(strip.kind, StripKind::Events { .. }) {
-                    part.items.push(SceneItem::Rect(FilledRect::plain(frame, self.theme.track, 0.0)));
+                    part.items.push(SceneItem::Rect(FilledRect::decoration(frame, self.theme.track, 0.0)));
                 }
                 match &strip.kind {
                     StripKind::States { depths } => {

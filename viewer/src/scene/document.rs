@@ -221,7 +221,7 @@ impl DocumentPage<'_> {
                 self.options.width - 2.0 * MARGIN + 24.0,
                 bottom - rows[start].y + 1.0,
             );
-            items.push(SceneItem::Rect(FilledRect::plain(frame, self.theme.panel, 6.0)));
+            items.push(SceneItem::Rect(FilledRect::decoration(frame, self.theme.panel, 6.0)));
         }
         items
     }

@@ -152,7 +152,7 @@ fn label(context: &ChartContext<'_>, wanted: &LabelRequest, crossings: &[(f32, f
     if lies_over {
         // Covers the arrows.
         let plate = OutlineRect::new(middle - width / 2.0 - 2.0, state.frame.y, width + 4.0, state.frame.height);
-        out.push(SceneItem::Rect(FilledRect::plain(plate, context.color(state.value), 0.0)));
+        out.push(SceneItem::Rect(FilledRect::decoration(plate, context.color(state.value), 0.0)));
     }
     let at = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
     let mut item = SceneText::new(at, text, size, ink).anchored(TextAnchor::Middle);

@@ -123,7 +123,9 @@ impl StoreParts {
             marks.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.date(at), lane.date(at))));
         let last_sample =
             variables.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
-        let last_link = links.iter().filter_map(|table| table.rows.last().map(|row| (row.low(), row.low())));
+        let last_link = links
+            .iter()
+            .filter_map(|table| table.rows.last().map(|row| (row.earlier_timestamp(), row.earlier_timestamp())));
         let ends = last_state
             .chain(last_mark)
             .chain(last_sample)

@@ -18,7 +18,7 @@ pub(crate) struct StoreLinks {
 impl StoreLinks {
     /// Sorts and seals. Links of equal timestamp stay in the order of completion.
     pub(crate) fn new(ty: TypeId, base: u32, mut rows: Vec<LinkRow>) -> Self {
-        rows.sort_by_key(LinkRow::low);
+        rows.sort_by_key(LinkRow::earlier_timestamp);
         rows.shrink_to_fit();
         let spans = EndTree::new(rows.iter().map(LinkRow::effective_end).collect());
         Self { ty, base, rows, spans }
@@ -29,7 +29,7 @@ impl StoreLinks {
     }
 
     fn started(&self, interval: TimeRange) -> usize {
-        self.rows.partition_point(|row| row.low() < interval.to.0)
+        self.rows.partition_point(|row| row.earlier_timestamp() < interval.to.0)
     }
 
     /// Number of links that overlap an interval. O(log n).

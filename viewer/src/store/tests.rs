@@ -150,9 +150,9 @@ fn relations() {
     };
     let (work, wait, owner) = (states(1, 0)[0].id, states(1, 1)[0].id, states(2, 0)[0].id);
     let link = store.links(MESSAGE, span(0, 100), 9).unwrap().items[0].id;
-    assert_eq!(store.related(wait, 9).unwrap(), [EntityId::Container(ContainerId(2)), owner, link]);
-    assert_eq!(store.related(owner, 9).unwrap(), [wait, link]);
-    assert_eq!(store.related(link, 9).unwrap(), [owner, work, wait]);
+    assert_eq!(store.related_entities(wait, 9).unwrap(), [EntityId::Container(ContainerId(2)), owner, link]);
+    assert_eq!(store.related_entities(owner, 9).unwrap(), [wait, link]);
+    assert_eq!(store.related_entities(link, 9).unwrap(), [owner, work, wait]);
     let facts = store.facts(wait).unwrap();
     assert_eq!(facts.fields, [("waits for".to_owned(), "thread 2".to_owned())]);
     assert_eq!(facts.type_path, ["Thread", "Activity"]);

@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180, with LF), one table for all kinds of rows.
 
 use tumit_converter::convert::wall_clock;
-use tumit_paje::number_text::{float, integer, seconds, push_signed};
+use tumit_paje::number_text::{float, integer, push_signed, seconds};
 
 use super::columns::ExtraColumns;
 use super::details::{RowDetails, RowField, RowValue};

@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use tumit_paje::number_text::{seconds, push_signed, integer_value};
+use tumit_paje::number_text::{integer_value, push_signed, seconds};
 use tumit_paje::read::double_of_date;
 use tumit_paje::write::text_of_name;
 
@@ -120,8 +120,8 @@ fn decimals(date: f64, out: &mut Vec<u8>) {
 
 fn nine_decimals(number: f64, out: &mut Vec<u8>) {
     match integer_value(number) {
-        Some(whole) if integer_value != 0 || number.is_sign_positive() => {
-            push_signed(integer_value, out);
+        Some(whole) if whole != 0 || number.is_sign_positive() => {
+            push_signed(whole, out);
             out.extend_from_slice(b".000000000");
         }
         // The format of C's `printf`.

@@ -193,7 +193,7 @@ fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryEr
     for id in entities {
         assert_eq!(a.facts(id)?, b.facts(id)?);
         for limit in [4, 500] {
-            assert_eq!(a.related(id, limit)?, b.related(id, limit)?, "{id:?}");
+            assert_eq!(a.related_entities(id, limit)?, b.related_entities(id, limit)?, "{id:?}");
         }
     }
     assert!(b.facts(EntityId::State(counts.states as u32)).is_err());

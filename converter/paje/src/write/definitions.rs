@@ -126,10 +126,10 @@ impl EventOperation {
         }
         // Constants, because this runs for each event with fields.
         let room = match self {
-            Self::CreateContainer => const { beside(6) },
-            Self::SetState | Self::PushState | Self::NewEvent => const { beside(11) },
-            Self::ResetState => const { beside(RESET_STATE) },
-            Self::StartLink | Self::EndLink => const { beside(15) },
+            Self::CreateContainer => const { definition_index(6) },
+            Self::SetState | Self::PushState | Self::NewEvent => const { definition_index(11) },
+            Self::ResetState => const { definition_index(RESET_STATE) },
+            Self::StartLink | Self::EndLink => const { definition_index(15) },
         };
         room - if source { 2 } else { 0 }
     }

@@ -64,7 +64,9 @@ pub(crate) fn find(alone: &FitResult, exchanges: &[Vec<CoarseExchange>]) -> Vec<
     let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {
         for &CoarseExchange { a, b, t } in exchanges {
-            let date = |domain: usize, coarse: i64| difference(apply_correction(&alone.bends, domain, coarse), alone.span.start);
+            let date = |domain: usize, coarse: i64| {
+                difference(apply_correction(&alone.bends, domain, coarse), alone.span.start)
+            };
             let (asked, heard, answered, told) = (date(a, t[0]), date(b, t[1]), date(b, t[2]), date(a, t[3]));
             let early = |from: usize, sent: f64, to: usize, received: f64| {
                 let (ahead, behind) = (certain.at(from, sent).0, certain.at(to, received).1);

@@ -82,7 +82,11 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
                 (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
-            fit.oddities.extend(remove_outliers(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier { domain, kind, nanos }));
+            fit.oddities.extend(remove_outliers(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier {
+                domain,
+                kind,
+                nanos,
+            }));
             edge_bursts::correct_edges(offsets, fit.tick);
         }
         for offsets in &mut next {

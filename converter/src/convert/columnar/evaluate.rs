@@ -182,7 +182,12 @@ impl<'p> ColumnEvaluator<'p> {
 
     /// The values of the operations of a record type. Values of more than 32 bits are appended to
     /// `words`.
-    fn evaluate_values(&mut self, block: &TypeBlock<'_>, value: &ColumnarValue, words: &mut Vec<u64>) -> Option<OpValues> {
+    fn evaluate_values(
+        &mut self,
+        block: &TypeBlock<'_>,
+        value: &ColumnarValue,
+        words: &mut Vec<u64>,
+    ) -> Option<OpValues> {
         let start = words.len();
         Some(match value {
             ColumnarValue::Declared => OpValues::Same(0),

@@ -237,7 +237,7 @@ fn texts_repeat() {
         payload.extend(n.to_le_bytes());
         payload.extend([0; 4]);
         payload.extend([27, 0]);
-        payload.extend(b"a text that occurs in each record");
+        payload.extend(b"a text that comes each time");
         payload.extend([0; 7]);
     }
     assert!(round_trip(&payload).expect("smaller") < payload.len() / 20);

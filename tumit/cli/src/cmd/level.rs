@@ -236,7 +236,10 @@ mod tests {
     #[test]
     fn unknown_levels_get_help() {
         assert_eq!(unknown_level_message("AP", &[level("APP"), level("MPI")]), "no level `AP`; did you mean `APP`?");
-        assert_eq!(unknown_level_message("heat.zzz", &[level("APP"), level("MPI")]), "no level `heat.zzz`; it has APP, MPI");
+        assert_eq!(
+            unknown_level_message("heat.zzz", &[level("APP"), level("MPI")]),
+            "no level `heat.zzz`; it has APP, MPI"
+        );
         assert_eq!(unknown_level_message("APP", &[]), "no level `APP`; it has recorded no events of such a spec yet");
     }
 

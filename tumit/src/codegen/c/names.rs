@@ -34,7 +34,10 @@ impl CNames {
         let global = |name: &str| file_scope_name(&format!("{trace}_{}", identifier_characters(name)));
         let enums: Vec<_> = spec.enums.iter().map(|item| global(&item.name)).collect();
         let values = spec.enums.iter().map(|item| {
-            item.values.iter().map(|value| global(&format!("{}_{}", identifier_characters(&item.name), value.name))).collect()
+            item.values
+                .iter()
+                .map(|value| global(&format!("{}_{}", identifier_characters(&item.name), value.name)))
+                .collect()
         });
         let names = Self {
             values: values.collect(),

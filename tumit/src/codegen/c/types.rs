@@ -53,7 +53,9 @@ fn literal(value: &Expr) -> Option<String> {
         Expr::Float(number) if number.is_finite() => parenthesize_negative(format!("{number:?}")),
         // `HUGE_VAL` and `NAN` need `<math.h>`.
         Expr::Float(number) if number.is_nan() => "__builtin_nan(\"\")".into(),
-        Expr::Float(number) => parenthesize_negative(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" })),
+        Expr::Float(number) => {
+            parenthesize_negative(format!("{}__builtin_inf()", if *number < 0.0 { "-" } else { "" }))
+        }
         Expr::Bool(yes) => yes.to_string(),
         Expr::Text(pattern) => {
             let mut text = String::new();

@@ -60,7 +60,11 @@ impl<'a> FortranProcedure<'a> {
             .into_iter()
             .enumerate()
             .map(|(number, forms)| {
-                let name = if alone { public.to_owned() } else { names.unique_private_name(public, &(number + 1).to_string()) };
+                let name = if alone {
+                    public.to_owned()
+                } else {
+                    names.unique_private_name(public, &(number + 1).to_string())
+                };
                 (name, forms)
             })
             .collect();

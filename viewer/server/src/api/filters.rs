@@ -50,7 +50,8 @@ pub(crate) async fn typed(State(app): State<Arc<AppState>>, Query(ask): Query<Dr
 
 /// Converts expressions of a file of version 1 to the current language.
 pub(crate) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
-    let today = |text: &String| FilterExpr::migrated(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
+    let today =
+        |text: &String| FilterExpr::parse_any_version(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
     let needs_two = |text: &String| text.parse::<FilterExpr>().is_ok_and(|filter| !filter.is_version_1());
     let version = if texts.iter().any(needs_two) { 2 } else { 1 };
     Json(json!({ "filters": texts.iter().map(today).collect::<Vec<_>>(), "version": version }))

@@ -50,7 +50,12 @@ fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<C
 }
 
 /// Makes several queries for a few entities each, not one for all. Each query starts farther away.
-fn find_neighbour(source: &dyn TimelineSource, id: EntityId, back: bool, same: bool) -> Result<Option<EntityId>, RequestError> {
+fn find_neighbour(
+    source: &dyn TimelineSource,
+    id: EntityId,
+    back: bool,
+    same: bool,
+) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
     let Some((line, own)) = line_of(source, id, &facts)? else { return Ok(None) };
     let fits = |item: &LineItem| !same || item.2 == own.2;

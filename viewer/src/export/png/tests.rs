@@ -33,7 +33,7 @@ fn row(number: u16) -> Vec<SceneItem> {
         .collect::<crate::scene::MixtureColumns<u16>>();
     let points: Vec<(f32, f32)> = (0..20_u8).map(|at| (f32::from(at) * 9.7, y + f32::from(at * 7 % 13))).collect();
     vec![
-        SceneItem::Rect(FilledRect::plain(frame(x, 61.7), RgbColor { red: 9, green: 99, blue: 199 }, 3.0)),
+        SceneItem::Rect(FilledRect::decoration(frame(x, 61.7), RgbColor { red: 9, green: 99, blue: 199 }, 3.0)),
         SceneItem::Cells(SceneCells {
             frame: frame(200.0, 80.0),
             palette: vec![paint(number).color, paint(number + 1).color],

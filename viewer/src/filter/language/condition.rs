@@ -47,16 +47,16 @@ impl Condition {
     /// One of these conditions holds. A single condition is returned unchanged.
     #[must_use]
     pub fn or(all: Vec<Self>) -> Self {
-        Self::single(all).unwrap_or_else(Self::Or)
+        Self::exactly_one(all).unwrap_or_else(Self::Or)
     }
 
     /// All of these conditions hold. A single condition is returned unchanged.
     #[must_use]
     pub fn and(all: Vec<Self>) -> Self {
-        Self::single(all).unwrap_or_else(Self::And)
+        Self::exactly_one(all).unwrap_or_else(Self::And)
     }
 
-    fn single(mut all: Vec<Self>) -> Result<Self, Vec<Self>> {
+    fn exactly_one(mut all: Vec<Self>) -> Result<Self, Vec<Self>> {
         match all.pop() {
             Some(one) if all.is_empty() => Ok(one),
             last => {
@@ -136,13 +136,13 @@ impl ResolvedCondition {
             Self::Field(_) => None,
             Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),
             Self::Not(one) => one.by_ends(ends).map(|fits| !fits),
-            Self::And(all) => Self::joined(all, ends, false),
-            Self::Or(all) => Self::joined(all, ends, true),
+            Self::And(all) => Self::join_parts(all, ends, false),
+            Self::Or(all) => Self::join_parts(all, ends, true),
         }
     }
 
     /// One part with the value `decisive` decides. Otherwise all parts must be known.
-    fn joined(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
+    fn join_parts(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
         for one in all {
             match one.by_ends(ends) {
@@ -205,8 +205,8 @@ impl FieldTest {
         };
         let numbers = found.trim().parse::<f64>().ok().zip(operand.as_str().trim().parse::<f64>().ok());
         match numbers {
-            Some((a, b)) => comparison.holds(&a, &b),
-            None => comparison.holds(&found, &operand.as_str()),
+            Some((a, b)) => comparison.is_true(&a, &b),
+            None => comparison.is_true(&found, &operand.as_str()),
         }
     }
 }

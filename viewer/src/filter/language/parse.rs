@@ -76,7 +76,7 @@ fn read(text: &str, grammar: FilterVersion) -> Result<FilterExpr, FilterError> {
     let mut reader = FilterReader::new(text, grammar)?;
     let filter = reader.filter()?;
     if reader.at < reader.tokens.len() {
-        return Err(reader.expected("nothing more"));
+        return Err(reader.expected_error("nothing more"));
     }
     Ok(filter)
 }
@@ -122,7 +122,7 @@ impl<'a> FilterReader<'a> {
         }
     }
 
-    fn expected(&self, expected: impl Into<Box<str>>) -> FilterError {
+    fn expected_error(&self, expected: impl Into<Box<str>>) -> FilterError {
         let found = match self.token() {
             None => "the end".to_owned(),
             Some(FilterToken::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
@@ -147,7 +147,7 @@ impl<'a> FilterReader<'a> {
     }
 
     /// Consumes a keyword if it is the next token.
-    fn take(&mut self, keyword: &'static str) -> bool {
+    fn accept_keyword(&mut self, keyword: &'static str) -> bool {
         self.could_be([ExpectedToken::Word(keyword)]);
         let there = self.word() == Some(keyword);
         self.at += usize::from(there);
@@ -155,7 +155,7 @@ impl<'a> FilterReader<'a> {
     }
 
     fn need(&mut self, keyword: &'static str) -> Result<(), FilterError> {
-        if self.take(keyword) { Ok(()) } else { Err(self.expected(format!("`{keyword}`"))) }
+        if self.accept_keyword(keyword) { Ok(()) } else { Err(self.expected_error(format!("`{keyword}`"))) }
     }
 
     /// Reads a name: the words up to a comma, a comparison or a keyword.
@@ -180,7 +180,7 @@ impl<'a> FilterReader<'a> {
     }
 
     fn name(&mut self, what: &'static str) -> Result<String, FilterError> {
-        self.name_if(what).ok_or_else(|| self.expected(what))
+        self.name_if(what).ok_or_else(|| self.expected_error(what))
     }
 
     fn pattern(&mut self, what: &'static str) -> Result<NamePattern, FilterError> {
@@ -204,17 +204,17 @@ impl<'a> FilterReader<'a> {
     fn patterns(&mut self, what: &'static str) -> Result<NamePatterns, FilterError> {
         let before = self.at;
         let all = self.patterns_if(what)?;
-        if self.at == before { Err(self.expected(what)) } else { Ok(all) }
+        if self.at == before { Err(self.expected_error(what)) } else { Ok(all) }
     }
 
     fn of(&mut self) -> Result<Option<NamePattern>, FilterError> {
-        if self.take("of") { self.pattern("the name of a type").map(Some) } else { Ok(None) }
+        if self.accept_keyword("of") { self.pattern("the name of a type").map(Some) } else { Ok(None) }
     }
 
     fn compare(&mut self) -> Result<Comparison, FilterError> {
         self.could_be(COMPARISONS.map(ExpectedToken::Word));
         let Some(&FilterToken::Compare(comparison)) = self.token() else {
-            return Err(self.expected("one of =, !=, <, <=, >, >=, ~, !~"));
+            return Err(self.expected_error("one of =, !=, <, <=, >, >=, ~, !~"));
         };
         self.at += 1;
         Ok(comparison)
@@ -245,72 +245,74 @@ impl<'a> FilterReader<'a> {
                 let ty = self.pattern("the name of a container type")?;
                 self.need("by")?;
                 let measure = self.measure()?;
-                let first = self.take("descending");
-                let by = OrderKey { measure, during: self.during()? };
-                FilterExpr::Sort { ty, by, descending: first || self.take("descending") }
+                let first = self.accept_keyword("descending");
+                let by = OrderKey { measure, during: self.parse_time_range()? };
+                FilterExpr::Sort { ty, by, descending: first || self.accept_keyword("descending") }
             }
             "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
             "best" | "least" => {
                 self.could_be([ExpectedToken::Named("a number of containers")]);
                 let number = self.word().and_then(|word| word.parse().ok());
-                let number = number.ok_or_else(|| self.expected("a number of containers"))?;
+                let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
                 self.at += 1;
                 let ty = self.pattern("the name of a container type")?;
                 self.need("by")?;
-                let by = OrderKey { measure: self.measure()?, during: self.during()? };
+                let by = OrderKey { measure: self.measure()?, during: self.parse_time_range()? };
                 FilterExpr::Best { number, ty, by, lowest: verb == "least" }
             }
             "keep" => {
                 let ty = self.pattern("the name of a container type")?;
                 self.need("with")?;
-                let by = OrderKey { measure: self.measure()?, during: self.during()? };
+                let by = OrderKey { measure: self.measure()?, during: self.parse_time_range()? };
                 let comparison = self.compare()?;
                 let number = self.number(by.measure.is_time())?;
                 FilterExpr::Having { ty, by, comparison, number }
             }
             "color" | "colour" => {
                 self.could_be([ExpectedToken::Named("a colour such as #d62728")]);
-                let color = self.word().and_then(color).ok_or_else(|| self.expected("a colour such as #d62728"))?;
+                let color =
+                    self.word().and_then(color).ok_or_else(|| self.expected_error("a colour such as #d62728"))?;
                 self.at += 1;
-                let (values, of) = self.dressed("the name of a value", "the name of a type")?;
+                let (values, of) = self.parse_style("the name of a value", "the name of a type")?;
                 FilterExpr::Color { values, of, color }
             }
             "shape" => {
                 self.could_be(MarkShape::ALL.map(|shape| ExpectedToken::Word(shape.name())));
                 let shape = self.word().and_then(|word| word.parse().ok());
-                let shape = shape.ok_or_else(|| self.expected(one_of(&MarkShape::ALL.map(MarkShape::name))))?;
+                let shape =
+                    shape.ok_or_else(|| self.expected_error(alternatives(&MarkShape::ALL.map(MarkShape::name))))?;
                 self.at += 1;
-                let (values, of) = self.dressed("the name of a value of events", "the name of a type of events")?;
+                let (values, of) = self.parse_style("the name of a value of events", "the name of a type of events")?;
                 FilterExpr::Shape { values, of, shape }
             }
             "size" => {
                 self.could_be([ExpectedToken::Named("a size such as 1.5")]);
                 let size = self.word().and_then(|word| word.parse().ok()).and_then(DrawStyle::checked_size);
-                let size = size.ok_or_else(|| self.expected("a size such as 1.5, above 0"))?;
+                let size = size.ok_or_else(|| self.expected_error("a size such as 1.5, above 0"))?;
                 self.at += 1;
-                let (values, of) = self.dressed("the name of a value", "the name of a type")?;
+                let (values, of) = self.parse_style("the name of a value", "the name of a type")?;
                 FilterExpr::Size { values, of, size }
             }
             "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;
-                return Err(self.expected(one_of(&VERBS)));
+                return Err(self.expected_error(alternatives(&VERBS)));
             }
         })
     }
 
     /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in
     /// error messages.
-    fn dressed(
+    fn parse_style(
         &mut self,
         values: &'static str,
         types: &'static str,
     ) -> Result<(NamePatterns, Option<NamePattern>), FilterError> {
         let before = self.at;
         let values = self.patterns_if(values)?;
-        let of = if self.take("of") { Some(self.pattern(types)?) } else { None };
+        let of = if self.accept_keyword("of") { Some(self.pattern(types)?) } else { None };
         if self.at == before {
-            return Err(self.expected("the name of a value, or `of` and the name of a type"));
+            return Err(self.expected_error("the name of a value, or `of` and the name of a type"));
         }
         Ok((values, of))
     }
@@ -318,7 +320,7 @@ impl<'a> FilterReader<'a> {
     fn selection(&mut self, keep: SelectionEffect) -> Result<FilterExpr, FilterError> {
         self.could_be(SELECTIONS.map(ExpectedToken::Word));
         let Some(what) = self.word().map(str::to_owned) else {
-            return Err(self.expected(one_of(&SELECTIONS)));
+            return Err(self.expected_error(alternatives(&SELECTIONS)));
         };
         self.at += 1;
         Ok(match what.as_str() {
@@ -340,14 +342,14 @@ impl<'a> FilterReader<'a> {
                 let comparison = self.compare()?;
                 if matches!(comparison, Comparison::Like | Comparison::Unlike) {
                     self.at -= 1;
-                    return Err(self.expected("one of =, !=, <, <=, >, >="));
+                    return Err(self.expected_error("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
                 FilterExpr::Duration { keep, comparison, nanos, of: self.of()? }
             }
             _ => {
                 self.at -= 1;
-                return Err(self.expected(one_of(&SELECTIONS)));
+                return Err(self.expected_error(alternatives(&SELECTIONS)));
             }
         })
     }
@@ -355,7 +357,7 @@ impl<'a> FilterReader<'a> {
     fn reduction(&mut self, operation: ReduceOperation) -> Result<FilterExpr, FilterError> {
         let mut end = None;
         for (word, which) in AssignedEndpoint::ALL {
-            if self.grammar == FilterVersion::Two && end.is_none() && self.take(word) {
+            if self.grammar == FilterVersion::Two && end.is_none() && self.accept_keyword(word) {
                 end = Some(which);
             }
         }
@@ -366,12 +368,12 @@ impl<'a> FilterReader<'a> {
         self.need("per")?;
         let per = self.pattern("the name of a container type")?;
         let (mut form, mut name) = (ReductionForm::Variable, None);
-        if self.take("into") {
-            let has_form = if self.take("state") {
+        if self.accept_keyword("into") {
+            let has_form = if self.accept_keyword("state") {
                 form = ReductionForm::State;
                 true
             } else {
-                self.take("variable")
+                self.accept_keyword("variable")
             };
             name = match self.grammar {
                 FilterVersion::Two if !has_form => Some(self.name("a name for the result")?),
@@ -393,7 +395,7 @@ impl<'a> FilterReader<'a> {
                 let edge = self.number(lasting)?;
                 if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
                     self.at -= 1;
-                    return Err(self.expected(format!("at most {MAX_CLASSES} numbers in increasing order")));
+                    return Err(self.expected_error(format!("at most {MAX_CLASSES} numbers in increasing order")));
                 }
                 edges.push(edge);
                 self.could_be([ExpectedToken::Word(",")]);
@@ -422,9 +424,9 @@ impl<'a> FilterReader<'a> {
             "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
             "self" => {
                 self.could_be(["time", "share"].map(ExpectedToken::Word));
-                let is_time = self.take("time");
-                if !is_time && !self.take("share") {
-                    return Err(self.expected("time or share, such as in: self time Wait of Activity"));
+                let is_time = self.accept_keyword("time");
+                if !is_time && !self.accept_keyword("share") {
+                    return Err(self.expected_error("time or share, such as in: self time Wait of Activity"));
                 }
                 let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
                 if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
@@ -439,7 +441,7 @@ impl<'a> FilterReader<'a> {
             "max" => self.of_field(ReduceOperation::Max)?,
             _ => {
                 self.at -= usize::from(!word.is_empty());
-                return Err(self.expected(one_of(&MEASURES)));
+                return Err(self.expected_error(alternatives(&MEASURES)));
             }
         })
     }
@@ -456,15 +458,15 @@ impl<'a> FilterReader<'a> {
                 ReduceOperation::Mean => Measure::Mean { of: self.of_variable()? },
                 ReduceOperation::Min => Measure::Min { of: self.of_variable()? },
                 ReduceOperation::Max => Measure::Max { of: self.of_variable()? },
-                ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected("the name of a field")),
+                ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected_error("the name of a field")),
             });
         };
         self.need("of")?;
         Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
     }
 
-    fn during(&mut self) -> Result<Option<OpenTimeRange>, FilterError> {
-        if self.take("in") { self.part().map(Some) } else { Ok(None) }
+    fn parse_time_range(&mut self) -> Result<Option<OpenTimeRange>, FilterError> {
+        if self.accept_keyword("in") { self.part().map(Some) } else { Ok(None) }
     }
 
     fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
@@ -501,13 +503,13 @@ impl<'a> FilterReader<'a> {
         let text = self.name("a number")?;
         text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
             self.at -= 1;
-            self.expected("a number")
+            self.expected_error("a number")
         })
     }
 }
 
 /// Joins words for a sentence: `a, b or c`.
-fn one_of(words: &[&str]) -> String {
+fn alternatives(words: &[&str]) -> String {
     match words {
         [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
         _ => words.concat(),

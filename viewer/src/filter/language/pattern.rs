@@ -25,7 +25,7 @@ impl NamePattern {
 
     /// A pattern that matches everything.
     #[must_use]
-    pub fn any() -> Self {
+    pub fn match_all() -> Self {
         Self("*".to_owned())
     }
 
@@ -71,14 +71,14 @@ impl NamePatterns {
     #[must_use]
     pub fn new(mut patterns: Vec<NamePattern>) -> Self {
         if patterns.is_empty() {
-            patterns.push(NamePattern::any());
+            patterns.push(NamePattern::match_all());
         }
         Self(patterns)
     }
 
     /// One pattern that matches everything.
     #[must_use]
-    pub fn any() -> Self {
+    pub fn match_all() -> Self {
         Self::new(Vec::new())
     }
 
@@ -114,7 +114,7 @@ impl NamePatterns {
             let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
                 let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
-                return Err(FilterError::nothing(what, pattern, &names));
+                return Err(FilterError::no_match(what, pattern, &names));
             }
         }
         Ok(all.iter().zip(found).filter(|(_, found)| *found).map(|((id, _), _)| *id).collect())
@@ -153,7 +153,7 @@ const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
     pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
-        let error = Self::nothing("field of these types", &NamePattern::new(field), known);
+        let error = Self::no_match("field of these types", &NamePattern::new(field), known);
         let Self::Nothing { what, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
@@ -166,7 +166,7 @@ impl FilterError {
         Self::Nothing { what, pattern, help, example: example.into() }
     }
 
-    pub(crate) fn nothing(what: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
+    pub(crate) fn no_match(what: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
         for name in names {

@@ -60,7 +60,7 @@ pub(crate) fn apply(
         fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
-        FieldClasses::found(inner.as_ref(), field, &types)?
+        FieldClasses::from_sample(inner.as_ref(), field, &types)?
     } else {
         FieldClasses::between(edges.to_vec())
     };
@@ -68,7 +68,7 @@ pub(crate) fn apply(
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
-        let mut named = classes.named(field);
+        let mut named = classes.names_and_colors(field);
         // Every entity has a duration, so the last class, for entities without the field, is
         // removed.
         named.truncate(named.len() - usize::from(lasting));
@@ -118,7 +118,7 @@ impl ClassifySource {
 }
 
 impl FilterLayer for ClassifySource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
@@ -126,7 +126,7 @@ impl FilterLayer for ClassifySource {
         Arc::clone(&self.model)
     }
 
-    fn keeps(&self, ty: TypeId) -> bool {
+    fn keeps_entities(&self, ty: TypeId) -> bool {
         self.first(ty).is_none()
     }
 
@@ -139,7 +139,7 @@ impl FilterLayer for ClassifySource {
                 continue;
             };
             let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner(), lane, interval, |state| {
+            walk::states(self.inner_source(), lane, interval, |state| {
                 of.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;
@@ -208,6 +208,6 @@ impl FilterLayer for ClassifySource {
             return true;
         }
         let ty = self.model.values.get(value.index()).map(|value| value.ty);
-        ty.is_none_or(|ty| self.keeps(ty)) && self.inner.shows(value)
+        ty.is_none_or(|ty| self.keeps_entities(ty)) && self.inner.shows(value)
     }
 }

@@ -19,7 +19,7 @@ struct ColorSource {
 }
 
 impl FilterLayer for ColorSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
@@ -27,7 +27,7 @@ impl FilterLayer for ColorSource {
         Arc::clone(&self.model)
     }
 
-    fn keeps(&self, _: TypeId) -> bool {
+    fn keeps_entities(&self, _: TypeId) -> bool {
         true
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn paint(
     color: RgbColor,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = named(&model, patterns, of, false)?;
+    let (types, values) = selected_values(&model, patterns, of, false)?;
     for ty in types {
         model.types[ty.index()].color = Some(color);
     }
@@ -60,7 +60,7 @@ pub(crate) fn dress(
     look: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = named(&model, patterns, of, look.shape.is_some())?;
+    let (types, values) = selected_values(&model, patterns, of, look.shape.is_some())?;
     for ty in types {
         let ty = &mut model.types[ty.index()];
         ty.look = look.or(ty.look);
@@ -73,7 +73,7 @@ pub(crate) fn dress(
 }
 
 /// The selected types and values. There are no types if only some of their values are selected.
-fn named(
+fn selected_values(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
@@ -95,7 +95,7 @@ fn named(
 }
 
 /// Makes all values grey except these.
-pub(crate) fn bright(
+pub(crate) fn highlight_values(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,

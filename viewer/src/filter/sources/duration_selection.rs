@@ -38,12 +38,12 @@ impl EntityPredicate for DurationSource {
         self.touched.get(ty.index()).copied().unwrap_or(false)
     }
 
-    fn quick(&self, _: ValueId, nanos: i64) -> Option<bool> {
-        Some(self.comparison.holds(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only))
+    fn passes_by_value(&self, _: ValueId, nanos: i64) -> Option<bool> {
+        Some(self.comparison.is_true(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only))
     }
 
     fn facts(&self, facts: &EntityFacts, _: TypeId, _: &TypeModel) -> bool {
         let nanos = facts.life.to.0.saturating_sub(facts.life.from.0);
-        self.comparison.holds(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only)
+        self.comparison.is_true(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) trait EntityPredicate: Send + Sync {
 
     /// Whether an entity passes, given its value and duration in nanoseconds, which lists contain.
     /// `None` if these do not suffice.
-    fn quick(&self, value: ValueId, nanos: i64) -> Option<bool> {
+    fn passes_by_value(&self, value: ValueId, nanos: i64) -> Option<bool> {
         let _ = nanos;
         self.value(value)
     }
@@ -73,7 +73,7 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
     }
 
     fn passes(&self, id: EntityId, ty: TypeId, value: ValueId, nanos: i64) -> Result<bool, QueryError> {
-        match self.pick.quick(value, nanos) {
+        match self.pick.passes_by_value(value, nanos) {
             Some(passes) => Ok(passes),
             None => Ok(self.pick.facts(&self.inner.facts(id)?, ty, &self.model)),
         }
@@ -226,11 +226,11 @@ pub(crate) fn check(interval: TimeRange, columns: u32) -> Result<(), QueryError>
 }
 
 impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn keeps(&self, ty: TypeId) -> bool {
+    fn keeps_entities(&self, ty: TypeId) -> bool {
         !self.pick.touches(ty)
     }
 
@@ -258,7 +258,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
                 continue;
             }
             let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner(), lane, interval, |state| {
+            walk::states(self.inner_source(), lane, interval, |state| {
                 if self.state(lane.ty, state)? {
                     of.add(state.value, state.life);
                 }
@@ -279,7 +279,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.states(lane, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::states(self.inner(), lane, interval, |state| {
+        walk::states(self.inner_source(), lane, interval, |state| {
             found.add(state, self.state(lane.ty, state)?);
             Ok(())
         })?;
@@ -297,7 +297,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.events(container, ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::events(self.inner(), (container, ty), interval, |mark| {
+        walk::events(self.inner_source(), (container, ty), interval, |mark| {
             found.add(mark, self.passes(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
@@ -309,7 +309,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::links(self.inner(), ty, interval, |link| {
+        walk::links(self.inner_source(), ty, interval, |link| {
             found.add(link, self.link(ty, link)?);
             Ok(())
         })?;
@@ -363,7 +363,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = self.inner.related(id, limit.saturating_mul(4))?;
+        let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)

@@ -80,11 +80,11 @@ pub(crate) fn apply(
         end = if top { tree::end(&list, at) } else { end };
         top
     });
-    Ok(made(inner, vec![GroupPlan { name: name.to_owned(), members }])?)
+    Ok(make_groups(inner, vec![GroupPlan { name: name.to_owned(), members }])?)
 }
 
 /// Makes groups. No container may be in two groups, and none may lie below another one in a group.
-pub(crate) fn made(
+pub(crate) fn make_groups(
     inner: &Arc<dyn TimelineSource>,
     plans: Vec<GroupPlan>,
 ) -> Result<Arc<dyn TimelineSource>, QueryError> {
@@ -115,7 +115,7 @@ pub(crate) fn made(
             }
         }
     }
-    let list = tree::rebuilt(grouped);
+    let list = tree::rebuild_tree(grouped);
     let mut source = GroupSource {
         model: inner.model(),
         free: inner.free_numbers(),
@@ -169,7 +169,7 @@ impl GroupSource {
 
     /// The inner containers that a group represents; empty for other containers. It is an error for
     /// members, because they are no longer visible.
-    fn behind(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
+    fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
         match self.groups.get(&container) {
             Some(group) => Ok(&group.members),
             None if self.of.contains_key(&container) => Err(QueryError::Unknown { what: "container" }),
@@ -179,7 +179,7 @@ impl GroupSource {
 
     /// Cells of the sum of lanes, computed with 128 bits. If the `full` nanoseconds of a cell
     /// exceed 64 bits, times are scaled so that `full` becomes [`i64::MAX`].
-    fn wide(
+    fn wide_cells(
         &self,
         lanes: &[StateLaneId],
         interval: TimeRange,
@@ -273,7 +273,7 @@ fn merged<T>(
 }
 
 impl FilterLayer for GroupSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
@@ -286,7 +286,7 @@ impl FilterLayer for GroupSource {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        match self.behind(container) {
+        match self.members_of(container) {
             Ok([]) => self.inner.depths(container, ty),
             Ok(members) => members.iter().map(|member| self.inner.depths(member.id, ty)).max().unwrap_or(0),
             Err(_) => 0,
@@ -296,7 +296,7 @@ impl FilterLayer for GroupSource {
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
-            let members = self.behind(lane.container)?;
+            let members = self.members_of(lane.container)?;
             if members.is_empty() {
                 cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
                 continue;
@@ -306,7 +306,7 @@ impl FilterLayer for GroupSource {
             let long = (i128::from(interval.to.0) - i128::from(interval.from.0)) / i128::from(columns.max(1)) + 1;
             if members.len() as i128 * long > i128::from(i64::MAX) {
                 let full = query::weight(self, lane.container, lane.ty) as i128 * long;
-                cells.extend(self.wide(&within, interval, columns, full)?);
+                cells.extend(self.wide_cells(&within, interval, columns, full)?);
                 continue;
             }
             let mut sums = vec![MixtureCell::default(); columns as usize];
@@ -334,7 +334,7 @@ impl FilterLayer for GroupSource {
         ty: TypeId,
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        let members = self.behind(container)?;
+        let members = self.members_of(container)?;
         if members.is_empty() {
             return self.inner.nested_times(container, ty, interval);
         }
@@ -351,7 +351,7 @@ impl FilterLayer for GroupSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        match self.behind(lane.container)? {
+        match self.members_of(lane.container)? {
             [] => self.inner.states(lane, interval, limit),
             members => {
                 let of = |member: &ContainerInfo| {
@@ -369,7 +369,7 @@ impl FilterLayer for GroupSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        match self.behind(container)? {
+        match self.members_of(container)? {
             [] => self.inner.events(container, ty, interval, limit),
             members => {
                 let of = |member: &ContainerInfo| self.inner.events(member.id, ty, interval, limit);
@@ -394,7 +394,7 @@ impl FilterLayer for GroupSource {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        let members = self.behind(container)?;
+        let members = self.members_of(container)?;
         if members.is_empty() {
             return self.inner.event_counts(container, ty, interval, columns, most);
         }
@@ -428,7 +428,7 @@ impl FilterLayer for GroupSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        let members = self.behind(container)?;
+        let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
             crate::filter::sources::entity_filter::check(interval, 1)?;
             let (total, pieces) = sum.steps.overlapping(interval, limit)?;
@@ -450,7 +450,7 @@ impl FilterLayer for GroupSource {
         interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        let members = self.behind(container)?;
+        let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
             crate::filter::sources::entity_filter::check(interval, columns)?;
             return sum.steps.columns(interval, columns);
@@ -465,14 +465,14 @@ impl FilterLayer for GroupSource {
             return self.inner.range(ty);
         }
         // Members that were summed are no longer visible, so the inner range does not apply.
-        self.ranges.of(ty, || variable_range::over(self, &self.list, ty, self.inner.extent()))
+        self.ranges.of(ty, || variable_range::value_range(self, &self.list, ty, self.inner.extent()))
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         match id {
             EntityId::Container(container) => {
                 let Some(group) = self.groups.get(&container) else {
-                    self.behind(container)?;
+                    self.members_of(container)?;
                     let mut facts = self.inner.facts(id)?;
                     facts.container_path = self.path(container);
                     return Ok(facts);
@@ -495,7 +495,7 @@ impl FilterLayer for GroupSource {
             }
             _ => {
                 let mut facts = self.inner.facts(id)?;
-                if matches!(id, EntityId::Sample(_)) && self.summed(&facts) {
+                if matches!(id, EntityId::Sample(_)) && self.is_summed_sample(&facts) {
                     return Err(QueryError::Unknown { what: "sample" });
                 }
                 let member = facts.container_path.last().cloned();
@@ -513,18 +513,18 @@ impl FilterLayer for GroupSource {
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = match id {
-            EntityId::Container(container) => match self.behind(container)? {
-                [] => self.inner.related(id, limit)?,
+            EntityId::Container(container) => match self.members_of(container)? {
+                [] => self.inner.related_entities(id, limit)?,
                 members => {
                     let mut all = Vec::new();
                     for member in members {
-                        all.extend(self.inner.related(EntityId::Container(member.id), limit)?);
+                        all.extend(self.inner.related_entities(EntityId::Container(member.id), limit)?);
                     }
                     all
                 }
             },
             EntityId::Sample(number) if self.facts_of_sum(number).is_some() => Vec::new(),
-            _ => self.inner.related(id, limit)?,
+            _ => self.inner.related_entities(id, limit)?,
         };
         for id in &mut related {
             if let EntityId::Container(container) = id {
@@ -556,7 +556,7 @@ impl FilterLayer for GroupSource {
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        let members = self.behind(lane.container)?;
+        let members = self.members_of(lane.container)?;
         if members.is_empty() {
             return self.inner.is_dense(lane, interval, most);
         }
@@ -575,7 +575,7 @@ impl FilterLayer for GroupSource {
 
 impl GroupSource {
     /// Whether these are the facts of a sample that is part of a sum.
-    fn summed(&self, facts: &EntityFacts) -> bool {
+    fn is_summed_sample(&self, facts: &EntityFacts) -> bool {
         let group = self.group_of(facts.container);
         let ty = crate::filter::sources::entity_filter::type_of(&self.model, facts);
         ty.is_some_and(|ty| self.sum(group, ty).is_some())

@@ -70,15 +70,15 @@ impl HideSource {
     }
 
     /// Whether a type is hidden; an error if the container is hidden.
-    fn nothing(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
+    fn is_type_hidden(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
         if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { what: "container" }) }
     }
 
     /// The lanes that are not hidden.
-    fn shown(&self, lanes: &[StateLaneId]) -> Result<Vec<StateLaneId>, QueryError> {
+    fn visible_lanes(&self, lanes: &[StateLaneId]) -> Result<Vec<StateLaneId>, QueryError> {
         let mut shown = Vec::with_capacity(lanes.len());
         for lane in lanes {
-            if !self.nothing(lane.container, lane.ty)? {
+            if !self.is_type_hidden(lane.container, lane.ty)? {
                 shown.push(*lane);
             }
         }
@@ -95,7 +95,7 @@ impl HideSource {
         let date = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
         let mut found = false;
-        walk::links(self.inner(), ty, instant, |link| {
+        walk::links(self.inner_source(), ty, instant, |link| {
             found |= link.id == id && self.joins(link.start, link.end);
             Ok(())
         })?;
@@ -109,7 +109,7 @@ pub(crate) fn none<T>() -> EntityList<T> {
 }
 
 impl FilterLayer for HideSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
@@ -122,7 +122,7 @@ impl FilterLayer for HideSource {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        if matches!(self.nothing(container, ty), Ok(false)) { self.inner.depths(container, ty) } else { 0 }
+        if matches!(self.is_type_hidden(container, ty), Ok(false)) { self.inner.depths(container, ty) } else { 0 }
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
@@ -137,7 +137,7 @@ impl FilterLayer for HideSource {
         most: usize,
     ) -> Result<MixtureCells, QueryError> {
         crate::filter::sources::entity_filter::check(interval, columns)?;
-        let asked = self.shown(lanes)?;
+        let asked = self.visible_lanes(lanes)?;
         if asked.len() == lanes.len() {
             return self.inner.largest(lanes, interval, columns, most);
         }
@@ -155,7 +155,7 @@ impl FilterLayer for HideSource {
 
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         crate::filter::sources::entity_filter::check(interval, 1)?;
-        self.inner.times(&self.shown(lanes)?, interval)
+        self.inner.times(&self.visible_lanes(lanes)?, interval)
     }
 
     fn nested_times(
@@ -164,7 +164,11 @@ impl FilterLayer for HideSource {
         ty: TypeId,
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        if self.nothing(container, ty)? { Ok(Vec::new()) } else { self.inner.nested_times(container, ty, interval) }
+        if self.is_type_hidden(container, ty)? {
+            Ok(Vec::new())
+        } else {
+            self.inner.nested_times(container, ty, interval)
+        }
     }
 
     fn states(
@@ -173,7 +177,11 @@ impl FilterLayer for HideSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        if self.nothing(lane.container, lane.ty)? { Ok(none()) } else { self.inner.states(lane, interval, limit) }
+        if self.is_type_hidden(lane.container, lane.ty)? {
+            Ok(none())
+        } else {
+            self.inner.states(lane, interval, limit)
+        }
     }
 
     fn events(
@@ -183,7 +191,7 @@ impl FilterLayer for HideSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        if self.nothing(container, ty)? { Ok(none()) } else { self.inner.events(container, ty, interval, limit) }
+        if self.is_type_hidden(container, ty)? { Ok(none()) } else { self.inner.events(container, ty, interval, limit) }
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
@@ -194,7 +202,7 @@ impl FilterLayer for HideSource {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = none();
-        walk::links(self.inner(), ty, interval, |link| {
+        walk::links(self.inner_source(), ty, interval, |link| {
             if self.joins(link.start, link.end) {
                 found.total += 1;
                 if found.items.len() < limit {
@@ -214,7 +222,7 @@ impl FilterLayer for HideSource {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        if self.nothing(container, ty)? {
+        if self.is_type_hidden(container, ty)? {
             crate::filter::sources::entity_filter::check(interval, columns)?;
             return Ok(vec![EventCount::default(); columns as usize]);
         }
@@ -243,7 +251,11 @@ impl FilterLayer for HideSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        if self.nothing(container, ty)? { Ok(none()) } else { self.inner.samples(container, ty, interval, limit) }
+        if self.is_type_hidden(container, ty)? {
+            Ok(none())
+        } else {
+            self.inner.samples(container, ty, interval, limit)
+        }
     }
 
     fn series(
@@ -253,7 +265,7 @@ impl FilterLayer for HideSource {
         interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        if self.nothing(container, ty)? {
+        if self.is_type_hidden(container, ty)? {
             Ok(vec![None; columns as usize])
         } else {
             self.inner.series(container, ty, interval, columns)
@@ -267,7 +279,7 @@ impl FilterLayer for HideSource {
         if !self.some {
             return self.inner.range(ty);
         }
-        self.ranges.of(ty, || variable_range::over(self.inner(), &self.list, ty, self.inner.extent()))
+        self.ranges.of(ty, || variable_range::value_range(self.inner_source(), &self.list, ty, self.inner.extent()))
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -286,7 +298,7 @@ impl FilterLayer for HideSource {
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = self.inner.related(id, limit.saturating_mul(4))?;
+        let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
@@ -306,7 +318,7 @@ impl FilterLayer for HideSource {
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        Ok(!self.nothing(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, most)?)
+        Ok(!self.is_type_hidden(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, most)?)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

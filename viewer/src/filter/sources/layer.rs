@@ -20,12 +20,12 @@ use crate::query::{
 #[expect(clippy::missing_errors_doc, reason = "TimelineSource describes the methods")]
 pub trait FilterLayer: Send + Sync {
     /// The inner source.
-    fn inner(&self) -> &dyn TimelineSource;
+    fn inner_source(&self) -> &dyn TimelineSource;
 
     /// Whether states, events and links of a type are the same as in the inner source. If so, the
     /// inner source also answers queries for sums and counts. Otherwise, these are computed from
     /// the layer's lists.
-    fn keeps(&self, ty: TypeId) -> bool {
+    fn keeps_entities(&self, ty: TypeId) -> bool {
         let _ = ty;
         false
     }
@@ -33,23 +33,23 @@ pub trait FilterLayer: Send + Sync {
     /// The inner source, for queries that take work. A layer may override this to reject or count
     /// them all.
     fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
-        Ok(self.inner())
+        Ok(self.inner_source())
     }
 
     fn summary(&self) -> TraceSummary {
-        self.inner().summary()
+        self.inner_source().summary()
     }
 
     fn model(&self) -> Arc<TypeModel> {
-        self.inner().model()
+        self.inner_source().model()
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
-        self.inner().containers()
+        self.inner_source().containers()
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        self.inner().depths(container, ty)
+        self.inner_source().depths(container, ty)
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
@@ -65,17 +65,17 @@ pub trait FilterLayer: Send + Sync {
         columns: u32,
         most: usize,
     ) -> Result<MixtureCells, QueryError> {
-        if lanes.iter().all(|lane| self.keeps(lane.ty)) {
+        if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
             return self.asked()?.largest(lanes, interval, columns, most);
         }
         let mut cells = self.cells(lanes, interval, columns)?;
-        cells.cells.iter_mut().for_each(|cell| cell.keep(most));
+        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(most));
         Ok(cells)
     }
 
     /// Computed from [`Self::cells`], as [`Self::largest`] is.
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        if lanes.iter().all(|lane| self.keeps(lane.ty)) {
+        if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
             return self.asked()?.times(lanes, interval);
         }
         query::times(|lanes| self.cells(lanes, interval, 1), lanes)
@@ -88,7 +88,7 @@ pub trait FilterLayer: Send + Sync {
         ty: TypeId,
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        if self.keeps(ty) {
+        if self.keeps_entities(ty) {
             return self.asked()?.nested_times(container, ty, interval);
         }
         let place = (container, ty, self.depths(container, ty));
@@ -127,7 +127,7 @@ pub trait FilterLayer: Send + Sync {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        if self.keeps(ty) {
+        if self.keeps_entities(ty) {
             return self.asked()?.event_counts(container, ty, interval, columns, most);
         }
         counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
@@ -141,7 +141,7 @@ pub trait FilterLayer: Send + Sync {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        if self.keeps(ty) {
+        if self.keeps_entities(ty) {
             return self.asked()?.link_counts(ty, interval, exponent, visit);
         }
         counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
@@ -168,7 +168,7 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        self.inner().range(ty)
+        self.inner_source().range(ty)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -176,23 +176,23 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.asked()?.related(id, limit)
+        self.asked()?.related_entities(id, limit)
     }
 
     fn extent(&self) -> TimeRange {
-        self.inner().extent()
+        self.inner_source().extent()
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
-        self.inner().members(container)
+        self.inner_source().members(container)
     }
 
     fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
-        self.inner().members_with(container, ty)
+        self.inner_source().members_with(container, ty)
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        self.inner().shows(value)
+        self.inner_source().shows(value)
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
@@ -200,7 +200,7 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.inner().free_numbers()
+        self.inner_source().free_numbers()
     }
 }
 
@@ -320,7 +320,7 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::facts(self, id)
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::related(self, id, limit)
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
         // A trace without duration may still have entities, so the interval is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };
-    let sums = |own: Vec<Option<f64>>| below(&list, &own, |a, b| a + b);
+    let sums = |own: Vec<Option<f64>>| combine_subtrees(&list, &own, |a, b| a + b);
     Ok(match &key.measure {
         Measure::Name => vec![None; list.len()],
         #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
@@ -98,7 +98,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
                     });
                 }
             }
-            let joined = below(&list, &own, |a, b| match &key.measure {
+            let joined = combine_subtrees(&list, &own, |a, b| match &key.measure {
                 Measure::Min { .. } => (a.0.min(b.0), 1.0),
                 Measure::Max { .. } => (a.0.max(b.0), 1.0),
                 _ => (a.0 + b.0, a.1 + b.1),
@@ -109,7 +109,7 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
 }
 
 /// Combines the value of each container with the values of all containers below it. O(n).
-fn below<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
+fn combine_subtrees<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
     let positions = tree::positions(list);
     let mut all = own.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is

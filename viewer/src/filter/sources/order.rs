@@ -24,11 +24,11 @@ struct OrderSource {
 }
 
 impl FilterLayer for OrderSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn keeps(&self, _: TypeId) -> bool {
+    fn keeps_entities(&self, _: TypeId) -> bool {
         true
     }
 
@@ -94,12 +94,12 @@ fn arranged(
             new[place] = list[from].clone();
         }
     }
-    Arc::new(OrderSource { inner: Arc::clone(inner), list: Arc::new(tree::rebuilt(new)) })
+    Arc::new(OrderSource { inner: Arc::clone(inner), list: Arc::new(tree::rebuild_tree(new)) })
 }
 
 /// Keeps the first `number` containers of a type, sorted by a statistic, and hides the other
 /// containers of that type.
-pub(crate) fn best(
+pub(crate) fn keep_best(
     inner: &Arc<dyn TimelineSource>,
     (number, ty): (u32, &NamePattern),
     by: &OrderKey,
@@ -121,7 +121,7 @@ pub(crate) fn best(
 
 /// Keeps the containers of a type with a statistic that meets the comparison, and hides the other
 /// containers of that type.
-pub(crate) fn having(
+pub(crate) fn keep_matching(
     inner: &Arc<dyn TimelineSource>,
     ty: &NamePattern,
     by: &OrderKey,
@@ -131,7 +131,7 @@ pub(crate) fn having(
     let types = pattern::container_types(&inner.model(), ty)?;
     let numbers = measure::numbers(inner, by)?;
     let fails = |at: &usize| {
-        types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.holds(&found, &number))
+        types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.is_true(&found, &number))
     };
     let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
     let dropped = with_all_below(&list, &failing);

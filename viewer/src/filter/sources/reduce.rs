@@ -134,7 +134,7 @@ impl ReduceSource {
         Some(&self.results[found])
     }
 
-    fn own(&self, id: EntityId) -> Option<Result<EntityFacts, QueryError>> {
+    fn own_entity(&self, id: EntityId) -> Option<Result<EntityFacts, QueryError>> {
         match (id, &self.states) {
             (EntityId::Sample(number), None) if number >= self.inner.free_numbers().sample => {
                 let of = |r: &&ContainerReduction| (r.base..r.base + r.steps.len() as u32).contains(&number);
@@ -185,11 +185,11 @@ impl ReduceSource {
 }
 
 impl FilterLayer for ReduceSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
 
-    fn keeps(&self, ty: TypeId) -> bool {
+    fn keeps_entities(&self, ty: TypeId) -> bool {
         !self.is_new(ty)
     }
 
@@ -315,13 +315,13 @@ impl FilterLayer for ReduceSource {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        self.own(id).unwrap_or_else(|| self.inner.facts(id))
+        self.own_entity(id).unwrap_or_else(|| self.inner.facts(id))
     }
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        match self.own(id) {
+        match self.own_entity(id) {
             Some(facts) => facts.map(|_| Vec::new()),
-            None => self.inner.related(id, limit),
+            None => self.inner.related_entities(id, limit),
         }
     }
 

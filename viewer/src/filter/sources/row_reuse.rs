@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::group::{GroupPlan, made};
+use super::group::{GroupPlan, make_groups};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::tree;
@@ -65,5 +65,5 @@ pub(crate) fn reuse(
         GroupPlan { name, members }
     };
     let plans = rows.into_iter().map(plan).collect();
-    Ok(made(inner, plans)?)
+    Ok(make_groups(inner, plans)?)
 }

@@ -33,7 +33,7 @@ pub(crate) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let window = part.within(inner.extent())?;
     let list = inner.containers();
-    let alive = |at: usize| meets(list[at].life, window);
+    let alive = |at: usize| overlaps(list[at].life, window);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
     let mut clipped = TimelineSource::containers(&hidden).as_ref().clone();
     for info in &mut clipped {
@@ -55,14 +55,14 @@ fn clip(a: TimeRange, b: TimeRange) -> TimeRange {
 }
 
 /// Whether a lifetime overlaps an interval. A lifetime without duration counts at its timestamp.
-fn meets(life: TimeRange, window: TimeRange) -> bool {
+fn overlaps(life: TimeRange, window: TimeRange) -> bool {
     life.from < window.to && (life.to > window.from || life.from == life.to && life.from == window.from)
 }
 
 impl TimeRangeSource {
     /// The members that live in the time range, with clipped lifetimes.
-    fn clipped(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
-        members.retain(|info| meets(info.life, self.window));
+    fn clip_members(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
+        members.retain(|info| overlaps(info.life, self.window));
         for info in &mut members {
             info.life = clip(info.life, self.window);
         }
@@ -80,12 +80,12 @@ impl TimeRangeSource {
 }
 
 impl FilterLayer for TimeRangeSource {
-    fn inner(&self) -> &dyn TimelineSource {
+    fn inner_source(&self) -> &dyn TimelineSource {
         &self.inner
     }
 
     fn summary(&self) -> TraceSummary {
-        self.summary.get_or_init(|| summary::summary(self, self.inner.inner().summary())).clone()
+        self.summary.get_or_init(|| summary::summary(self, self.inner.inner_source().summary())).clone()
     }
 
     fn extent(&self) -> TimeRange {
@@ -180,7 +180,7 @@ impl FilterLayer for TimeRangeSource {
         let mut found = none();
         walk::links(&self.inner, ty, interval, |link| {
             let (a, b) = (link.start_time, link.end_time);
-            if meets(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
+            if overlaps(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
                 found.total += 1;
                 if found.items.len() < limit {
                     found.items.push(*link);
@@ -267,7 +267,7 @@ impl FilterLayer for TimeRangeSource {
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
-        self.ranges.of(ty, || variable_range::over(&self.inner, &self.list, ty, self.window))
+        self.ranges.of(ty, || variable_range::value_range(&self.inner, &self.list, ty, self.window))
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -275,7 +275,7 @@ impl FilterLayer for TimeRangeSource {
         let life = facts.life;
         let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
         let root = id == EntityId::Container(ContainerId::ROOT);
-        if !root && !meets(ordered, self.window) {
+        if !root && !overlaps(ordered, self.window) {
             return Err(QueryError::Unknown { what: "entity" });
         }
         if !matches!(id, EntityId::Link(_)) {
@@ -286,18 +286,18 @@ impl FilterLayer for TimeRangeSource {
 
     fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = TimelineSource::related(&self.inner, id, limit.saturating_mul(4))?;
+        let mut related = TimelineSource::related_entities(&self.inner, id, limit.saturating_mul(4))?;
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
-        self.clipped(TimelineSource::members(&self.inner, container))
+        self.clip_members(TimelineSource::members(&self.inner, container))
     }
 
     fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
-        self.clipped(TimelineSource::members_with(&self.inner, container, ty))
+        self.clip_members(TimelineSource::members_with(&self.inner, container, ty))
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {

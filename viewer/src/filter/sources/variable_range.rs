@@ -26,7 +26,12 @@ impl VariableRanges {
 
 /// The range of a variable type over some containers and an interval. It costs one query per
 /// container.
-pub(crate) fn over(source: &dyn TimelineSource, list: &[ContainerInfo], ty: TypeId, interval: TimeRange) -> ValueRange {
+pub(crate) fn value_range(
+    source: &dyn TimelineSource,
+    list: &[ContainerInfo],
+    ty: TypeId,
+    interval: TimeRange,
+) -> ValueRange {
     let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let of = |info: &ContainerInfo| {
         let column = source.series(info.id, ty, interval, 1).ok()?.into_iter().next()??;

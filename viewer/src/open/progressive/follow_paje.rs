@@ -11,7 +11,7 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
 use crate::input::options::TraceOpenError;
-use crate::input::preview::{PreviewSink, shown};
+use crate::input::preview::{PreviewSink, preview_store};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
 
@@ -60,7 +60,7 @@ impl TraceFollower {
                 Ok(file) => file,
                 // The file was removed. Another one may appear.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.keep("the file was removed");
+                    self.report_fate("the file was removed");
                     self.pause(LOOK_EVERY);
                     continue;
                 }
@@ -90,12 +90,12 @@ impl TraceFollower {
                 }
                 Err(PajeReadError::Input { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
                     if self.is_replaced(&about, reader.input().read) {
-                        self.keep("the file was cut short or replaced");
+                        self.report_fate("the file was cut short or replaced");
                         return Ok(());
                     }
                     // Its program may still write to it.
                     if !self.path.exists() {
-                        self.keep("the file was removed");
+                        self.report_fate("the file was removed");
                     }
                     if reader.number() > past.lines && past.is_rested() {
                         self.show(&reader, &simulation, &mut past);
@@ -112,10 +112,10 @@ impl TraceFollower {
     fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, past: &mut ShownPosition) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
-        let is_kept = matches!(self.current.now().standing, TraceAvailability::Kept(_));
+        let is_kept = matches!(self.current.snapshot().standing, TraceAvailability::Kept(_));
         copy.report(self.parts_left_out());
         copy.report(reader.faults().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
-        let source = shown(copy);
+        let source = preview_store(copy);
         // The previous image stays until another file has content.
         let summary = source.summary();
         if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
@@ -136,8 +136,8 @@ impl TraceFollower {
     }
 
     /// Reports the fate of the file, if it has been shown.
-    fn keep(&self, why: &str) {
-        let now = self.current.now();
+    fn report_fate(&self, why: &str) {
+        let now = self.current.snapshot();
         let is_told = matches!(&now.standing, TraceAvailability::Kept(told) if told == why);
         if !is_told && !matches!(now.standing, TraceAvailability::Awaited(_)) {
             self.current.stand(TraceAvailability::Kept(why.to_owned()));

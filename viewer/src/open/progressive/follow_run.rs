@@ -43,7 +43,7 @@ impl TraceFollower {
                     Ok((source, standing)) => {
                         failed = false;
                         let summary = source.summary();
-                        if matches!(self.current.now().standing, TraceAvailability::Kept(_)) {
+                        if matches!(self.current.snapshot().standing, TraceAvailability::Kept(_)) {
                             self.current.stand(standing.clone());
                         }
                         if last.as_ref() != Some(&(summary.clone(), standing.clone())) {
@@ -99,7 +99,11 @@ impl TraceFollower {
         let mut files: BTreeSet<PathBuf> = live.clone();
         if self.path.is_dir() {
             let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
-            files.extend(entries.map(|entry| entry.path()).filter(|path| ending(path, "tmt") || ending(path, "live")));
+            files.extend(
+                entries
+                    .map(|entry| entry.path())
+                    .filter(|path| has_extension(path, "tmt") || has_extension(path, "live")),
+            );
         } else {
             files.extend([self.path.clone(), self.path.with_extension("live")]);
         }
@@ -109,7 +113,7 @@ impl TraceFollower {
             let since = about.modified().ok().and_then(|date| date.duration_since(UNIX_EPOCH).ok());
             all.extend_from_slice(path.as_os_str().as_encoded_bytes());
             all.extend_from_slice(&about.len().to_le_bytes());
-            if ending(&path, "live") {
+            if has_extension(&path, "live") {
                 all.extend_from_slice(&contents(&path).to_le_bytes());
             } else {
                 all.extend_from_slice(&since.map_or(0, |since| since.as_nanos()).to_le_bytes());
@@ -119,7 +123,7 @@ impl TraceFollower {
     }
 }
 
-fn ending(path: &Path, ending: &str) -> bool {
+fn has_extension(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found == ending)
 }
 

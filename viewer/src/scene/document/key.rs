@@ -82,12 +82,16 @@ impl DocumentLegend {
         let used = largest(group, theme);
         let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
         let (mut x, y) = (0.0, self.height);
-        self.items.push(SceneItem::Rect(FilledRect::plain(OutlineRect::new(0.0, y, width, BAR), theme.track, 0.0)));
+        self.items.push(SceneItem::Rect(FilledRect::decoration(
+            OutlineRect::new(0.0, y, width, BAR),
+            theme.track,
+            0.0,
+        )));
         for entry in &used {
             #[expect(clippy::cast_possible_truncation, reason = "a share")]
             let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
-            self.items.push(SceneItem::Rect(FilledRect::plain(OutlineRect::new(x, y, part, BAR), color, 0.0)));
+            self.items.push(SceneItem::Rect(FilledRect::decoration(OutlineRect::new(x, y, part, BAR), color, 0.0)));
             x += part;
         }
         let mut line = y + BAR + 20.0;

@@ -256,7 +256,7 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{frequency, append_row_count, short_clocks};
+    use super::{append_row_count, frequency, short_clocks};
 
     #[test]
     fn boot_ids_of_clocks_are_short_if_names_stay_distinct() {

@@ -305,7 +305,7 @@ mod tests {
             ("\"open", "quote"),
             ("  ", "write"),
             ("x=", "x="),
-            ("bytes>1000", "a filter compares"),
+            ("bytes>1000", "a filter also compares"),
         ] {
             let said = FindQuery::parse(text).expect_err(text);
             assert!(said.contains(word), "{text}: {said}");

@@ -55,7 +55,7 @@ impl FieldTest {
             model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.name.as_str()).collect();
         let is_missing = |operand: &&NamePattern| !names.iter().any(|name| self.fits_operand(operand, name));
         match self.operands.iter().find(is_missing) {
-            Some(operand) if !names.is_empty() => Err(FilterError::nothing("value", operand, &names)),
+            Some(operand) if !names.is_empty() => Err(FilterError::no_match("value", operand, &names)),
             _ => Ok(()),
         }
     }
@@ -81,7 +81,7 @@ impl FieldTest {
         for (found, operand) in found.iter().zip(self.operands.iter()) {
             if found.is_empty() {
                 let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
-                return Err(FilterError::nothing("container", operand, &known));
+                return Err(FilterError::no_match("container", operand, &known));
             }
             if matches!(about, OperandKind::Start | OperandKind::End) {
                 self.check_ends(source, types, (found, operand), about)?;

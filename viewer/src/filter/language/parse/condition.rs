@@ -20,28 +20,28 @@ impl FilterReader<'_> {
 
     /// Conditions separated by `or`.
     fn any_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        let mut all = vec![self.all_of(depth)?];
-        while self.take("or") {
-            all.push(self.all_of(depth)?);
+        let mut all = vec![self.parse_conjunction(depth)?];
+        while self.accept_keyword("or") {
+            all.push(self.parse_conjunction(depth)?);
         }
         Ok(Condition::or(all))
     }
 
     /// Conditions separated by `and`.
-    fn all_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        let mut all = vec![self.one(depth)?];
-        while self.take("and") {
-            all.push(self.one(depth)?);
+    fn parse_conjunction(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        let mut all = vec![self.parse_single(depth)?];
+        while self.accept_keyword("and") {
+            all.push(self.parse_single(depth)?);
         }
         Ok(Condition::and(all))
     }
 
-    fn one(&mut self, depth: usize) -> Result<Condition, FilterError> {
+    fn parse_single(&mut self, depth: usize) -> Result<Condition, FilterError> {
         if depth >= MOST_NESTED {
-            return Err(self.expected(format!("at most {MOST_NESTED} nested parentheses or `not`")));
+            return Err(self.expected_error(format!("at most {MOST_NESTED} nested parentheses or `not`")));
         }
-        if self.take("not") {
-            return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
+        if self.accept_keyword("not") {
+            return Ok(Condition::Not(Box::new(self.parse_single(depth + 1)?)));
         }
         self.could_be([ExpectedToken::Word("(")]);
         if self.token() == Some(&FilterToken::Open) {
@@ -49,7 +49,7 @@ impl FilterReader<'_> {
             let inner = self.any_of(depth + 1)?;
             self.could_be([ExpectedToken::Word(")")]);
             if self.token() != Some(&FilterToken::Close) {
-                return Err(self.expected("`)`"));
+                return Err(self.expected_error("`)`"));
             }
             self.at += 1;
             return Ok(inner);
@@ -78,7 +78,7 @@ impl FilterReader<'_> {
             NamePatterns::new(vec![self.pattern(operand)?])
         };
         if self.in_condition() && self.token() == Some(&FilterToken::Comma) {
-            return Err(self.expected("a single operand, because only =, !=, ~ and !~ accept a list"));
+            return Err(self.expected_error("a single operand, because only =, !=, ~ and !~ accept a list"));
         }
         Ok(FieldTest { field, comparison, operands })
     }

@@ -39,7 +39,7 @@ pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<(FilterTo
         } else if c == ',' {
             FilterToken::Comma
         } else if c == '"' {
-            FilterToken::Quoted(quoted(text, from, &mut chars)?)
+            FilterToken::Quoted(quoted_token(text, from, &mut chars)?)
         } else if in_condition && is_parenthesis(c) {
             if c == '(' { FilterToken::Open } else { FilterToken::Close }
         } else if is_comparison(c) {
@@ -86,7 +86,11 @@ fn comparison(sign: &str) -> Option<Comparison> {
     })
 }
 
-fn quoted(text: &str, from: usize, chars: &mut impl Iterator<Item = (usize, char)>) -> Result<String, FilterError> {
+fn quoted_token(
+    text: &str,
+    from: usize,
+    chars: &mut impl Iterator<Item = (usize, char)>,
+) -> Result<String, FilterError> {
     let mut name = String::new();
     while let Some((_, c)) = chars.next() {
         match c {

@@ -41,9 +41,9 @@ impl FieldClasses {
     }
 
     /// Classes chosen from the values of some entities of these types, from the whole trace.
-    pub(crate) fn found(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
+    pub(crate) fn from_sample(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
         let mut found = Vec::new();
-        some(source, types, |id, nanos| {
+        visit_sample(source, types, |id, nanos| {
             if super::is_duration(field) {
                 found.push(nanos.to_string());
             } else {
@@ -79,7 +79,7 @@ impl FieldClasses {
     }
 
     /// Name and colour of each class, in order.
-    pub(crate) fn named(&self, field: &str) -> Vec<(String, RgbColor)> {
+    pub(crate) fn names_and_colors(&self, field: &str) -> Vec<(String, RgbColor)> {
         let none = (format!("no {field}"), palette::NONE);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
         let nanos = |number: f64| time(number as i64);
@@ -169,14 +169,14 @@ fn edges(numbers: &[f64]) -> Vec<f64> {
         edges
     };
     let ways: [&dyn Fn(f64) -> f64; 4] =
-        [&one_two_five, &|number| rounded(number, 0), &|number| rounded(number, 1), &|number| number];
+        [&one_two_five, &|number| round_digits(number, 0), &|number| round_digits(number, 1), &|number| number];
     let mut all: Vec<Vec<f64>> = ways.into_iter().map(quantiles).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(0);
     all.iter().position(|edges| edges.len() == most).map_or_else(Vec::new, |at| all.swap_remove(at))
 }
 
 /// A number with `digits` digits after its first one.
-fn rounded(number: f64, digits: usize) -> f64 {
+fn round_digits(number: f64, digits: usize) -> f64 {
     format!("{number:.digits$e}").parse().unwrap_or(number)
 }
 
@@ -189,11 +189,11 @@ fn one_two_five(number: f64) -> f64 {
     let far = |of: f64| (of * power / number.abs()).ln().abs();
     let near = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(1.0);
     // Powers below 1 are not exact, but their decimal text is.
-    rounded(near * power, 0).copysign(number)
+    round_digits(near * power, 0).copysign(number)
 }
 
 /// Visits some entities of each type, from the whole trace.
-fn some(
+fn visit_sample(
     source: &dyn TimelineSource,
     types: &[TypeId],
     mut visit: impl FnMut(EntityId, i64) -> Result<(), QueryError>,
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn few_numbers_are_classes_by_themselves() {
         let classes = FieldClasses::of_all(&texts(&["8", "1024", "8", "64"]));
-        let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
+        let names: Vec<String> = classes.names_and_colors("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names, ["Bytes 8", "Bytes 64", "Bytes 1024", "other Bytes", "no Bytes"]);
         let of = |text| classes.of(text);
         assert_eq!((of(Some("1024")), of(Some("8")), of(Some("9")), of(None)), (2, 0, 3, 4));
@@ -261,7 +261,7 @@ mod tests {
         let all: Vec<String> = (0..10_000).map(|n| (n * 7 % 10_000).to_string()).collect();
         let classes = FieldClasses::of_all(&all);
         assert_eq!(classes, FieldClasses::Numbers(vec![2_000.0, 3_000.0, 5_000.0, 7_000.0, 8_000.0]));
-        let names: Vec<String> = classes.named("Bytes").into_iter().map(|class| class.0).collect();
+        let names: Vec<String> = classes.names_and_colors("Bytes").into_iter().map(|class| class.0).collect();
         assert_eq!(names[..2], ["Bytes < 2000", "Bytes 2000 to 3000"]);
         assert_eq!(names[5..], ["Bytes ≥ 8000", "no Bytes"]);
         assert_eq!(classes.of(Some("1999.5")), 0);
@@ -285,7 +285,7 @@ mod tests {
         let classes = FieldClasses::of_all(&all);
         let FieldClasses::Texts { texts, are_numbers } = &classes else { panic!("the values are texts") };
         assert!(texts.len() == MAX_CLASSES && texts.contains(&"b".to_owned()) && !are_numbers);
-        assert_eq!(classes.named("Tag").len(), MAX_CLASSES + 2);
+        assert_eq!(classes.names_and_colors("Tag").len(), MAX_CLASSES + 2);
         assert_eq!(usize::from(classes.of(Some("unknown"))), MAX_CLASSES);
     }
 
@@ -293,10 +293,10 @@ mod tests {
     fn durations_have_units() {
         let all: Vec<String> = (0..100).map(|n| (1_000 << (n % 20)).to_string()).collect();
         let names: Vec<String> =
-            FieldClasses::of_all(&all).named("duration").into_iter().map(|class| class.0).collect();
+            FieldClasses::of_all(&all).names_and_colors("duration").into_iter().map(|class| class.0).collect();
         assert_eq!(names[0], "duration < 10 µs", "{names:?}");
         let few = FieldClasses::of_all(&texts(&["1000000", "2500000", "1000000"]));
-        let names: Vec<String> = few.named("duration").into_iter().map(|class| class.0).collect();
+        let names: Vec<String> = few.names_and_colors("duration").into_iter().map(|class| class.0).collect();
         assert_eq!(names[..2], ["duration 1 ms", "duration 2.5 ms"]);
         assert_eq!((few.of_nanos(2_500_000), few.of_nanos(7)), (1, 2));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::below;
+use super::combine_subtrees;
 use crate::filter::language::ast::{DurationRank, ReduceOperation};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
@@ -32,7 +32,7 @@ fn with_values(ty: &TypeInfo) -> bool {
 impl MeasuredEntity {
     /// The lowest container with both endpoints of a link in it or below it. The sums of this
     /// container and of those above it count the link twice.
-    fn twice(&self, list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) -> Option<usize> {
+    fn common_ancestor(&self, list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) -> Option<usize> {
         let [Some(mut one), Some(mut other)] = self.places else { return None };
         while one != other {
             let lower = if list[one].depth >= list[other].depth { &mut one } else { &mut other };
@@ -100,7 +100,7 @@ pub(crate) fn durations(
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if values.is_any() || named.contains(&one.value) {
             one.places.into_iter().flatten().for_each(|at| own[at].push(one.nanos));
-            one.twice(list, &positions).into_iter().for_each(|at| twice[at].push(one.nanos));
+            one.common_ancestor(list, &positions).into_iter().for_each(|at| twice[at].push(one.nanos));
         }
         Ok(())
     })?;
@@ -118,7 +118,7 @@ pub(crate) fn durations(
             DurationRank::Longest => at(1.0),
         }
     };
-    let once = gathered(list, &own).zip(gathered(list, &twice)).map(|(all, twice)| without(all, twice));
+    let once = subtree_numbers(list, &own).zip(subtree_numbers(list, &twice)).map(|(all, twice)| without(all, twice));
     Ok(once.map(told).collect())
 }
 
@@ -136,7 +136,7 @@ fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
 
 /// For each container, the numbers of it and of all containers below it. In the list, a container
 /// is followed directly by all containers below it.
-fn gathered<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
+fn subtree_numbers<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
     list.iter().enumerate().map(move |(at, info)| {
         let last = list[at + 1..]
             .iter()
@@ -192,7 +192,7 @@ pub(crate) fn fields(
             let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
             let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
             let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
-            let twice = one.twice(list, &positions).map(|at| (at, once_less));
+            let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
                 own[at] = Some(own[at].map_or(sum, |own: FieldSums| own.joined(sum)));
             }
@@ -208,7 +208,7 @@ pub(crate) fn fields(
             ReduceOperation::Max => largest,
         })
     };
-    Ok(below(list, &own, FieldSums::joined).into_iter().map(told).collect())
+    Ok(combine_subtrees(list, &own, FieldSums::joined).into_iter().map(told).collect())
 }
 
 /// Number of links that start (or end) in each container and below it, or the sum of one of their
@@ -235,7 +235,7 @@ pub(crate) fn links(
         }
         Ok(())
     })?;
-    Ok(below(list, &own, |a, b| a + b))
+    Ok(combine_subtrees(list, &own, |a, b| a + b))
 }
 
 /// Values of variables times their duration in seconds, in each container without those below it.

@@ -168,7 +168,7 @@ impl ReduceInput {
             let page = pages.next(|part, limit| source.states(lane, part, limit), key)?;
             let piece =
                 |state: &StateEntity| self.piece(source, state.id, state.value, (state.life.from.0, state.life.to.0));
-            owned(page, owner, piece)
+            owned_contributions(page, owner, piece)
         })
     }
 
@@ -184,7 +184,9 @@ impl ReduceInput {
         Box::new(move || {
             let page =
                 pages.next(|part, limit| source.events(container, ty, part, limit), |mark| (mark.id, mark.time.0))?;
-            owned(page, owner, |mark: &EventEntity| self.piece(source, mark.id, mark.value, (mark.time.0, i64::MAX)))
+            owned_contributions(page, owner, |mark: &EventEntity| {
+                self.piece(source, mark.id, mark.value, (mark.time.0, i64::MAX))
+            })
         })
     }
 
@@ -247,14 +249,14 @@ pub(crate) fn samples(
     Box::new(move || {
         let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
         let page = pages.next(|part, limit| source.samples(container, ty, part, limit), key)?;
-        owned(page, owner, |sample: &VariableSample| {
+        owned_contributions(page, owner, |sample: &VariableSample| {
             Ok(Some(FunctionPiece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value }))
         })
     })
 }
 
 /// The contributions of a page of entities.
-fn owned<T>(
+fn owned_contributions<T>(
     page: Option<Vec<T>>,
     owner: u32,
     piece: impl Fn(&T) -> Result<Option<FunctionPiece>, QueryError>,

@@ -54,7 +54,7 @@ impl StateInput {
                 if last.replace(value.to_bits()) == Some(value.to_bits()) {
                     continue;
                 }
-                values.insert((result.ty, ordered(value)), value);
+                values.insert((result.ty, sortable_integer(value)), value);
                 if values.len() > MOST_VALUES {
                     let example = Reduction { form: ReductionForm::Variable, ..reduction.clone() }.to_string();
                     return Err(FilterError::TooManyValues { most: MOST_VALUES, example });
@@ -76,7 +76,7 @@ impl StateInput {
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, look: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
-        let store = simulated(results, &places, IN_MEMORY)?;
+        let store = simulate_pieces(results, &places, IN_MEMORY)?;
         for result in results {
             result.steps = crate::filter::sources::step_function::StepFunction::default();
         }
@@ -108,7 +108,7 @@ const OWNER: TypeId = TypeId(1);
 const STATE: TypeId = TypeId(2);
 
 /// A store with the pieces of each result.
-fn simulated(
+fn simulate_pieces(
     results: &[ContainerReduction],
     places: &FxHashMap<(TypeId, i64), ValueId>,
     in_memory: usize,
@@ -194,7 +194,7 @@ fn send(
             now[at] = (piece, false);
             end = time;
         } else {
-            let value = places.get(&(results[at].ty, ordered(piece.value))).copied().unwrap_or(ValueId(0));
+            let value = places.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
             sink.event(&PajeEvent::PushState { time, container, ty, value, extra: &[], source: None })?;
             next.push(Reverse((piece.to, at)));
             now[at].1 = true;
@@ -204,7 +204,7 @@ fn send(
 }
 
 /// A float as an integer in the same order.
-fn ordered(value: f64) -> i64 {
+fn sortable_integer(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
 }
@@ -243,10 +243,10 @@ mod tests {
                 ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
-        let places = (0..50).map(|at| ((TypeId(7), ordered(f64::from(at))), ValueId(at))).collect();
+        let places = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
         let [store, index] =
-            [usize::MAX, 0].map(|most| simulated(&results, &places, most).expect("the simulation succeeds"));
+            [usize::MAX, 0].map(|most| simulate_pieces(&results, &places, most).expect("the simulation succeeds"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
             let lane = StateLaneId { container, ty: STATE, depth: 0 };

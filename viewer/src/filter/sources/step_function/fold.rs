@@ -28,7 +28,7 @@ struct FoldNode {
 impl FoldNode {
     const EMPTY: Self = Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
 
-    fn one(value: f64) -> Self {
+    fn of_value(value: f64) -> Self {
         Self { count: 1, sum: value, min: value, max: value }
     }
 
@@ -95,7 +95,7 @@ impl<'a> PieceFold<'a> {
         }
         self.come_to(from)?;
         if to == last {
-            self.staying = self.staying.join(FoldNode::one(piece.value));
+            self.staying = self.staying.join(FoldNode::of_value(piece.value));
         } else {
             let place =
                 if self.operation == ReduceOperation::Count { self.tree.count() } else { self.tree.fill(piece.value) };
@@ -163,7 +163,7 @@ impl FoldTree {
     /// Adds a value, and returns the number of its leaf.
     fn fill(&mut self, value: f64) -> usize {
         let leaf = self.free.pop().unwrap_or_else(|| self.grow());
-        self.set(leaf, FoldNode::one(value));
+        self.set(leaf, FoldNode::of_value(value));
         leaf
     }
 

@@ -77,7 +77,7 @@ impl PieceBytes {
 }
 
 /// The value as an integer, if it is whole. Minus zero is excluded, because it would lose its sign.
-fn whole(value: f64) -> Option<i64> {
+fn integer_value(value: f64) -> Option<i64> {
     let fits = value.fract() == 0.0 && value.abs() <= LARGEST && (value != 0.0 || value.is_sign_positive());
     #[expect(clippy::cast_possible_truncation, reason = "the number is whole, and fits")]
     fits.then_some(value as i64)
@@ -89,7 +89,7 @@ pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
     for piece in pieces {
         let gap = piece.from.abs_diff(date);
         let mark = if gap > 0 { GAP } else { 0 };
-        match whole(piece.value) {
+        match integer_value(piece.value) {
             Some(value) => {
                 let difference = value - number;
                 push(&mut bytes, ((difference << 1) ^ (difference >> 63)).cast_unsigned() << 2 | mark);
