@@ -150,7 +150,7 @@ impl ConversionReport {
     #[must_use]
     pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
         let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
-        let beyond = (self.end == GlobalNanos::LAST).then(|| {
+        let beyond = (self.end == GlobalNanos::LAST).then_some({
             "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
              the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
              shows the rate)"

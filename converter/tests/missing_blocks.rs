@@ -302,7 +302,7 @@ fn parts_of_a_run_report_their_own_gaps() {
     // The third block is from stream 0, between 19 ns and 4000 ns. The last block is from stream 1.
     let from_to = |from: i64, to: i64| {
         move |selection: &mut RecordSelection| {
-            selection.times.push(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }.into())
+            selection.times.push(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }.into());
         }
     };
     assert_eq!(told(2, &from_to(0, 10)), (0, 0));

@@ -81,7 +81,7 @@ pub struct SimFault {
     /// Number of occurrences.
     pub count: u64,
     /// The line of the first occurrence if [`PajeSink::at_line`] reported lines, in the form of
-    /// [`TraceLine`](tumit_paje::read::TraceLine); otherwise 0.
+    /// [`TraceLine`]; otherwise 0.
     pub line: u64,
     /// The part of a split trace that contains the line. Empty for the root file.
     pub file: String,

@@ -179,7 +179,7 @@ fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
         [] => {}
         [one] => what.push(format!("the thread of stream {one}")),
         [first, others @ ..] => {
-            what.push(format!("the threads of stream {first} and of {} more streams", others.len()))
+            what.push(format!("the threads of stream {first} and of {} more streams", others.len()));
         }
     }
     what

@@ -95,9 +95,9 @@ impl RecorderState {
             entry.waiting += 1;
         }
         if stream.class == RING && head.unwritten_records() > 0 {
-            self.ring.push(slot)
+            self.ring.push(slot);
         } else {
-            self.full.push_back(slot)
+            self.full.push_back(slot);
         }
     }
 

@@ -14,7 +14,7 @@ impl AstBuilder<'_> {
                 Rule::kw_off => enabled = false,
                 Rule::event_decl | Rule::span_decl => events.extend(self.event(child)),
                 Rule::bad_member => {
-                    self.report_unparsable(&child, Rule::only_member, "a level contains events and spans")
+                    self.report_unparsable(&child, Rule::only_member, "a level contains events and spans");
                 }
                 Rule::missing_close => self.report_unclosed(opening, &child, "level"),
                 _ => {}

@@ -177,7 +177,7 @@ impl AstBuilder<'_> {
                 }
                 Rule::rule_decl => rules.extend(self.rule(child)),
                 Rule::bad_rule => {
-                    self.report_unparsable(&child, Rule::only_rule, "an output contains a prologue and rules")
+                    self.report_unparsable(&child, Rule::only_rule, "an output contains a prologue and rules");
                 }
                 Rule::missing_close => self.report_unclosed(opening, &child, "output"),
                 _ => {}

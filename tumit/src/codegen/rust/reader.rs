@@ -129,7 +129,7 @@ fn layout(ty: FieldType) -> TokenStream {
             quote!(#schema::Scalar::Enum { index: #index, wide: #wide })
         }
         plain => {
-            let name = super::raw_identifier(&format!("{plain:?}"));
+            let name = raw_identifier(&format!("{plain:?}"));
             quote!(#schema::Scalar::#name)
         }
     };

@@ -57,7 +57,7 @@ pub trait FilterLayer: Send + Sync {
     }
 
     /// Unlike the others, this default is computed from [`Self::cells`], unless the types are
-    /// [kept](Self::keeps). So a layer that overrides `cells` need not override this.
+    /// [kept](Self::keeps_entities). So a layer that overrides `cells` need not override this.
     fn largest(
         &self,
         lanes: &[StateLaneId],
