@@ -193,12 +193,12 @@ fn colliding_specs_are_reported() {
     write("a_b.h", "trace a_b; level L { event c {} }");
     write("a_b_calm.h", "trace a_b; level L { event d {} }");
     let main = "int main(void) { return 0; }\n";
-    let twice = "two different specs are both named `a`";
+    let twice = "two different specs have the name `a`";
     for (headers, expected) in [
         (["a.h", "a_other.h"], Some(twice)),
         (["a_other.h", "a.h"], Some(twice)),
-        (["a.h", "a_b.h"], Some("makes some of the names that `a_b` makes")),
-        (["a_b.h", "a.h"], Some("makes some of the names that `a` makes")),
+        (["a.h", "a_b.h"], Some("some of the names of `a_b`")),
+        (["a_b.h", "a.h"], Some("some of the names of `a`")),
         (["a.h", "a_again.h"], None),
         (["a.h", "a_b_calm.h"], None),
     ] {

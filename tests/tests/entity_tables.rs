@@ -130,7 +130,7 @@ fn impossible_outputs_are_reported() {
     for (args, words) in [
         (&["-o", "x.txt"][..], "expected .paje"),
         (&["-o", "x.csv", "--filter", "hide value a of b"], "filters need Pajé text"),
-        (&["-o", "x.csv", "--clock", "none"], "for a run only"),
+        (&["-o", "x.csv", "--clock", "none"], "are for runs only"),
         (&["-o", "none/x.csv"], "none/x.csv"),
     ] {
         let out = convert(&file, args, dir.path());
@@ -196,7 +196,7 @@ fn paje_files_are_checked() {
     let out = output(tumit().args(["check", "--strict"]).arg(&path));
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
-    assert!(said.contains("wrong:86: error: line whose container was not created (`n7`)\n"), "{said}");
+    assert!(said.contains("wrong:86: error: line with a container that was not created (`n7`)\n"), "{said}");
     assert!(!said.contains(":87:") && said.ends_with("reading stopped at this line\n"), "{said}");
     // Checks a spec, a missing file and a wrong one together.
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();

@@ -179,7 +179,7 @@ fn filters_are_kept_in_files() {
     let out = run(dir.path(), &["view", "--filters", "other.tumit-view", "-o", "b.svg"]);
     assert_eq!(out.status.code(), Some(0));
     assert!(
-        text(&out.stderr).contains("other.tumit-view: left out filter 2, `hide value gone`: no value is called `gone`")
+        text(&out.stderr).contains("other.tumit-view: ignored filter 2, `hide value gone`: no value is called `gone`")
     );
     let svg = fs::read_to_string(dir.path().join("b.svg")).unwrap();
     assert!(svg.contains("blocked") && !svg.contains("Node 1"));

@@ -76,7 +76,7 @@ fn images_need_one_format() {
         (&["-o", "-"][..], "name the format with --format svg, --format png or --format html"),
         (&["-o", "-", "-o", "-", "--format", "svg"], "standard output is used for several images"),
         (&["-o", "b.svg", "--format", "png"], "the ending of `b.svg` gives another format than --format"),
-        (&["-o", "plain"], "`plain` names no format"),
+        (&["-o", "plain"], "`plain` has no known extension"),
         (&["--format", "svg"], "--output <FILE>"),
     ] {
         let (status, picture, error) = call(dir.path(), &[&["view", "a.paje"], args].concat());

@@ -310,7 +310,7 @@ fn repair_does_not_turn_a_live_file_alone_into_a_run() {
     }
     let (status, _, error) = run(&["repair", "--dry-run"], &lives);
     // Its first block is in the other file.
-    assert!(status == Some(1) && error.contains("is not beside it"), "{error}");
+    assert!(status == Some(1) && error.contains("is not in the same folder"), "{error}");
     // A copy removes nothing.
     let copy = folder.path().join("copy.tmt");
     run(&["repair", "-o", copy.to_str().unwrap()], &lives);
@@ -373,7 +373,7 @@ fn the_live_file_of_a_process_that_ended_is_left_out() {
     let (path, lives) = (folder.path().join("run.tmt"), folder.path().join("lv"));
     let joined = folder.path().join("joined.tmt");
     let (status, _, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
-    assert!(status == Some(2) && error.contains("has an end already: leave the live file out"), "{error}");
+    assert!(status == Some(2) && error.contains("is already complete: leave the live file out"), "{error}");
     assert!(!joined.exists());
 }
 

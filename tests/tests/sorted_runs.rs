@@ -166,7 +166,7 @@ fn other_commands_take_a_sorted_run() {
     assert!(good.iter().all(|record| whole.any(|other| other == record)));
     let said = output(tumit().arg("repair").arg(&sorted));
     assert_eq!(said.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("sort the run again"));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("sort its original run again"));
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn codes_are_explained_by_example() {
     assert!(text.starts_with("T0062: A container is named by the keys of its whole path"), "{text}");
     for part in [
         "\nWrong:\n",
-        "error[T0062]: this key has 1 integer, the container `thread` needs 2",
+        "error[T0062]: this key has 1 integer, but the container `thread` needs 2",
         "\nRight:\n",
         "on thread[node, thread];",
     ] {
@@ -420,7 +420,10 @@ fn groff_accepts_the_manuals() {
     }
     let check = succeed(tumit().args(["man", "check"]));
     assert_eq!(check, fs::read_to_string(dir.path().join("man1/tumit-check.1")).unwrap());
-    assert!(check.contains("tumit check app.tumit            one line"), "examples keep their columns: {check}");
+    assert!(
+        check.contains("tumit check app.tumit            a summary in one line"),
+        "examples keep their columns: {check}"
+    );
     let out = run(dir.path(), &["man", "nothing"]);
-    assert!(out.status.code() == Some(2) && stderr(&out).contains("there are check, "), "{}", stderr(&out));
+    assert!(out.status.code() == Some(2) && stderr(&out).contains("the commands are check, "), "{}", stderr(&out));
 }

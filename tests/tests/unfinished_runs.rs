@@ -308,7 +308,11 @@ fn levels_are_switched_from_outside() {
     let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     signal("-STOP");
     let unheard = output(tumit().args(["level", &pid, "EXTRA", "on", "--timeout", "0"]));
-    assert!(unheard.status.code() == Some(2) && stderr(&unheard).contains("taken back"), "{}", stderr(&unheard));
+    assert!(
+        unheard.status.code() == Some(2) && stderr(&unheard).contains("the request is withdrawn"),
+        "{}",
+        stderr(&unheard)
+    );
     signal("-CONT");
     program.wait_beyond(now());
     program.wait_beyond(now());
@@ -503,7 +507,7 @@ fn records_in_private_buffers_are_reported_as_unknown() {
     for (buffers, where_) in [(0, "private buffers"), (1, "its live file is missing"), (2, "private buffers")] {
         let (told, text) = killed(buffers, &[]);
         assert_eq!(told["processes"][0]["uncounted"], true);
-        for word in ["not known", "are missing, and their number is unknown", where_] {
+        for word in ["unknown", "are missing, and their number is unknown", where_] {
             assert!(text.contains(word), "{text}");
         }
     }

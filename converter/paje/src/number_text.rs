@@ -1,6 +1,6 @@
 //! Numbers as text. Most bytes of Pajé text and of tables are digits.
 //!
-//! [`integer`], [`signed`] and [`seconds`] append to a text. `NumberWords` assembles several words on the
+//! [`integer`], [`push_signed`] and [`seconds`] append to a text. `NumberWords` assembles several words on the
 //! stack. It is used at the start of a line, which has many short words.
 
 /// The two digits of each number below 100. One division then yields two digits.

@@ -114,7 +114,7 @@ fn damaged_files_do_no_harm() {
     let tool = compile(
         folder.path(),
         C99,
-        &file("readers/tool.c"),
+        &file("generated_readers/tool.c"),
         &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     );
     let another = record(&folder.path().join("drive"), folder.path(), "another.tmt", &[]);
@@ -167,7 +167,7 @@ fn damage_is_counted_and_the_rest_is_read() {
     assert!(hit > 0, "no block is long enough");
     let whole = rust_lines(&path).len();
     std::fs::write(&path, &bytes).unwrap();
-    let tool = compile(folder.path(), C99, &file("readers/tool.c"), &[]);
+    let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &[]);
     let ran = output(Command::new(&tool).arg("records").arg(&path));
     assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), whole - hit);
     let errors = String::from_utf8_lossy(&ran.stderr).into_owned();

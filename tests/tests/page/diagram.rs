@@ -226,7 +226,7 @@ fn what_is_measured_is_what_is_counted() {
     let largest = browser
         .find_all("button", None)
         .into_iter()
-        .find(|one| one.name.contains("40") && one.name.to_lowercase().contains("largest"));
+        .find(|one| one.name.contains("40") && one.name.to_lowercase().contains("maximum"));
     let at = browser.place(&largest.expect("the largest leads somewhere")).center();
     browser.click(at);
     browser.wait("!document.querySelector('#inspector').hidden || !document.querySelector('#interval-field').value.startsWith('0 s')");

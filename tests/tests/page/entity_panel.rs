@@ -95,7 +95,7 @@ fn what_is_too_small_to_be_drawn_is_found_and_shown() {
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(">soon");
     browser.key("Enter");
-    browser.wait("document.querySelector('#find-says').innerText.includes('`>soon` is no duration')");
+    browser.wait("document.querySelector('#find-says').innerText.includes('`>soon` is not a duration')");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn damaged_and_large_compressed_parts_are_named() {
     assert!(Command::new("gzip").arg(dir.path().join("parts/c.trace")).status().unwrap().success());
     let part = dir.path().join("parts/c.trace.gz");
     let (code, out, _) = run(dir.path(), &["check", "root.trace", "--input-limit", "1000"], b"");
-    assert!(code == Some(1) && out.contains("`--input-limit SIZE` allows more"), "{out}");
+    assert!(code == Some(1) && out.contains("`--input-limit SIZE` raises the limit"), "{out}");
     let bytes = fs::read(&part).unwrap();
     fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
     let (code, out, _) = run(dir.path(), &["check", "root.trace"], b"");
@@ -178,9 +178,9 @@ fn faults_in_parts_name_the_part() {
     write(dir.path());
     fs::write(dir.path().join("parts/c.trace"), "70 S 3 c w\n71 5 S c\n71 6 S c\n70 S 6 nobody w\n").unwrap();
     let (code, out, _) = run(dir.path(), &["check", "root.trace"], b"");
-    assert!(code == Some(1) && out.contains("root.trace: parts/c.trace:4: error: line whose container"), "{out}");
+    assert!(code == Some(1) && out.contains("root.trace: parts/c.trace:4: error: line with a container"), "{out}");
     assert!(out.contains("root.trace: parts/c.trace:3: error: "), "{out}");
     let (_, _, errors) = run(dir.path(), &["stats", "root.trace"], b"");
-    assert!(errors.contains("line 4 of parts/c.trace: line whose container"), "{errors}");
+    assert!(errors.contains("line 4 of parts/c.trace: line with a container"), "{errors}");
     assert!(errors.contains("in line 3 of parts/c.trace"), "{errors}");
 }
