@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// The locks as bits of [`held`].
+/// The locks as bits of [`held_locks`].
 pub(crate) mod bit {
     pub(crate) const SINK: u8 = 1;
     pub(crate) const STATE: u8 = 2;

@@ -47,7 +47,7 @@ fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
         .unwrap_or_default()
 }
 
-/// As [`least`], with the smallest processor time of a run, which other work disturbs less. Its
+/// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less. Its
 /// resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
     let took = shortest_run(run);

@@ -153,7 +153,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// Gives all waiting endpoints, in an order that depends on their keys only.
     ///
     /// # Errors
-    /// As [`Self::meet`], and those of `give`.
+    /// As [`Self::match_or_insert`], and those of `give`.
     pub fn each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.first.each(|_, words| give(T::of(words)))?;
         self.behind.each(|_, words| give(T::of(words)))

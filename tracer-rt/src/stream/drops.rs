@@ -63,7 +63,7 @@ impl DropCounts {
         self.cause.fetch_or(lost.cause, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::tell`] would return a report.
+    /// Whether [`Self::take_report`] would return a report.
     pub(crate) fn has_report(&self) -> bool {
         self.total() != self.told.load(Ordering::Relaxed)
     }

@@ -88,7 +88,7 @@ fn is(file: libc::c_int, identity: FileIdentity, length: u64) -> bool {
 /// The file.
 #[derive(Debug)]
 pub(super) struct ProcessFileHandle {
-    /// Used only through [`Self::ours`]. It is closed only after a comparison of the identity.
+    /// Used only through [`Self::checked_file`]. It is closed only after a comparison of the identity.
     file: ManuallyDrop<File>,
     path: PathBuf,
     identity: FileIdentity,
@@ -160,7 +160,7 @@ impl ProcessFileHandle {
     /// Writes `bytes` at offset `length`, the end of the file.
     ///
     /// # Errors
-    /// As [`Self::ours`], or if the file cannot be written.
+    /// As [`Self::checked_file`], or if the file cannot be written.
     pub(super) fn write(&mut self, bytes: &[u8], length: u64) -> io::Result<()> {
         if locks::is_unsettled() {
             return self.checked_file(length).map(|_| ());

@@ -14,7 +14,7 @@ pub(crate) fn sortable_timestamp(date: i64) -> u64 {
     date.cast_unsigned() ^ SIGN
 }
 
-/// The timestamp that [`ordered`] encoded.
+/// The timestamp that [`sortable_timestamp`] encoded.
 #[inline]
 pub(crate) fn date(ordered: u64) -> i64 {
     (ordered ^ SIGN).cast_signed()

@@ -132,7 +132,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         self.before_in(self.lane.table.blocks_before(0, sortable_timestamp(date)).saturating_sub(1), date)
     }
 
-    /// Same as [`Self::before`]; the timestamp must lie in block `number`, or between it and the
+    /// Same as [`Self::times_before`]; the timestamp must lie in block `number`, or between it and the
     /// next one.
     #[inline]
     fn before_in(&self, number: u64, date: i64) -> ValueTimes<N> {

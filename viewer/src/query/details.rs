@@ -140,7 +140,7 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
     path
 }
 
-/// Implements [`crate::query::TimelineSource::related`], by these rules:
+/// Implements [`crate::query::TimelineSource::related_entities`], by these rules:
 ///
 /// - a state or event that refers to containers: these containers, and their states that overlap
 ///   it;

@@ -468,7 +468,7 @@ impl ReadState {
         result
     }
 
-    /// The non-empty user fields. Return the list with [`recycled`].
+    /// The non-empty user fields. Return the list with [`recycle_list`].
     fn extras<'a>(&mut self, input: &DefinedLine<'a>) -> Vec<ExtraField<'a>> {
         let mut extras: Vec<ExtraField<'a>> = recycle_list(std::mem::take(&mut self.extras));
         for field in &input.definition.user {

@@ -90,7 +90,7 @@ pub(super) fn guard_values(record: &RecordDecl) -> TokenStream {
     tuple_or_value(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
-/// The type of [`flat`]; empty for `()`.
+/// The type of [`guard_values`]; empty for `()`.
 pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(|| quote!(__rt::SourceSite));
     // Besides the position, a guard stores only the task, which the end of an `async` span has.
@@ -99,7 +99,7 @@ pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
     if types.is_empty() { TokenStream::new() } else { tuple_or_value(&types) }
 }
 
-/// The value in place of [`flat`] in a guard that records nothing.
+/// The value in place of [`guard_values`] in a guard that records nothing.
 pub(super) fn untraced_guard_values(record: &RecordDecl) -> TokenStream {
     let site = record.layout.located.then(|| quote!(__rt::SourceSite::UNKNOWN));
     let task = record.layout.fields.iter().map(|_| quote!(0));
