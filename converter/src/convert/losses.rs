@@ -14,9 +14,7 @@ impl OpenRun {
         let mut losses: Vec<Loss> =
             self.unreadable.iter().map(|message| Loss::Unreadable { message: message.clone() }).collect();
         losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
-        if let Some((first, missing, ranks)) = self.missing_ranks() {
-            losses.push(Loss::MissingRanks { first, missing, ranks });
-        }
+        losses.extend(self.missing_ranks());
         let clocks = gaps::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
             // A sorted file has several processes.
