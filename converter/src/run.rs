@@ -220,8 +220,8 @@ impl OpenRun {
         truncation_diagnostic(count)
     }
 
-    /// The ranks of the job without a file: the first, their number, and the size of the job.
-    pub(crate) fn missing_ranks(&self) -> Option<(u64, u64, u64)> {
+    /// The ranks of the job without a file.
+    pub(crate) fn missing_ranks(&self) -> Option<Loss> {
         let ranks = self.processes.iter().filter_map(|process| process.ranks).max()?;
         // One file alone does not show whether the others exist.
         if !self.is_folder {
@@ -230,7 +230,7 @@ impl OpenRun {
         let there: BTreeSet<u64> = self.processes.iter().filter_map(|process| process.rank).collect();
         let missing = ranks.saturating_sub(there.range(..ranks).count() as u64);
         let first = there.iter().zip(0..).find(|(rank, at)| *rank != at).map_or(there.len() as u64, |(_, at)| at);
-        (missing > 0).then_some((first, missing, ranks))
+        (missing > 0).then_some(Loss::MissingRanks { first, missing, ranks })
     }
 
     /// The process of the run that forked this one, or started it as another program. It is

@@ -87,13 +87,8 @@ pub(crate) fn lines(
             }
         }
         let rates = rates(a, b).unwrap_or((-MAX_DRIFT, MAX_DRIFT));
-        pairs.extend(corridor(&mut above, &mut below, span, rates).map(|(line, width, one_way)| PairOffset {
-            a,
-            b,
-            line,
-            width,
-            one_way,
-        }));
+        let found = corridor(&mut above, &mut below, span, rates);
+        pairs.extend(found.map(|OffsetCorridor { line, width, one_way }| PairOffset { a, b, line, width, one_way }));
     }
     join(domains, &pairs)
 }
@@ -175,15 +170,23 @@ fn inverse_line(line: OffsetLine) -> OffsetLine {
     OffsetLine { offset: -line.offset / (1.0 + line.slope), slope: -line.slope / (1.0 + line.slope) }
 }
 
-/// The line in the middle of the widest corridor, the width of the corridor, and whether it has one
-/// side only. The line is the correction of b's timestamps. The width is that at the end of the run
-/// at which it is larger. With one side only, the slope is within `rates`.
+/// A corridor between the messages of two clocks.
+struct OffsetCorridor {
+    /// The line in its middle: the correction of b's timestamps.
+    line: OffsetLine,
+    /// Its width at that end of the run at which it is larger.
+    width: f64,
+    /// Whether it has one side only.
+    one_way: bool,
+}
+
+/// The widest corridor. With one side only, the slope is within `rates`.
 fn corridor(
     above: &mut Vec<(f64, f64)>,
     below: &mut Vec<(f64, f64)>,
     span: f64,
     rates: (f64, f64),
-) -> Option<(OffsetLine, f64, bool)> {
+) -> Option<OffsetCorridor> {
     let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
     lower_hull(above);
     below.iter_mut().for_each(|point| point.1 = -point.1);
@@ -201,12 +204,12 @@ fn corridor(
         // appears to take no time.
         (false, true) => {
             let slope = longest_slope(above, &all, rates);
-            Some((added(slope, least(slope)), span * MAX_DRIFT, true))
+            Some(OffsetCorridor { line: added(slope, least(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
             let mirrored: Vec<(f64, f64)> = below.iter().map(|(x, y)| (*x, -y)).collect();
             let slope = -longest_slope(&mirrored, &all, (-rates.1, -rates.0));
-            Some((added(slope, most(slope)), span * MAX_DRIFT, true))
+            Some(OffsetCorridor { line: added(slope, most(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
             let gap = |slope: f64| least(slope) - most(slope);
@@ -224,7 +227,8 @@ fn corridor(
                 top + reach(highest(reach, low, high)) - widest.min(0.0)
             };
             let width = lever(-middle).max(lever(middle)).max(1.0);
-            Some((added(best, f64::midpoint(least(best), most(best))), width, false))
+            let line = added(best, f64::midpoint(least(best), most(best)));
+            Some(OffsetCorridor { line, width, one_way: false })
         }
     }
 }

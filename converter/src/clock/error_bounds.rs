@@ -68,6 +68,14 @@ pub(crate) struct CertainBounds {
     bounds: Vec<ErrorBounds>,
 }
 
+/// The messages from one domain to another.
+#[derive(Clone, Debug)]
+struct DomainMessages {
+    from: usize,
+    to: usize,
+    seen: Vec<MessageTimes>,
+}
+
 impl CertainBounds {
     /// Computes bounds from messages. `seen` gives the points of an edge by final timestamps.
     /// `bent` gives the correction that the fit added to a domain's line at a timestamp. O(points
@@ -79,8 +87,8 @@ impl CertainBounds {
         seen: impl Fn(&FastestMessages) -> Vec<MessageTimes>,
         bent: impl Fn(usize, f64) -> f64,
     ) -> Self {
-        let messages: Vec<(usize, usize, Vec<MessageTimes>)> =
-            edges.iter().map(|edge| (edge.from, edge.to, seen(edge))).collect();
+        let of = |edge: &FastestMessages| DomainMessages { from: edge.from, to: edge.to, seen: seen(edge) };
+        let messages: Vec<DomainMessages> = edges.iter().map(of).collect();
         let moments = moments(domains, &messages, known.span);
         let mut clocks = ClockStates::new(moments, domains, WanderAllowance::new(known.wander), &bent);
         let unknown = [vec![f64::INFINITY; clocks.moments.len()], vec![f64::INFINITY; clocks.moments.len()]];
@@ -117,10 +125,10 @@ impl CertainBounds {
 
 /// Moments from the start of the run to its end. Half of them are equidistant. The density of the
 /// other half follows that of the messages.
-fn moments(domains: usize, messages: &[(usize, usize, Vec<MessageTimes>)], span: f64) -> Vec<f64> {
+fn moments(domains: usize, messages: &[DomainMessages], span: f64) -> Vec<f64> {
     let half = (ALL_MOMENTS / domains.max(1)).clamp(32, MOMENTS) / 2;
     let mut sent: Vec<f64> =
-        messages.iter().flat_map(|(_, _, seen)| seen).map(|seen| seen.sent.clamp(0.0, span)).collect();
+        messages.iter().flat_map(|pair| &pair.seen).map(|seen| seen.sent.clamp(0.0, span)).collect();
     sent.sort_by(f64::total_cmp);
     let dense = (0..half).filter_map(|at| sent.get(at * sent.len() / half));
     let mut moments: Vec<f64> = (0..=half).map(|at| span * at as f64 / half as f64).chain(dense.copied()).collect();
@@ -285,11 +293,11 @@ impl ClockStates {
     }
 
     /// Bounds from messages and from known bounds.
-    fn bounds(&self, messages: &[(usize, usize, Vec<MessageTimes>)], known: &[ErrorBounds]) -> Vec<ErrorBounds> {
+    fn bounds(&self, messages: &[DomainMessages], known: &[ErrorBounds]) -> Vec<ErrorBounds> {
         let count = self.moments.len();
         let domains = self.rates.len();
         let mut ahead: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
-        for (from, to, seen) in messages {
+        for DomainMessages { from, to, seen } in messages {
             for MessageTimes { sent, received, took } in seen {
                 let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
                 let weight = took.max(0.0)

@@ -97,8 +97,12 @@ struct TrafficBuckets {
     most: usize,
 }
 
-/// A domain and a raw timestamp.
-type DomainTimestamp = (usize, i64);
+/// A raw timestamp of a domain.
+#[derive(Clone, Copy, Debug)]
+struct DomainTimestamp {
+    domain: usize,
+    coarse: i64,
+}
 
 impl ClockTraffic<'_> {
     /// Visits the messages between different domains, with the places of their send and receive
@@ -107,7 +111,8 @@ impl ClockTraffic<'_> {
         self.log.pairs(|start, finish| {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
-                visit((from, start.date), (to, finish.date));
+                let at = |domain, coarse| DomainTimestamp { domain, coarse };
+                visit(at(from, start.date), at(to, finish.date));
             }
         })
     }
@@ -128,11 +133,12 @@ impl ClockTraffic<'_> {
         // Raw timestamps, and whether the clock was ahead at that time.
         let mut seen: Vec<(i64, bool)> = Vec::new();
         self.messages(|sent, received| {
-            let took = date(received.0, received.1) - date(sent.0, sent.1);
+            let date = |at: DomainTimestamp| date(at.domain, at.coarse);
+            let took = date(received) - date(sent);
             for (end, ahead) in [(received, took), (sent, -took)] {
-                let own = date(end.0, end.1);
-                if end.0 == domain && own >= between.0 && own <= between.1 {
-                    seen.push((end.1, (size > 0) == (ahead > size / 2)));
+                let own = date(end);
+                if end.domain == domain && own >= between.0 && own <= between.1 {
+                    seen.push((end.coarse, (size > 0) == (ahead > size / 2)));
                 }
             }
         })?;
@@ -183,8 +189,9 @@ impl ClockTraffic<'_> {
                 made.add(from, to, DelayClass::Sync, sent, received);
             }
         }
-        self.messages(|(from, sent), (to, received)| {
-            made.add(from, to, DelayClass::Message, date(from, sent), date(to, received));
+        self.messages(|sent, received| {
+            let date = |at: DomainTimestamp| date(at.domain, at.coarse);
+            made.add(sent.domain, received.domain, DelayClass::Message, date(sent), date(received));
         })?;
         let mut edges = made.edges;
         edges.sort_by_key(|edge| (edge.from.min(edge.to), edge.from.max(edge.to), edge.class, edge.from));

@@ -13,9 +13,7 @@ impl OpenRun {
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> = self.unreadable.iter().map(|why| Loss::Unreadable { why: why.clone() }).collect();
         losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
-        if let Some((first, missing, ranks)) = self.missing_ranks() {
-            losses.push(Loss::MissingRanks { first, missing, ranks });
-        }
+        losses.extend(self.missing_ranks());
         let clocks = gaps::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
             // A sorted file has several processes.

@@ -169,10 +169,11 @@ impl CutJob<'_> {
                     continue;
                 };
                 let of = (*number, *stream, &mut ordinal);
-                let (kept, seen, whole) = self.block(process, of, unpacked, block.header.first_ticks, &mut writer)?;
+                let CutBlock { kept, seen, unreadable_from } =
+                    self.block(process, of, unpacked, block.header.first_ticks, &mut writer)?;
                 self.made.kept += kept;
                 self.made.left_out += seen - kept;
-                if let Err(from) = whole {
+                if let Some(from) = unreadable_from {
                     let records = records.saturating_sub(seen);
                     self.made.unreadable += records;
                     let to = block.header.last_ticks;
@@ -227,8 +228,7 @@ impl CutJob<'_> {
     }
 
     /// Writes the selected records of a block. `ordinal` is the position of its first record, and
-    /// then that of the next block's. Returns the number of kept records, the number of all
-    /// records, and the tick from which on records could not be read.
+    /// then that of the next block's.
     fn block(
         &self,
         process: &ProcessInRun,
@@ -236,12 +236,12 @@ impl CutJob<'_> {
         payload: &[u8],
         first_ticks: u64,
         writer: &mut RecordWriter,
-    ) -> Result<(u64, u64, Result<(), u64>), WriteError> {
+    ) -> Result<CutBlock, WriteError> {
         let (mut kept, mut seen, mut last) = (0, 0, first_ticks);
         let mut mark = None;
         let mut body = Vec::new();
         for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
-            let Ok(record) = record else { return Ok((kept, seen, Err(last))) };
+            let Ok(record) = record else { return Ok(CutBlock { kept, seen, unreadable_from: Some(last) }) };
             last = record.ticks;
             let time = self.date(number, record.ticks, *ordinal);
             if record.id == ID_LOST {
@@ -274,7 +274,7 @@ impl CutJob<'_> {
             body.extend_from_slice(record.body);
             writer.write_raw(stream.number, record.id, record.ticks, &body)?;
         }
-        Ok((kept, seen, Ok(())))
+        Ok(CutBlock { kept, seen, unreadable_from: None })
     }
 
     fn report_progress(&mut self, records: u64) {
@@ -283,6 +283,15 @@ impl CutJob<'_> {
             progress(self.done, self.plan.records());
         }
     }
+}
+
+/// The records of a block that was cut.
+struct CutBlock {
+    kept: u64,
+    /// The number of all records.
+    seen: u64,
+    /// The tick from which on records could not be read.
+    unreadable_from: Option<u64>,
 }
 
 /// The largest number of ticks up to `end` for which `is_within` holds; 0 if there is none.

@@ -184,7 +184,7 @@ impl RepairWriter<'_, '_> {
             if !is_kept(self.process, &header, payload_offset) {
                 return Ok(());
             }
-            let renumbered = self.numbers.get(&(header.stream, false, payload_offset));
+            let renumbered = self.numbers.get(&RepairedBlock { stream: header.stream, live: false, payload_offset });
             header.sequence = renumbered.copied().unwrap_or(header.sequence);
         } else {
             self.sequence = self.sequence.max(header.sequence.saturating_add(1));
@@ -228,7 +228,7 @@ impl RepairWriter<'_, '_> {
         for stream in &self.process.streams {
             for block in stream.blocks.iter().filter(|block| block.live) {
                 let filled = self.process.read_stored(&file, block, &mut stored)?;
-                let renumbered = self.numbers.get(&(stream.number, true, block.payload_offset));
+                let renumbered = self.numbers.get(&RepairedBlock::new(stream.number, block));
                 let sequence = renumbered.copied().unwrap_or(block.header.sequence);
                 let first_ticks = start_anew(block.header.first_ticks, &mut stored[..filled]);
                 let header = BlockHeader { sequence, first_ticks, ..block.header };
@@ -256,7 +256,7 @@ impl RepairWriter<'_, '_> {
             let torn =
                 DroppedRecords { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
             let lost = stream.end_is_torn().then_some(torn);
-            let number = last.and_then(|last| self.numbers.get(&(stream.number, last.live, last.payload_offset)));
+            let number = last.and_then(|last| self.numbers.get(&RepairedBlock::new(stream.number, last)));
             let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
             for lost in lost.iter().chain(stream.unreported_losses()) {
                 sequence = Some(sequence.map_or(0, |sequence| sequence.saturating_add(1)));
@@ -348,6 +348,21 @@ fn is_kept(process: &ProcessInRun, header: &BlockHeader, payload_offset: u64) ->
     same.into_iter().any(|block| !block.live && block.payload_offset == payload_offset)
 }
 
+/// A block of the repaired file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RepairedBlock {
+    stream: u32,
+    /// Whether it comes from the live file.
+    live: bool,
+    payload_offset: u64,
+}
+
+impl RepairedBlock {
+    const fn new(stream: u32, block: &BlockIndex) -> Self {
+        Self { stream, live: block.live, payload_offset: block.payload_offset }
+    }
+}
+
 /// New numbers of blocks, for two reasons.
 ///
 /// - A number can occur twice, if a block of the live file continues a block of the file. The
@@ -355,7 +370,7 @@ fn is_kept(process: &ProcessInRun, header: &BlockHeader, payload_offset: u64) ->
 /// - A number can be missing after a block of the live file. The process was killed while a part of
 ///   this block was being written, and the number of the next block already counts that part. The
 ///   numbers of the blocks after it decrease.
-fn numbers(process: &ProcessInRun) -> BTreeMap<(u32, bool, u64), u64> {
+fn numbers(process: &ProcessInRun) -> BTreeMap<RepairedBlock, u64> {
     let mut numbers = BTreeMap::new();
     for stream in &process.streams {
         let (mut before, mut down, mut up): (Option<&BlockIndex>, u64, u64) = (None, 0, 0);
@@ -370,7 +385,7 @@ fn numbers(process: &ProcessInRun) -> BTreeMap<(u32, bool, u64), u64> {
             before = Some(block);
             if down != up {
                 let number = number.saturating_sub(down).saturating_add(up);
-                numbers.insert((stream.number, block.live, block.payload_offset), number);
+                numbers.insert(RepairedBlock::new(stream.number, block), number);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! that of its sender at its departure. Between two of these points, the bound is the chord plus
 //! the possible wander away from it.
 
-use super::{ClockStates, ErrorBounds, MessageTimes};
+use super::{ClockStates, DomainMessages, ErrorBounds, MessageTimes};
 
 /// A bound at a timestamp.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ struct BoundPoint {
 /// moments²).
 pub(crate) fn lower_to_points(
     clocks: &ClockStates,
-    messages: &[(usize, usize, Vec<MessageTimes>)],
+    messages: &[DomainMessages],
     bent: impl Fn(usize, f64) -> f64,
     bounds: &mut [ErrorBounds],
 ) {
@@ -25,7 +25,7 @@ pub(crate) fn lower_to_points(
     for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
         // By clock and segment between two moments: the point with the smallest bound.
         let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
-        for (from, to, seen) in messages {
+        for DomainMessages { from, to, seen } in messages {
             for MessageTimes { sent, received, took } in seen {
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
