@@ -142,7 +142,7 @@ struct RepairWriter<'p, 'o> {
     sequence: u64,
     /// New numbers of blocks of records. The key is the stream, whether the block is live, and its
     /// offset.
-    numbers: BTreeMap<(u32, bool, u64), u64>,
+    numbers: BTreeMap<RepairedBlock, u64>,
     /// Number of blocks that were written before those of the file.
     names_before: u64,
 }
