@@ -139,17 +139,23 @@ impl BrowserPage {
         self.page.evaluate(expression).unwrap_or_else(|thrown| panic!("{expression}: {thrown}"))
     }
 
-    /// Waits until an expression, or the result of its promise, is true.
+    /// Waits until an expression, or the result of its promise, is true. Evaluates the expression
+    /// again if it throws or the page is replaced meanwhile, because both can happen while a page
+    /// loads.
     ///
     /// # Panics
     /// If that takes longer than `PATIENCE` (60 s).
     pub fn wait(&mut self, expression: &str) {
         let started = Instant::now();
-        while self.evaluate(&format!("Promise.resolve({expression}).then(Boolean)")) != json!(true) {
+        loop {
+            let result = self.page.evaluate(&format!("Promise.resolve({expression}).then(Boolean)"));
+            if result == Ok(json!(true)) {
+                return;
+            }
             if started.elapsed() >= PATIENCE {
-                let focus = self.evaluate("document.activeElement?.outerHTML.slice(0, 300)");
+                let focus = self.page.evaluate("document.activeElement?.outerHTML.slice(0, 300)");
                 panic!(
-                    "timeout: {expression} is never true\nthe focus is in {focus}\n{}",
+                    "timeout: {expression} is never true: {result:?}\nthe focus is in {focus:?}\n{}",
                     self.complaints().join("\n")
                 );
             }

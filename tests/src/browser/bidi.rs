@@ -162,7 +162,8 @@ impl PageDriver for BidiPage {
         let depth = json!({ "maxObjectDepth": 100, "maxDomDepth": 0 });
         let ask =
             json!({ "expression": expression, "target": target, "awaitPromise": true, "serializationOptions": depth });
-        let answer = self.call("script.evaluate", &ask);
+        // A navigation during the evaluation is an error of the command.
+        let answer = self.link().ask("script.evaluate", &ask).map_err(|error| error.to_string())?;
         if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain_json(&answer["result"])) }
     }
 

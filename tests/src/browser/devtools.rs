@@ -134,7 +134,8 @@ impl PageDriver for DevToolsPage {
 
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
         let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let mut answer = self.call("Runtime.evaluate", &ask);
+        // A navigation during the evaluation is an error of the command.
+        let mut answer = self.ask("Runtime.evaluate", &ask).map_err(|error| error.to_string())?;
         if answer.get("exceptionDetails").is_some() {
             return Err(answer.to_string());
         }

@@ -14,7 +14,10 @@ pub(super) trait PageDriver: Debug {
     /// Reloads the page. Later queries go to the new page, which is complete.
     fn reload(&mut self);
 
-    /// Evaluates an expression in the page. Returns its value or the exception.
+    /// Evaluates an expression in the page.
+    ///
+    /// # Errors
+    /// The exception, or the protocol's error if the page is replaced during the evaluation.
     fn evaluate(&mut self, expression: &str) -> Result<Value, String>;
 
     /// All elements of the page with a role and, if given, this accessible name.

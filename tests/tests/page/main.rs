@@ -5,6 +5,7 @@
 
 mod accessibility;
 mod address;
+mod browser_driver;
 mod charts_sources_notes;
 mod comparison;
 mod costs;
