@@ -266,7 +266,7 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
         for (part, window) in [("whole", extent), ("a hundredth", window(100)), ("a ten-thousandth", window(10_000))] {
             let what = format!("{} lanes of {name} × 1,600 columns, {part}", lanes.len());
             timed(&what, &|| drop(source.cells(lanes, window, 1600)));
-            let (around, columns) = window.aligned(1600);
+            let (around, columns) = window.align_to_columns(1600);
             let what =
                 format!("  the 8 largest shares of {} lanes of {name}, × {columns} aligned columns", lanes.len());
             timed(&what, &|| drop(source.largest(lanes, around, columns, 8)));

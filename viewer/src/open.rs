@@ -36,7 +36,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
                 return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => diagnostic = Some(rebuilt(place, &why)),
+            Err(why) => diagnostic = Some(rebuild_note(place, &why)),
         }
     }
     let input = TraceInputFile::find(path, options)?;
@@ -125,7 +125,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
                 return Err(TraceOpenError::NoIndex { path: place.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => diagnostic = Some(rebuilt(place, &why)),
+            Err(why) => diagnostic = Some(rebuild_note(place, &why)),
         }
     }
     let cannot = |(path, source)| TraceOpenError::Index { path, source };
@@ -137,7 +137,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
 }
 
 /// A note about an index that could not be used.
-fn rebuilt(place: &Path, why: &IndexError) -> TraceDiagnostic {
+fn rebuild_note(place: &Path, why: &IndexError) -> TraceDiagnostic {
     let text = format!("the index {} is rebuilt: {why}", place.display());
     TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(place)
 }

@@ -353,7 +353,7 @@ impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
     #[must_use]
     pub const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
-        Self { frame, fill: ColorWithOpacity::solid(fill), radius, id: None, title: None }
+        Self { frame, fill: ColorWithOpacity::opaque(fill), radius, id: None, title: None }
     }
 }
 
@@ -367,19 +367,19 @@ impl SceneText {
             size,
             weight: FontWeight::Regular,
             anchor: TextAnchor::Start,
-            fill: ColorWithOpacity::solid(fill),
+            fill: ColorWithOpacity::opaque(fill),
         }
     }
 
     /// Makes the text semi-bold.
     #[must_use]
-    pub fn strong(self) -> Self {
+    pub fn semi_bold(self) -> Self {
         Self { weight: FontWeight::SemiBold, ..self }
     }
 
     /// Changes the position relative to the point.
     #[must_use]
-    pub fn anchored(self, anchor: TextAnchor) -> Self {
+    pub fn with_anchor(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }

@@ -226,8 +226,8 @@ impl<E: EntitySink> Simulation<E> {
 
     /// The errors so far, one entry per kind.
     #[must_use]
-    pub fn found(&self) -> Vec<SimFault> {
-        self.faults.found().collect()
+    pub fn faults(&self) -> Vec<SimFault> {
+        self.faults.faults().collect()
     }
 
     /// Adds diagnostics from outside of the simulation, such as those of the reader.
@@ -243,7 +243,7 @@ impl<E: EntitySink> Simulation<E> {
     /// Processes the next operation. Its errors are counted.
     /// With very many pending endpoints of links, some [`EntitySink`] use files. [`PajeSink::event`] also
     /// reports failures of these files.
-    pub fn take(&mut self, event: &PajeEvent<'_>) {
+    pub fn process(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
             self.pass(time.0);
         }
@@ -323,7 +323,7 @@ impl<E: EntitySink> Simulation<E> {
         let valued = match kind {
             PlainKind::SetState | PlainKind::PushState => Some(value),
             PlainKind::PopState => None,
-            PlainKind::ResetState | PlainKind::NewEvent => return self.take(&event.event()),
+            PlainKind::ResetState | PlainKind::NewEvent => return self.process(&event.event()),
         };
         self.pass(time.0);
         if self.is_full() {
@@ -424,8 +424,8 @@ impl<E: EntitySink> Simulation<E> {
 
 impl<E: EntitySink> PajeSink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        self.take(event);
-        self.links.sound()?;
+        self.process(event);
+        self.links.check_storage()?;
         self.entities.after()
     }
 
@@ -478,7 +478,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.end(end);
-        self.links.sound()?;
+        self.links.check_storage()?;
         self.entities.finish()
     }
 }

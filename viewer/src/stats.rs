@@ -55,7 +55,7 @@ pub struct StateTimes {
     /// The values that occur, longest first.
     pub values: Vec<ValueTime>,
     /// Total nanoseconds for which the containers existed in the interval.
-    pub lived: i128,
+    pub existence_nanos: i128,
     /// Total nanoseconds without any state of the type.
     pub none: i128,
 }
@@ -94,15 +94,15 @@ fn times_of<'a>(
     ty: TypeId,
     interval: TimeRange,
 ) -> Result<StateTimes, QueryError> {
-    let (mut lived, mut ids) = (0_i128, Vec::new());
+    let (mut existence, mut ids) = (0_i128, Vec::new());
     for info in containers {
         let info = info.ok_or(QueryError::Unknown { what: "container" })?;
-        lived += self::lived(source, info, ty, interval);
+        existence += existence_nanos(source, info, ty, interval);
         ids.push(info.id);
     }
     let times = nested_times(source, &ids, ty, interval)?;
     let covered: i128 = times.iter().map(|time| time.self_time).sum();
-    let share = |nanos: i128| if lived > 0 { nanos as f64 / lived as f64 } else { 0.0 };
+    let share = |nanos: i128| if existence > 0 { nanos as f64 / existence as f64 } else { 0.0 };
     let value = |time: NestedTime| ValueTime {
         value: time.value,
         nanos: time.total,
@@ -112,7 +112,7 @@ fn times_of<'a>(
     };
     let mut values: Vec<ValueTime> = times.into_iter().map(value).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
-    Ok(StateTimes { values, lived, none: (lived - covered).max(0) })
+    Ok(StateTimes { values, existence_nanos: existence, none: (existence - covered).max(0) })
 }
 
 /// Minimum number of containers with nested states per thread.
@@ -192,7 +192,12 @@ pub(crate) fn as_number<S: Serializer>(nanos: &Option<i128>, serializer: S) -> R
 
 /// Total nanoseconds of an interval for which a container existed that may have entities of a type.
 /// For a group, the sum over its members.
-pub fn lived(source: &dyn TimelineSource, container: &ContainerInfo, ty: TypeId, interval: TimeRange) -> i128 {
+pub fn existence_nanos(
+    source: &dyn TimelineSource,
+    container: &ContainerInfo,
+    ty: TypeId,
+    interval: TimeRange,
+) -> i128 {
     let within = |life: TimeRange| {
         i128::from(life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0))
     };
@@ -253,7 +258,7 @@ mod tests {
         let found = times(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
         // `a` exists for 8 s of the interval. It is in `work` all the time, with 1 s of `idle`
         // inside. `b` exists for 7 s and is in `idle` for 6 s.
-        assert_eq!((found.lived, found.none), (15 * i128::from(second), i128::from(second)));
+        assert_eq!((found.existence_nanos, found.none), (15 * i128::from(second), i128::from(second)));
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);

@@ -28,8 +28,8 @@ use tumit_paje::{ContainerId, TypeId};
 pub(crate) use build::{RawStates, StoreParts, model};
 pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
+pub(crate) use order::compare_naturally;
 pub(crate) use order::depth_first;
-pub(crate) use order::natural;
 pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
@@ -215,7 +215,7 @@ impl TimelineSource for TraceStore {
     ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
         let Some(lane) = self.state_lane(lane) else { return Ok(none()) };
-        let range = lane.overlapping(interval);
+        let range = lane.overlapping_range(interval);
         Ok(EntityList { total: range.len() as u64, items: range.take(limit).map(|index| state(lane, index)).collect() })
     }
 
@@ -245,7 +245,7 @@ impl TimelineSource for TraceStore {
         self.check_type(ty)?;
         check_interval(interval)?;
         let Some(table) = self.link_table(ty) else { return Ok(none()) };
-        let items = table.overlapping(interval).take(limit).map(|index| {
+        let items = table.overlapping_links(interval).take(limit).map(|index| {
             let row = &table.rows[index];
             LinkEntity {
                 id: EntityId::Link(number(table.base, index)),
@@ -269,7 +269,7 @@ impl TimelineSource for TraceStore {
     ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
         let Some(lane) = self.variable(container, ty) else { return Ok(none()) };
-        let range = lane.overlapping(interval);
+        let range = lane.overlapping_range(interval);
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| VariableSample {
             id: EntityId::Sample(number(lane.base, index)),

@@ -136,7 +136,7 @@ fn write_as<F: RowForm>(
         input.announce(&mut simulation)?;
     }
     let mut told = input.feed(options, &mut simulation)?;
-    told.diagnostics.extend(simulation.found().iter().map(SimFault::diagnostic));
+    told.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
     let ExtraColumns { late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();

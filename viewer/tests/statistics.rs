@@ -48,7 +48,7 @@ proptest! {
             names.dedup();
             names
         };
-        let lived: i64 = world
+        let existence: i64 = world
             .places
             .iter()
             .filter(|place| if grouped { place.ty == "Thread" && !having.is_empty() } else { having.contains(&&place.name) })
@@ -80,7 +80,7 @@ proptest! {
             prop_assert!(close(row.time, Some(*time as f64 / 1e9)));
             let own = own.get(row.value.as_deref().unwrap()).copied().unwrap_or(0);
             prop_assert!(close(row.self_time, Some(own as f64 / 1e9)), "{:?} {own}", row);
-            let share = if lived > 0 { *time as f64 / lived as f64 } else { 0.0 };
+            let share = if existence > 0 { *time as f64 / existence as f64 } else { 0.0 };
             prop_assert!(close(row.share, Some(share)), "{:?} {share}", row);
             prop_assert!(close(row.duration_min, quantile(lasting, 0.0)));
             prop_assert!(close(row.duration_median, quantile(lasting, 0.5)));

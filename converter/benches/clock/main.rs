@@ -96,7 +96,9 @@ fn drawn_runs(runs: u64) {
         let scene = random_scene(seed);
         let (graph, bursts) =
             (judge_clocks(&scene, CorrectionMethod::Graph), judge_clocks(&scene, CorrectionMethod::Bursts));
-        let line = |verdict: &TimestampErrors| format!("{} {} ({:.0})", verdict.median, verdict.max, certain(verdict));
+        let line = |verdict: &TimestampErrors| {
+            format!("{} {} ({:.0})", verdict.median, verdict.max, mean_error_bound(verdict))
+        };
         let odd = [
             (!errors_beyond_bound(&graph).is_empty(), "beyond what is certain"),
             (!errors_beyond_bound(&bursts).is_empty(), "samples beyond what is certain"),
@@ -109,6 +111,6 @@ fn drawn_runs(runs: u64) {
     }
 }
 
-fn certain(verdict: &TimestampErrors) -> f64 {
+fn mean_error_bound(verdict: &TimestampErrors) -> f64 {
     verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max)
 }

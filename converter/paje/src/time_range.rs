@@ -56,7 +56,7 @@ impl TimeRange {
     /// If the timestamps are too large for such edges, returns the interval and `columns`
     /// unchanged.
     #[must_use]
-    pub fn aligned(self, columns: u32) -> (Self, u32) {
+    pub fn align_to_columns(self, columns: u32) -> (Self, u32) {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
         let least = width.div_euclid(i128::from(columns.max(1))).max(1);
         // The smallest power of two that is at least the width of a column.
@@ -101,7 +101,7 @@ impl OpenTimeRange {
     /// If it does not end after its start.
     pub fn between(from: Option<GlobalNanos>, to: Option<GlobalNanos>) -> Result<Self, TimeTextError> {
         let range = Self { from, to };
-        range.checked(&range.to_string())
+        range.require_order(&range.to_string())
     }
 
     /// Whether it contains a timestamp.
@@ -138,7 +138,7 @@ impl OpenTimeRange {
     }
 
     /// The same time range, if it ends after its start.
-    fn checked(self, text: &str) -> Result<Self, TimeTextError> {
+    fn require_order(self, text: &str) -> Result<Self, TimeTextError> {
         let Some((from, to)) = self.from.zip(self.to) else { return Ok(self) };
         let (first, last) = (TimeText(from.0), TimeText(to.0));
         if from > to {
@@ -196,7 +196,7 @@ impl FromStr for OpenTimeRange {
             let time = (!text.trim().is_empty()).then(|| time_text::parse_in(text, unit)).transpose();
             time.map(|time| time.map(GlobalNanos))
         };
-        Self { from: bound(from, to)?, to: bound(to, from)? }.checked(text)
+        Self { from: bound(from, to)?, to: bound(to, from)? }.require_order(text)
     }
 }
 

@@ -72,15 +72,15 @@ pub(crate) fn collect(
             }
             let count = counts.entry((number, peer)).or_default();
             count.0 += 1;
-            let lived =
+            let existed =
                 |process: usize, from, to| lives[process].is_none_or(|(first, last)| from >= first && to <= last);
-            let lived = lived(number, sample.t1, sample.t4) && lived(peer, sample.t2, sample.t3);
+            let both_existed = existed(number, sample.t1, sample.t4) && existed(peer, sample.t2, sample.t3);
             let nanos = |from, to, domain: usize| (from <= to).then(|| domains[domain].nanos_between(from, to));
             let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
             // The resolution of a clock may be microseconds.
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let in_time = all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks);
-            if !lived || !in_time {
+            if !both_existed || !in_time {
                 count.1 += 1;
                 continue;
             }

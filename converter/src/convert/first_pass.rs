@@ -51,7 +51,7 @@ impl RecordVisitor for FirstPassVisitor<'_> {
 
     fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
         if let Some(act) = self.acts.get(turn.act as usize) {
-            self.surveyor.ready(self.plan, act, turn, words, self.model);
+            self.surveyor.add_evaluated_endpoint(self.plan, act, turn, words, self.model);
         }
         Ok(())
     }

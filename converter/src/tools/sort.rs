@@ -84,7 +84,7 @@ pub fn sort<W: Write>(
     let mut writing = SortWriter {
         plan: &plan,
         run,
-        file: FileWriter::sorted(out, slice)?,
+        file: FileWriter::new_sorted(out, slice)?,
         zero: zero(run, &plan),
         dropped: vec![0; plan.streams.len()],
         gaps: run.processes.iter().flat_map(only_gaps).collect(),

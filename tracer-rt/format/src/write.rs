@@ -164,7 +164,7 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn sorted(out: W, slice: usize) -> io::Result<Self> {
+    pub fn new_sorted(out: W, slice: usize) -> io::Result<Self> {
         Ok(Self { slice: Some(slice), ..Self::new(out)? })
     }
 

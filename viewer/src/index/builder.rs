@@ -137,14 +137,14 @@ impl EntitySink for IndexBuilder {
         self.details.join(&mut self.streams, start, end)
     }
 
-    fn forget(&mut self, detail: u32) {
-        self.details.forget(detail);
+    fn free_detail(&mut self, detail: u32) {
+        self.details.free_row(detail);
     }
 
     /// An open link needs no references to containers. They serve to find states; links are found
     /// by their endpoints.
     fn wait(&mut self, detail: u32) {
-        self.details.forget(detail);
+        self.details.free_row(detail);
     }
 
     fn overflow(&self) -> OverflowStore {
@@ -196,7 +196,7 @@ impl EntitySink for IndexBuilder {
     }
 
     fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
-        self.details.forget(detail);
+        self.details.free_row(detail);
         let lane = lane(&mut self.marks, place, &mut self.streams);
         lane.is_sorted &= lane.rows == 0 || lane.last <= time.0;
         let last = std::mem::replace(&mut lane.last, time.0);

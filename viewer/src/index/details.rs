@@ -284,8 +284,8 @@ impl DetailTableWriter {
     /// A row with the fields of two others, and with the source position of the first one that has
     /// any.
     pub(crate) fn join(&mut self, streams: &mut TemporaryStreams, first: u32, second: u32) -> u32 {
-        self.forget(first);
-        self.forget(second);
+        self.free_row(first);
+        self.free_row(second);
         if second == 0 {
             return first;
         }
@@ -307,7 +307,7 @@ impl DetailTableWriter {
         if row == 0 { Vec::new() } else { self.references.remove(&row).unwrap_or_default() }
     }
 
-    pub(crate) fn forget(&mut self, row: u32) {
+    pub(crate) fn free_row(&mut self, row: u32) {
         if !self.references.is_empty() {
             self.references.remove(&row);
         }

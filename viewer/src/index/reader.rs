@@ -365,7 +365,7 @@ impl TimelineSource for IndexReader {
     ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
         let Some(lane) = self.state_lane(lane) else { return self.check_damage(none()) };
-        let rows = lane.overlapping(interval);
+        let rows = lane.overlapping_range(interval);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
@@ -432,7 +432,7 @@ impl TimelineSource for IndexReader {
     ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
         let Some(lane) = self.variable(container, ty) else { return self.check_damage(none()) };
-        let rows = lane.overlapping(interval);
+        let rows = lane.overlapping_range(interval);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 

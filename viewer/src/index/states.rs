@@ -167,7 +167,7 @@ impl<'a> IndexStateLane<'a> {
     }
 
     /// States that overlap an interval.
-    pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<u64> {
+    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<u64> {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_unless(from, |end| end <= from);
         first..self.table.lower(first, sortable_timestamp(to)).max(first)

@@ -121,7 +121,7 @@ impl<'a> IndexVariableLane<'a> {
 
     /// Samples that overlap an interval. A sample without duration at the very end counts at its
     /// timestamp.
-    pub(crate) fn overlapping(&self, interval: TimeRange) -> Range<u64> {
+    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> Range<u64> {
         let from = interval.from.0;
         let after =
             from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, sortable_timestamp(after)));

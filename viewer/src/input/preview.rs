@@ -55,7 +55,7 @@ fn put(glimpse: Simulation, current: &CurrentTrace) {
 impl PajeSink for PreviewSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         if let Some(glimpse) = &mut self.glimpse {
-            glimpse.take(event);
+            glimpse.process(event);
             self.taken += 1;
             if self.taken >= self.next {
                 self.show();

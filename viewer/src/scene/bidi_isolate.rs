@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// Isolates the direction of a name. Same as `apart` in `ui/util/dom.js`.
-pub(crate) fn apart(name: &str) -> Cow<'_, str> {
+pub(crate) fn isolate_name(name: &str) -> Cow<'_, str> {
     if !name.chars().any(turns) {
         return Cow::Borrowed(name);
     }
@@ -30,7 +30,7 @@ fn turns(sign: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::apart;
+    use super::isolate_name;
 
     #[test]
     fn right_to_left_names_are_isolated() {
@@ -41,7 +41,7 @@ mod tests {
             ("\u{202e}a\u{2069}b", "\u{2068}\u{202e}ab\u{2069}"),
             ("\u{1e900}", "\u{2068}\u{1e900}\u{2069}"),
         ] {
-            assert_eq!(apart(name), wanted, "{name:?}");
+            assert_eq!(isolate_name(name), wanted, "{name:?}");
         }
     }
 }

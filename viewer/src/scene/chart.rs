@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::bidi_isolate::apart;
+use super::bidi_isolate::isolate_name;
 use super::value_palette::ValuePalette;
 use super::{
     FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneCells, SceneItem, labels, links, marks, states,
@@ -255,7 +255,7 @@ impl<'a> ChartContext<'a> {
     /// The colour of a value, grey when it is dimmed.
     pub(crate) fn color(&self, value: ValueId) -> RgbColor {
         if value == OTHERS {
-            return self.theme.others();
+            return self.theme.small_values_color();
         }
         if self.options.dimmed.contains(&value) {
             return self.theme.grid;
@@ -264,7 +264,7 @@ impl<'a> ChartContext<'a> {
     }
 
     /// The shape and size of a value.
-    pub(crate) fn look(&self, value: ValueId) -> DrawStyle {
+    pub(crate) fn style_of(&self, value: ValueId) -> DrawStyle {
         self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.look)
     }
 
@@ -288,12 +288,12 @@ impl<'a> ChartContext<'a> {
 
     /// A fill in the colour of a value.
     pub(crate) fn fill(&self, value: ValueId) -> ColorWithOpacity {
-        ColorWithOpacity::solid(self.color(value))
+        ColorWithOpacity::opaque(self.color(value))
     }
 
     /// The tooltip of an entity in an SVG, if tooltips are on.
     pub(crate) fn title(&self, name: &str, life: TimeRange, row: usize) -> Option<String> {
-        self.view.titles.then(|| self.sentence(&apart(name), life, row))
+        self.view.titles.then(|| self.sentence(&isolate_name(name), life, row))
     }
 
     /// A sentence with the name, path and timestamps of an entity.
@@ -318,7 +318,7 @@ impl<'a> ChartContext<'a> {
                 names.push(Cow::Borrowed("…"));
                 break;
             }
-            names.push(apart(&self.layout.rows[at].name));
+            names.push(isolate_name(&self.layout.rows[at].name));
             next = self.outer[at];
         }
         names.reverse();

@@ -9,7 +9,7 @@ use crate::layout::{ContainerOutline, FoldedContainers, LayoutOptions, LayoutRow
 use crate::query::{QueryError, TimeRange, TimelineSource, TraceSummary, TypeModel};
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::{duration, grouped, timestamp};
+use crate::text::time::{duration, group_digits, timestamp};
 use key::DocumentLegend;
 
 /// Size and time range of a document.
@@ -97,7 +97,7 @@ pub fn document(
             layout = lay(&LayoutOptions { folds, ..options.clone() });
             folded = Some(format!(
                 "containers of level {level} are folded, because {} rows are too many for an image",
-                grouped(rows as u64)
+                group_digits(rows as u64)
             ));
         }
     }
@@ -131,7 +131,7 @@ pub fn document(
     let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
     items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
     let note = SceneText::new((of.width - MARGIN, top + rows + 16.0), picture.notes.join("; "), 11.0, theme.muted);
-    items.extend((!picture.notes.is_empty()).then(|| SceneItem::Text(note.anchored(TextAnchor::End))));
+    items.extend((!picture.notes.is_empty()).then(|| SceneItem::Text(note.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
     items.push(SceneItem::Group(SceneGroup {
         name: "Legend".into(),
@@ -180,7 +180,7 @@ impl DocumentPage<'_> {
         let parts: Vec<String> = counts
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, name)| format!("{} {name}{}", grouped(*count), if *count == 1 { "" } else { "s" }))
+            .map(|(count, name)| format!("{} {name}{}", group_digits(*count), if *count == 1 { "" } else { "s" }))
             .collect();
         let name = font::fit(&summary.name, 24.0, FontWeight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
         let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
@@ -188,7 +188,7 @@ impl DocumentPage<'_> {
         if is_empty {
             said = if said.is_empty() { "this trace is empty".into() } else { format!("{said}, all empty") };
         }
-        let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).strong()];
+        let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).semi_bold()];
         let room = right - MARGIN;
         // An empty trace has no timestamps.
         let mut wide = 0.0;
@@ -199,7 +199,7 @@ impl DocumentPage<'_> {
             // A narrow image has a smaller text, which is not cut.
             let size = HEADING_SIZE * (room / wide).min(1.0);
             let interval = SceneText::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
-            texts.extend([length.strong(), interval].map(|text| text.anchored(TextAnchor::End)));
+            texts.extend([length.semi_bold(), interval].map(|text| text.with_anchor(TextAnchor::End)));
         }
         let said = font::fit(&said, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
         texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), said, HEADING_SIZE, self.theme.muted));
@@ -232,12 +232,12 @@ impl DocumentPage<'_> {
         let mut items = Vec::new();
         for tick in ruler.ticks {
             let x = self.left + tick.x;
-            let paint = ColorWithOpacity::solid(self.theme.grid);
+            let paint = ColorWithOpacity::opaque(self.theme.grid);
             items.push(SceneItem::Line(SceneLine { from: (x, top), to: (x, bottom), width: 1.0, paint }));
             items.extend(tick.label.map(|label| {
                 let at = (self.left + label.center, self.top - 12.0);
                 SceneItem::Text(
-                    SceneText::new(at, label.text, RULER_SIZE, self.theme.muted).anchored(TextAnchor::Middle),
+                    SceneText::new(at, label.text, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::Middle),
                 )
             }));
         }
@@ -251,7 +251,7 @@ impl DocumentPage<'_> {
         let width = font::width(&base, RULER_SIZE, FontWeight::Regular);
         if width <= self.left - 2.0 * RULER_GAP {
             let at = (self.left - RULER_GAP, self.top - 12.0);
-            return SceneText::new(at, base, RULER_SIZE, self.theme.muted).anchored(TextAnchor::End);
+            return SceneText::new(at, base, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::End);
         }
         let size = RULER_SIZE * ((self.options.width - 2.0 * RULER_GAP) / width).min(1.0);
         SceneText::new((RULER_GAP, self.top - 26.0), base, size, self.theme.muted)
@@ -280,13 +280,14 @@ impl DocumentPage<'_> {
             }
             for (y, label) in labels {
                 let at = (self.left - self.gutter - 10.0, self.top + y + 3.6);
-                items
-                    .push(SceneItem::Text(SceneText::new(at, label, 10.0, self.theme.faint).anchored(TextAnchor::End)));
+                items.push(SceneItem::Text(
+                    SceneText::new(at, label, 10.0, self.theme.faint).with_anchor(TextAnchor::End),
+                ));
             }
             for (y, text) in row.strips.iter().flat_map(bounds) {
                 let at = (self.left - 7.0, self.top + y);
                 items.push(SceneItem::Text(
-                    SceneText::new(at, text, BOUND_SIZE, self.theme.faint).anchored(TextAnchor::End),
+                    SceneText::new(at, text, BOUND_SIZE, self.theme.faint).with_anchor(TextAnchor::End),
                 ));
             }
         }

@@ -71,7 +71,7 @@ pub(crate) fn draw(context: &ChartContext<'_>, wanted: &[LabelRequest], arrows: 
         })
         .collect();
     let mut out = Vec::new();
-    for lane in wanted.chunk_by(|a, b| same(a.state.frame, b.state.frame)) {
+    for lane in wanted.chunk_by(|a, b| share_row(a.state.frame, b.state.frame)) {
         let crossings = crossings(&seen, lane[0].state.frame);
         for one in lane {
             label(context, one, &crossings, &mut out);
@@ -81,7 +81,7 @@ pub(crate) fn draw(context: &ChartContext<'_>, wanted: &[LabelRequest], arrows: 
 }
 
 /// Whether two frames have the same height and vertical position.
-fn same(a: OutlineRect, b: OutlineRect) -> bool {
+fn share_row(a: OutlineRect, b: OutlineRect) -> bool {
     a.y.to_bits() == b.y.to_bits() && a.height.to_bits() == b.height.to_bits()
 }
 
@@ -131,13 +131,14 @@ fn label(context: &ChartContext<'_>, wanted: &LabelRequest, crossings: &[(f32, f
     let given = context.model.values.get(state.value.index()).map(|value| value.color);
     let quiet = given.is_none_or(ColorTheme::recedes) || context.options.dimmed.contains(&state.value);
     let room = to - from - 2.0 * PADDING;
-    let fit = |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| tells(text, name, quiet));
+    let fit =
+        |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| is_recognizable(text, name, quiet));
     let Some(text) = fit(room) else { return };
     let width = font::width(&text, size, FontWeight::Regular);
     if quiet && width * QUIET_ROOM > room {
         return;
     }
-    let (middle, text, lies_over) = match beside((from, to), width + 2.0 * PADDING, crossings) {
+    let (middle, text, lies_over) = match position_beside_arrows((from, to), width + 2.0 * PADDING, crossings) {
         LabelPosition::Clear(middle) => (middle, text, false),
         LabelPosition::Crossed { count, widest } => {
             let gap = fit(widest.1 - widest.0 - 2.0 * PADDING).filter(|_| !quiet);
@@ -155,7 +156,7 @@ fn label(context: &ChartContext<'_>, wanted: &LabelRequest, crossings: &[(f32, f
         out.push(SceneItem::Rect(FilledRect::decoration(plate, context.color(state.value), 0.0)));
     }
     let at = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
-    let mut item = SceneText::new(at, text, size, ink).anchored(TextAnchor::Middle);
+    let mut item = SceneText::new(at, text, size, ink).with_anchor(TextAnchor::Middle);
     let fades = quiet && context.theme.kind != ThemeKind::Contrast;
     item.fill = ColorWithOpacity::with_alpha(ink, if fades { 0.45 } else { 0.92 });
     out.push(SceneItem::Text(item));
@@ -171,7 +172,7 @@ enum LabelPosition {
 }
 
 /// The position without arrows that is nearest to the middle of a range, for a text of this width.
-fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> LabelPosition {
+fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> LabelPosition {
     let middle = f32::midpoint(from, to);
     let (left, right) = (middle - width / 2.0, middle + width / 2.0);
     let count = crossings.iter().filter(|(a, b)| *a < right && *b > left).count();
@@ -202,7 +203,7 @@ fn beside((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> Label
 /// Whether a name, possibly cut, is still recognisable. Rows of very short names are noise. A
 /// subdued name is never cut.
 #[expect(clippy::cast_precision_loss, reason = "lengths of names")]
-fn tells(text: &str, name: &str, quiet: bool) -> bool {
+fn is_recognizable(text: &str, name: &str, quiet: bool) -> bool {
     let Some(kept) = text.strip_suffix('…').filter(|_| text != name) else { return true };
     let (kept, all) = (kept.chars().count(), name.chars().count());
     !quiet && kept >= TELLING.0 && kept as f32 >= TELLING.1 * all.min(LONG) as f32
@@ -214,27 +215,30 @@ mod tests {
 
     #[test]
     fn most_of_a_name_is_shown_or_nothing() {
-        assert!(tells("working", "working", true));
-        assert!(tells("Inter-node fo…", "Inter-node forces", false));
-        assert!(tells(&format!("{}…", "x".repeat(24)), &"x".repeat(3_000), false));
+        assert!(is_recognizable("working", "working", true));
+        assert!(is_recognizable("Inter-node fo…", "Inter-node forces", false));
+        assert!(is_recognizable(&format!("{}…", "x".repeat(24)), &"x".repeat(3_000), false));
         for (text, name, quiet) in [
             ("Inter-no…", "Inter-node forces", false),
             ("recv…", "recvs", false),
             ("Waits for a mess…", "Waits for a message", true),
         ] {
-            assert!(!tells(text, name, quiet), "{text}");
+            assert!(!is_recognizable(text, name, quiet), "{text}");
         }
     }
 
     #[test]
     fn a_name_stands_beside_arrows() {
         let part = (100.0, 300.0);
-        assert_eq!(beside(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), LabelPosition::Clear(200.0));
+        assert_eq!(position_beside_arrows(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), LabelPosition::Clear(200.0));
         // As near to the middle as possible.
-        assert_eq!(beside(part, 60.0, &[(190.0, 196.0)]), LabelPosition::Clear(226.0));
-        assert_eq!(beside(part, 60.0, &[(190.0, 225.0), (240.0, 245.0)]), LabelPosition::Clear(160.0));
+        assert_eq!(position_beside_arrows(part, 60.0, &[(190.0, 196.0)]), LabelPosition::Clear(226.0));
+        assert_eq!(position_beside_arrows(part, 60.0, &[(190.0, 225.0), (240.0, 245.0)]), LabelPosition::Clear(160.0));
         let many = [(120.0, 130.0), (170.0, 180.0), (200.0, 210.0), (250.0, 260.0)];
-        assert_eq!(beside(part, 60.0, &many), LabelPosition::Crossed { count: 2, widest: (130.0, 170.0) });
+        assert_eq!(
+            position_beside_arrows(part, 60.0, &many),
+            LabelPosition::Crossed { count: 2, widest: (130.0, 170.0) }
+        );
     }
 
     #[test]
@@ -245,7 +249,7 @@ mod tests {
             to,
             width: 2.0,
             head: 0.0,
-            paint: ColorWithOpacity::solid(ColorTheme::new(ThemeKind::Light).link),
+            paint: ColorWithOpacity::opaque(ColorTheme::new(ThemeKind::Light).link),
             halo: None,
             id: None,
             title: None,

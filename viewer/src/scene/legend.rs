@@ -138,7 +138,7 @@ pub fn legend(
             PajeTypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
                 let counts = link_values(source, ty.id, interval)?;
                 let paint = |color: RgbColor| theme.stroke(color);
-                let group = counted(known.values(ty.id), ty, "link", (theme.link, &paint), &counts);
+                let group = counted_group(known.values(ty.id), ty, "link", (theme.link, &paint), &counts);
                 match links.get(ty.name.as_str()) {
                     Some(&at) => join(&mut groups[at], group),
                     None => {
@@ -162,8 +162,8 @@ pub fn legend(
                         *counts.entry(value).or_default() += number;
                     });
                 }
-                let paint = |color: RgbColor| theme.legible(theme.fill(color));
-                groups.push(counted(known.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
+                let paint = |color: RgbColor| theme.contrasting(theme.fill(color));
+                groups.push(counted_group(known.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
             }
             PajeTypeKind::Link { .. } | PajeTypeKind::Event | PajeTypeKind::Variable | PajeTypeKind::Container => {}
         }
@@ -178,7 +178,7 @@ pub fn legend(
 /// Creates the group of a type of counted entities. It has one entry per value if several values
 /// occur.
 /// `plain` is the colour of entities without one. `paint` converts the other colours for the theme.
-fn counted(
+fn counted_group(
     values: &[&ValueInfo],
     ty: &TypeInfo,
     kind: &'static str,
@@ -230,7 +230,7 @@ fn states(
         return Ok(None);
     }
     let infos = members.iter().filter_map(|member| known.containers.get(&member.0)).map(|&at| &known.list[at]);
-    let lived: i128 = infos.map(|info| stats::lived(source, info, ty, interval)).sum();
+    let existence: i128 = infos.map(|info| stats::existence_nanos(source, info, ty, interval)).sum();
     let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
     let ids: Vec<ContainerId> = members.iter().map(|member| member.0).collect();
     let times = stats::nested_times(source, &ids, ty, interval)?.into_iter();
@@ -238,7 +238,7 @@ fn states(
         times.map(|time| (time.value, (time.total, time.self_time))).collect();
     let nanos = |value: &ValueInfo| nanos.get(&value.id).copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let whole = lived.max(1) as f64;
+    let whole = existence.max(1) as f64;
     let shown = |value: &&&ValueInfo| source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let entries = known.values(ty).iter().filter(shown).map(|value| LegendEntry {

@@ -73,7 +73,7 @@ impl<'a> ArrowCounts<'a> {
         let key = ArrowKey {
             ty,
             rows: (start >> self.row_bits, end >> self.row_bits),
-            bins: (self.near(links.start_bin >> by), self.near(links.end_bin >> by)),
+            bins: (self.nearby_bin(links.start_bin >> by), self.nearby_bin(links.end_bin >> by)),
             color: (color.red, color.green, color.blue),
             size: size.to_bits(),
             dimmed: self.context.options.dimmed.contains(&links.value),
@@ -90,7 +90,7 @@ impl<'a> ArrowCounts<'a> {
 
     /// Returns the stretch, or one near it if it lies outside the image, because its exact distance
     /// is barely visible.
-    fn near(&self, bin: i64) -> i64 {
+    fn nearby_bin(&self, bin: i64) -> i64 {
         let (first, last) = self.seen();
         let rough = |by: i64| {
             let bits = by.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
@@ -128,10 +128,10 @@ impl<'a> ArrowCounts<'a> {
     pub(crate) fn finish(self) -> Result<Vec<PlacedLink>, QueryError> {
         let mut arrows: Vec<_> = self.arrows.iter().map(|(&key, &links)| (links, key)).collect();
         arrows.sort_unstable();
-        arrows.into_iter().map(|(links, key)| self.placed(key, links)).collect()
+        arrows.into_iter().map(|(links, key)| self.placed_link(key, links)).collect()
     }
 
-    fn placed(&self, key: ArrowKey, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
+    fn placed_link(&self, key: ArrowKey, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
         let layout = self.context.layout;
         let rows = |group: usize| {
             let first = group << self.row_bits;

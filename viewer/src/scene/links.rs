@@ -6,14 +6,14 @@ use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxHashMap;
 
-use super::bidi_isolate::apart;
+use super::bidi_isolate::isolate_name;
 use super::chart::ChartContext;
 use super::link_bundles::ArrowCounts;
 use super::{SceneArrow, SceneItem};
 use crate::query::{EntityId, LinkCount, LinkEntity, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use crate::style::sizes;
 use crate::style::theme::ColorWithOpacity;
-use crate::text::time::grouped;
+use crate::text::time::group_digits;
 use tumit_paje::RgbColor;
 
 /// If a type has more links than this, they are counted instead of listed.
@@ -85,8 +85,9 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
 /// A note that arrows represent many links each.
 fn note(crowd: &[PlacedLink]) -> Option<String> {
     let links = crowd.iter().map(|one| one.count).sum();
-    let arrows = grouped(crowd.len() as u64);
-    (!crowd.is_empty()).then(|| format!("{} links are drawn as {arrows} arrows; zoom in to see each", grouped(links)))
+    let arrows = group_digits(crowd.len() as u64);
+    (!crowd.is_empty())
+        .then(|| format!("{} links are drawn as {arrows} arrows; zoom in to see each", group_digits(links)))
 }
 
 /// One or more links, and their positions in the image.
@@ -183,7 +184,7 @@ impl ArrowDensity {
     }
 
     /// The mean share of the surroundings that lines cover along an arrow.
-    fn along(&self, one: &PlacedLink, width: f32) -> f32 {
+    fn mean_cover(&self, one: &PlacedLink, width: f32) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0);
         for tile in tiles(one, width).0 {
             sum += self.lines.get(&tile).copied().unwrap_or(0.0);
@@ -226,7 +227,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
         let count = one.count;
         // The denser the arrows, the thinner and fainter they are, so that the states below stay
         // visible.
-        let covered = crowd.along(one, context.view.width).max(1e-6);
+        let covered = crowd.mean_cover(one, context.view.width).max(1e-6);
         let clear = (CLEAR / covered).min(1.0);
         // Among many arrows, one that crosses many rows in no visible time carries little
         // information at this zoom level. It is fainter.
@@ -265,13 +266,16 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
 /// The tooltip of an arrow in an SVG.
 fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
     let name = |(first, last): (usize, usize)| {
-        let name = |row: usize| apart(context.layout.rows[row].name.as_str());
+        let name = |row: usize| isolate_name(context.layout.rows[row].name.as_str());
         if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }
     };
     context.view.titles.then(|| {
         let ty = context.model.types.get(one.ty.index()).map_or("", |ty| &ty.name);
-        let what =
-            if one.count > 1 { format!("{} links, {}", grouped(one.count), apart(ty)) } else { apart(ty).to_string() };
+        let what = if one.count > 1 {
+            format!("{} links, {}", group_digits(one.count), isolate_name(ty))
+        } else {
+            isolate_name(ty).to_string()
+        };
         let name = format!("{what} from {} to {}", name(one.rows[0]), name(one.rows[1]));
         context.sentence(&name, one.life, one.rows[0].0)
     })

@@ -7,7 +7,7 @@ use crate::layout::RowStrip;
 use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
 use crate::style::sizes;
 use crate::style::theme::ColorWithOpacity;
-use crate::text::time::grouped;
+use crate::text::time::group_digits;
 
 /// Minimum average distance of shapes on a row in units. Below it, events are counted.
 const APART: usize = 6;
@@ -37,8 +37,10 @@ pub(crate) fn band(
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
-            let (look, fill) =
-                (context.look(mark.value), ColorWithOpacity::solid(context.theme.legible(context.color(mark.value))));
+            let (look, fill) = (
+                context.style_of(mark.value),
+                ColorWithOpacity::opaque(context.theme.contrasting(context.color(mark.value))),
+            );
             let (shape, size) = (look.shape.unwrap_or_default(), sizes::mark(strip.height, factor, look));
             out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
         }
@@ -69,11 +71,12 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
             bottom -= high;
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
-            let fill = ColorWithOpacity::with_alpha(context.theme.legible(context.color(value)), 0.6);
+            let fill = ColorWithOpacity::with_alpha(context.theme.contrasting(context.color(value)), 0.6);
             let told = || {
-                let of = if number < count.total { format!(" of {}", grouped(count.total)) } else { String::new() };
+                let of =
+                    if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };
                 context.title(
-                    &format!("{} × {}{of}", grouped(number), context.name(value)),
+                    &format!("{} × {}{of}", group_digits(number), context.name(value)),
                     interval.column(at, bars),
                     row,
                 )

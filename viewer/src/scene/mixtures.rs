@@ -29,7 +29,11 @@ pub(crate) fn of(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -
 }
 
 /// The mean mixture of some lanes, for exactly these columns and any number of values.
-pub(crate) fn exact(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+pub(crate) fn exact_mixtures(
+    context: &ChartContext<'_>,
+    lanes: &[StateLaneId],
+    of: usize,
+) -> Result<ValueMixtures, QueryError> {
     mean(context, lanes, of)
 }
 
@@ -53,7 +57,7 @@ fn largest(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<V
     let cells = aligned.cells(context, &[lane])?;
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
-    for cell in aligned.around(context).map(|at| cells.get(at)) {
+    for cell in aligned.column_indexes(context).map(|at| cells.get(at)) {
         let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
         let others = (rest > 0).then_some((OTHERS, rest));
         mixtures.push(shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.whole))));
@@ -70,7 +74,7 @@ fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize)
     }
     let (mixtures, mut spread) = (sums.finish(), ValueMixtures::default());
     let columns: Vec<&[(ValueId, f32)]> = mixtures.iter().collect();
-    for at in aligned.around(context) {
+    for at in aligned.column_indexes(context) {
         spread.push(columns.get(at).copied().unwrap_or_default().iter().copied());
     }
     Ok(spread)
@@ -99,7 +103,7 @@ struct AlignedColumns {
 
 impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
-        let (interval, count) = context.view.interval.aligned(context.columns());
+        let (interval, count) = context.view.interval.align_to_columns(context.columns());
         let length = i128::from(interval.to.0) - i128::from(interval.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let whole = whole_of(length as f64 / f64::from(count), lanes, of);
@@ -111,7 +115,7 @@ impl AlignedColumns {
     }
 
     /// For each pixel column, the index of the aligned column around its middle.
-    fn around(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
+    fn column_indexes(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
         let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
         let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
         // The width is a whole number of nanoseconds, unless timestamps are too large.

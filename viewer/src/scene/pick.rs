@@ -116,7 +116,7 @@ fn within(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Resul
     if states == 0 {
         return Ok(None);
     }
-    let mixtures = mixtures::exact(context, lanes, of)?;
+    let mixtures = mixtures::exact_mixtures(context, lanes, of)?;
     let mut parts: Vec<_> = mixtures.parts().to_vec();
     parts.sort_by(|a, b| (a.0 == super::OTHERS).cmp(&(b.0 == super::OTHERS)).then(b.1.total_cmp(&a.1)));
     let parts = parts.into_iter().map(|(value, share)| (context.name(value).to_owned(), context.color(value), share));

@@ -28,11 +28,11 @@ pub(crate) fn strip(
         let lane = StateLaneId { container, ty: strip.ty, depth };
         let most = context.pixels() / 3;
         if context.source.is_dense(lane, context.view.interval, most)? {
-            dense(context, &[lane], 1, (y, height), out)?;
+            draw_mixtures(context, &[lane], 1, (y, height), out)?;
             placed.push(None);
         } else {
             let listed = context.source.states(lane, context.view.interval, most)?;
-            placed.push(Some(sparse(context, row, &listed.items, (y, height), out)));
+            placed.push(Some(draw_states(context, row, &listed.items, (y, height), out)));
         }
     }
     labels::states(&placed, names);
@@ -62,7 +62,7 @@ pub(crate) fn summary(
         let lanes: Vec<StateLaneId> =
             deep.map(|&(container, _)| StateLaneId { container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
-        dense(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
+        draw_mixtures(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
     });
     for items in drawn {
         out.extend(items?);
@@ -71,7 +71,7 @@ pub(crate) fn summary(
 }
 
 /// Draws the mean mixture of some lanes. `of` is the number of lanes that fill the height.
-fn dense(
+fn draw_mixtures(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
     of: usize,
@@ -84,7 +84,7 @@ fn dense(
 }
 
 /// Draws a small number of states. Returns the rectangles, for labels.
-fn sparse(
+fn draw_states(
     context: &ChartContext<'_>,
     row: usize,
     states: &[StateEntity],
@@ -110,7 +110,7 @@ fn sparse(
                 add(&mut mixtures[column], state.value, to.min(left + 1.0) - from.max(left));
             }
         }
-        if let Some((from, to)) = solid(from, to, &mixed) {
+        if let Some((from, to)) = solid_range(from, to, &mixed) {
             let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
             let tall = height * context.height(state.value);
             let frame = OutlineRect::new(from * unit, y + height - tall, (to - from - gap) * unit, tall);
@@ -163,7 +163,7 @@ fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
     clippy::cast_precision_loss,
     reason = "clipped to the image before"
 )]
-fn solid(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
+fn solid_range(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
     if to - from < NARROW {
         return None;
     }

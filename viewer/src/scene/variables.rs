@@ -7,7 +7,7 @@ use crate::layout::RowStrip;
 use crate::query::{ContainerId, QueryError, SeriesColumn, VariableSample};
 use crate::style::sizes;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::grouped;
+use crate::text::time::group_digits;
 use tumit_paje::RgbColor;
 
 /// Width of a curve.
@@ -34,7 +34,7 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let line = (ColorWithOpacity::solid(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
+    let line = (ColorWithOpacity::opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
@@ -100,7 +100,7 @@ fn shade(from: RgbColor, to: RgbColor, part: f32) -> RgbColor {
 
 /// The colour of a variable's curve.
 pub(crate) fn color(given: Option<RgbColor>, theme: ColorTheme) -> RgbColor {
-    given.map_or(theme.curve, |color| theme.legible(color))
+    given.map_or(theme.curve, |color| theme.contrasting(color))
 }
 
 impl ValueAxis {
@@ -165,7 +165,7 @@ pub fn number(value: f64) -> String {
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("−", text));
     match text.parse() {
-        Ok(whole) => format!("{sign}{}", grouped(whole)),
+        Ok(whole) => format!("{sign}{}", group_digits(whole)),
         Err(_) => format!("{sign}{text}"),
     }
 }

@@ -88,9 +88,9 @@ impl SceneMessage {
 
     /// Estimates its compressed size in bytes, with an error of about a tenth, more often too low.
     #[must_use]
-    pub fn compressed(&self) -> usize {
+    pub fn compressed_size(&self) -> usize {
         // Differences in decimal digits are mostly zeros and small numbers.
-        self.head.len() / 6 + self.streams.compressed()
+        self.head.len() / 6 + self.streams.compressed_size()
     }
 
     /// Its bytes: the length of the head in four bytes, little-endian, then the head, then the
@@ -214,7 +214,7 @@ impl SceneWriter {
 
     /// Returns the distance of an item from the right edge of the previous item, and makes it the
     /// previous one.
-    fn behind(&mut self, x: i64, width: i64) -> i64 {
+    fn distance_from_previous(&mut self, x: i64, width: i64) -> i64 {
         x - std::mem::replace(&mut self.pen, x + width)
     }
 
@@ -232,7 +232,7 @@ impl SceneWriter {
                 // Edges are stored, not sizes, because an edge is often the next item's edge.
                 let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
                 let [x, right, y, height, radius] = numbers;
-                let behind = self.behind(x, right - x);
+                let behind = self.distance_from_previous(x, right - x);
                 self.row("r", ([behind, right - x], [y, height, radius, fill, id(*of)]), None);
             }
             SceneItem::Cells(cells) => self.cells(cells),
@@ -276,7 +276,7 @@ impl SceneWriter {
     }
 
     fn cells(&mut self, cells: &SceneCells) {
-        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::solid(color))));
+        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::opaque(color))));
         let paints: Vec<i64> = paints.collect();
         let f = cells.frame;
         let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
@@ -286,7 +286,7 @@ impl SceneWriter {
         // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
         let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
-        let behind = self.behind(x, width);
+        let behind = self.distance_from_previous(x, width);
         self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
     }
 
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn items_of_a_kind_are_a_table_of_differences() {
-        let fill = ColorWithOpacity::solid(RgbColor { red: 1, green: 2, blue: 3 });
+        let fill = ColorWithOpacity::opaque(RgbColor { red: 1, green: 2, blue: 3 });
         let rect = |x: f32, id: Option<u32>| {
             let frame = OutlineRect::new(x, 5.0, 2.5, 10.0);
             SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })

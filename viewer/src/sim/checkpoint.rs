@@ -172,7 +172,7 @@ mod tests {
             let mut second: Simulation = Simulation::load(&mut bytes.as_slice()).unwrap();
             while reader.next(&mut second).unwrap() {}
             reader.finish(&mut second).unwrap();
-            prop_assert_eq!(second.found(), whole.found());
+            prop_assert_eq!(second.faults(), whole.faults());
             prop_assert_eq!(outcome(second), outcome(whole));
         }
     }

@@ -101,11 +101,11 @@ impl ContainerTable {
         out: &mut impl EntitySink,
     ) {
         if self.is_known(info.id) {
-            out.forget(detail);
+            out.free_detail(detail);
             return faults.count(Fault::CreatedAgain);
         }
         if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.all.len() + MAX_GAP {
-            out.forget(detail);
+            out.free_detail(detail);
             return faults.count(Fault::DeadContainer);
         }
         if self.type_of(info.parent) != parent_type {
@@ -213,12 +213,12 @@ impl ContainerTable {
     }
 
     /// The range of timestamps of the ended containers and links in a container, if there are any.
-    pub(crate) fn held(&self, id: ContainerId) -> Option<(i64, i64)> {
+    pub(crate) fn content_range(&self, id: ContainerId) -> Option<(i64, i64)> {
         self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
     }
 
     /// Extends the range of timestamps in a container.
-    pub(crate) fn hold(&mut self, id: ContainerId, from: i64, to: i64) {
+    pub(crate) fn extend_content_range(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
             entry.held = (entry.held.0.min(from), entry.held.1.max(to));
         }

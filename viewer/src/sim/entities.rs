@@ -98,7 +98,7 @@ pub trait EntitySink {
     }
 
     /// Called when no entity will use this number.
-    fn forget(&mut self, detail: u32) {
+    fn free_detail(&mut self, detail: u32) {
         let _ = detail;
     }
 

@@ -23,7 +23,7 @@ macro_rules! faults {
         impl Fault {
             /// The problem, as a sentence about one occurrence without the number.
             #[must_use]
-            pub const fn what(self) -> &'static str {
+            pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => $one,)* }
             }
 
@@ -165,7 +165,7 @@ impl FaultCounts {
     }
 
     /// The kinds that have occurred.
-    pub(crate) fn found(&self) -> impl Iterator<Item = SimFault> {
+    pub(crate) fn faults(&self) -> impl Iterator<Item = SimFault> {
         ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &FaultRecord { count, line, time })| {
             let part = (TraceLine::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
             let time = (time != NO_TIME).then_some(GlobalNanos(time));
@@ -182,17 +182,17 @@ pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -
     let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };
     let first = if count == 1 { "" } else { "the first " };
     let place = match (line, time) {
-        (1.., _) => format!(" ({first}in line {}{of_file})", grouped(line)),
+        (1.., _) => format!(" ({first}in line {}{of_file})", with_commas(line)),
         #[expect(clippy::cast_precision_loss, reason = "the time is only displayed")]
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),
     };
     let what = if count == 1 { one } else { many };
-    format!("{} {what}{place}; the producer should {}", grouped(count), fault.advice())
+    format!("{} {what}{place}; the producer should {}", with_commas(count), fault.advice())
 }
 
 /// A number with commas between thousands.
-fn grouped(number: u64) -> String {
+fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

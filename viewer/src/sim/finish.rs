@@ -26,7 +26,7 @@ impl<E: EntitySink> Simulation<E> {
             if self.peer {
                 self.close(time, gone);
             } else if self.faults.line == 0 {
-                self.settle(time, gone);
+                self.set_time_range(time, gone);
                 self.close(self.containers.to(gone), gone);
             } else {
                 self.forget_stacks(gone);
@@ -36,7 +36,7 @@ impl<E: EntitySink> Simulation<E> {
 
     /// Sets the time range of a container that is not closed. It lasts from its creation to its
     /// destruction, or to `last`, and is extended to all timestamps in it.
-    fn settle(&mut self, last: i64, container: ContainerId) {
+    fn set_time_range(&mut self, last: i64, container: ContainerId) {
         let (from, reached) = self.reach(container);
         let destruction = self.containers.destruction(container);
         let end = destruction.map_or(last, |destruction| destruction.time);
@@ -49,7 +49,7 @@ impl<E: EntitySink> Simulation<E> {
         self.containers.live(container, from, end);
         let parent = self.containers.parent(container);
         if parent != container {
-            self.containers.hold(parent, from, end);
+            self.containers.extend_content_range(parent, from, end);
         }
     }
 
@@ -61,7 +61,7 @@ impl<E: EntitySink> Simulation<E> {
             EntitySlot::Variable(variable) => self.variables[variable as usize].reach(),
             EntitySlot::Marks(marks) => self.marks[marks as usize].reach,
         });
-        let all = of_slots.chain(self.containers.held(container));
+        let all = of_slots.chain(self.containers.content_range(container));
         let (from, to) = all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)));
         // The root begins with the trace.
         (if container == ContainerId::ROOT { created } else { from }, to)
@@ -72,7 +72,7 @@ impl<E: EntitySink> Simulation<E> {
     fn forget_stacks(&mut self, container: ContainerId) {
         for &(ty, slot) in self.containers.slots(container) {
             if matches!(slot, EntitySlot::Stack(_)) {
-                self.recent.forget(container, ty);
+                self.recent.remove(container, ty);
             }
         }
     }
@@ -121,7 +121,7 @@ impl<E: EntitySink> Simulation<E> {
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.
         if !self.peer {
-            all.iter().rev().for_each(|&container| self.settle(last, container));
+            all.iter().rev().for_each(|&container| self.set_time_range(last, container));
         }
         // Destroyed containers are closed in the order of their destruction, inner ones first.
         let (mut destroyed, alive): (Vec<ContainerId>, Vec<ContainerId>) =

@@ -72,12 +72,12 @@ impl<E: EntitySink> Simulation<E> {
             let detail = self.detail(extra, source);
             self.entities.wait(detail);
             let half = LinkHalf { starts, time, value, container: end, detail, key, line: self.faults.line };
-            let pair = self.links.take((holder, ty), half, &mut self.faults, &mut self.entities);
+            let pair = self.links.add_endpoint((holder, ty), half, &mut self.faults, &mut self.entities);
             if let Some((from, to)) = pair {
                 if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
                     self.faults.count(Fault::LateCreation);
                 }
-                self.containers.hold(holder, from, to);
+                self.containers.extend_content_range(holder, from, to);
             }
         }
     }
@@ -104,7 +104,7 @@ impl PendingLinks {
 
     /// Returns an error if an endpoint could not be stored.
     #[inline]
-    pub(crate) fn sound(&self) -> io::Result<()> {
+    pub(crate) fn check_storage(&self) -> io::Result<()> {
         match &self.failed {
             None => Ok(()),
             Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
@@ -115,7 +115,7 @@ impl PendingLinks {
     /// the later timestamp of the pair.
     ///
     /// [`Self::sound`] reports errors of storing.
-    pub(crate) fn take(
+    pub(crate) fn add_endpoint(
         &mut self,
         (holder, ty): (ContainerId, TypeId),
         half: LinkHalf,
@@ -161,7 +161,7 @@ impl PendingLinks {
     pub(crate) fn drop_halves(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
         let count = self.waiting.len();
         self.waiting.each(|half| {
-            out.forget(half.detail);
+            out.free_detail(half.detail);
             out.forget_key(half.key.0);
             Ok(())
         })?;

@@ -14,7 +14,7 @@ impl TraceStore {
         let mut end = GlobalNanos(0);
         for event in events {
             end = event.time().map_or(end, |time| time.max(end));
-            simulation.take(&event);
+            simulation.process(&event);
         }
         simulation.end(end);
         simulation.into_store()

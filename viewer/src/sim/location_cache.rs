@@ -49,7 +49,7 @@ impl RecentStacks {
     }
 
     /// Removes a stack of an ended container.
-    pub(crate) fn forget(&mut self, container: ContainerId, ty: TypeId) {
+    pub(crate) fn remove(&mut self, container: ContainerId, ty: TypeId) {
         let place = &mut self.0[Self::place(container, ty)];
         if place.0 == container {
             place.2 = NO_STACK;

@@ -28,7 +28,7 @@ impl<E> Simulation<E> {
     /// first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut diagnostics = self.diagnostics;
-        diagnostics.extend(self.faults.found().map(|found| found.diagnostic()));
+        diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
         let (containers, container_details) = self.containers.into_parts();
         SimOutcome {
             entities: self.entities,

@@ -83,7 +83,7 @@ impl OpenStates {
         let start = self.order(time, faults);
         if self.open.len() >= MAX_DEPTH {
             self.hidden += 1;
-            out.forget(detail);
+            out.free_detail(detail);
             return faults.count(Fault::TooDeep);
         }
         self.begin(start, value, detail, faults);

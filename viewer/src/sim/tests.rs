@@ -84,8 +84,8 @@ fn the_first_of_a_kind_is_reported_with_advice() {
     // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");
     let (ty, container) = (TypeId(7), ContainerId(9));
-    simulation.take(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
-    let found = simulation.found();
+    simulation.process(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
+    let found = simulation.faults();
     assert_eq!((found[0].count, found[0].line, found[0].time), (1, 0, Some(GlobalNanos(1_500_000_000))));
     assert!(
         found[0].diagnostic().text.contains(" (at 1.500000000 s); the producer should "),

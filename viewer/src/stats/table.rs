@@ -260,7 +260,7 @@ impl StatsTableBuilder<'_> {
                 let share = Some(times.values.iter().map(|value| value.self_share).sum());
                 let (self_time, self_share) = (time, share);
                 let row = StatsRow { time, share, self_time, self_share, ..Self::row("state", ty, container) };
-                rows.push(row.lasting(&all));
+                rows.push(row.with_durations(&all));
                 continue;
             }
             for value in &times.values {
@@ -273,7 +273,7 @@ impl StatsTableBuilder<'_> {
                     value: self.value(value.value),
                     ..Self::row("state", ty, container.clone())
                 };
-                rows.push(of.lasting(&lasting));
+                rows.push(of.with_durations(&lasting));
             }
             // States without duration take no time, but have rows.
             for (value, lasting) in lasting {
@@ -282,7 +282,7 @@ impl StatsTableBuilder<'_> {
                 let value = self.value(value);
                 let of =
                     StatsRow { time, share, self_time, self_share, value, ..Self::row("state", ty, container.clone()) };
-                rows.push(of.lasting(&lasting));
+                rows.push(of.with_durations(&lasting));
             }
         }
         Ok(())
@@ -308,7 +308,7 @@ impl StatsTableBuilder<'_> {
                 time: Some(seconds(active)),
                 ..Self::row("task", ty, container.map(|container| self.path(container)))
             };
-            rows.push(row.lasting(&all));
+            rows.push(row.with_durations(&all));
         }
         Ok(())
     }
@@ -363,7 +363,7 @@ impl StatsTableBuilder<'_> {
                 size,
                 ..Self::row("link", ty, ends.map(|ends| self.path(ends.0)))
             };
-            rows.push(row.lasting(&all));
+            rows.push(row.with_durations(&all));
         }
         Ok(())
     }
@@ -406,7 +406,7 @@ impl StatsTableBuilder<'_> {
 
 impl StatsRow {
     /// Fills in the statistics of durations.
-    fn lasting(self, all: &Durations) -> Self {
+    fn with_durations(self, all: &Durations) -> Self {
         Self {
             count: Some(all.count()),
             duration_min: all.quantile(0.0).map(seconds),

@@ -16,7 +16,7 @@ use super::Durations;
 use crate::query::walk;
 use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 pub use continuations::ContinuationTypes;
-use continuations::whole;
+use continuations::full_extent;
 
 /// The tasks of one value that begin in one container.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,12 +35,12 @@ impl TaskGroup {
         let latencies = [std::mem::take(&mut self.latencies), other.latencies];
         self.latencies = latencies.into_iter().flat_map(Durations::into_nanos).collect();
         self.active += other.active;
-        self.longest = longer(self.longest, other.longest);
+        self.longest = longer_task(self.longest, other.longest);
     }
 }
 
 /// The longer of two tasks. Of equally long ones, the one with the smaller id.
-fn longer(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
+fn longer_task(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
     one.into_iter().chain(other).max_by_key(|&(nanos, id)| (nanos, std::cmp::Reverse(id)))
 }
 
@@ -75,7 +75,7 @@ pub fn tasks_of(
     interval: TimeRange,
     continuations: &ContinuationTypes,
 ) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
-    let extent = whole(source);
+    let extent = full_extent(source);
     let Some(continuations) = continuations.by_type.get(&ty) else { return Ok(BTreeMap::new()) };
     let mut parts = parts(source, ty, extent)?;
     let joined = join(source, &mut parts, continuations, extent)?;
@@ -96,7 +96,7 @@ pub fn tasks_of(
             latencies.entry(key).or_default().push(latency);
             let tasks = found.entry(key).or_default();
             tasks.active += active;
-            tasks.longest = longer(tasks.longest, Some((latency, first.id)));
+            tasks.longest = longer_task(tasks.longest, Some((latency, first.id)));
         }
     }
     for (key, latencies) in latencies {
@@ -125,7 +125,7 @@ pub fn tasks_by_value(
     most: u64,
 ) -> Result<TasksByValue, QueryError> {
     let continuations = ContinuationTypes::find(source)?;
-    let (extent, model) = (whole(source), source.model());
+    let (extent, model) = (full_extent(source), source.model());
     let mut states = 0;
     for ty in model.types.iter().filter(|ty| continuations.by_type.contains_key(&ty.id)) {
         for info in source.containers().iter() {

@@ -55,7 +55,7 @@ pub(crate) struct StoreParts {
 struct EntityNumbers(u32);
 
 impl EntityNumbers {
-    fn take(&mut self, count: usize) -> u32 {
+    fn allocate(&mut self, count: usize) -> u32 {
         let base = self.0;
         // The simulation rejects entities after the last number.
         self.0 = self.0.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
@@ -141,7 +141,7 @@ fn seal_states(mut raw: Vec<RawStates>) -> Vec<StoreStateLane> {
     let mut sealed = Vec::new();
     for states in raw {
         for (depth, lane) in states.lanes.into_iter().enumerate() {
-            let base = numbers.take(lane.starts.len());
+            let base = numbers.allocate(lane.starts.len());
             sealed.push(StoreStateLane::new(states.container, states.ty, depth as u32, base, lane));
         }
     }
@@ -184,7 +184,7 @@ fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLan
     raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, marks)| StoreMarkLane::new(container, ty, numbers.take(marks.dates.len()), marks))
+        .map(|(container, ty, marks)| StoreMarkLane::new(container, ty, numbers.allocate(marks.dates.len()), marks))
         .collect()
 }
 
@@ -194,7 +194,7 @@ fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
         .map(|(container, ty, samples, end)| {
-            StoreVariableLane::new(container, ty, numbers.take(samples.dates.len()), end, samples)
+            StoreVariableLane::new(container, ty, numbers.allocate(samples.dates.len()), end, samples)
         })
         .collect()
 }
@@ -212,7 +212,7 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &TypeModel) -> Vec<St
     raw.retain(|(ty, _)| ty.index() < model.types.len());
     raw.sort_unstable_by_key(|&(ty, _)| ty);
     let mut numbers = EntityNumbers(0);
-    raw.into_iter().map(|(ty, rows)| StoreLinks::new(ty, numbers.take(rows.len()), rows)).collect()
+    raw.into_iter().map(|(ty, rows)| StoreLinks::new(ty, numbers.allocate(rows.len()), rows)).collect()
 }
 
 /// Completes the model: assigns colours if the trace gives none, and the shapes and sizes of a type
@@ -221,7 +221,7 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
     let colors = palette::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
     let given: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
-    let type_colors = palette::distinct(&names, &given);
+    let type_colors = palette::assign_colors(&names, &given);
     for (ty, chosen) in types.iter_mut().zip(type_colors) {
         if !matches!(ty.kind, PajeTypeKind::Container | PajeTypeKind::State) {
             ty.color = ty.color.or(Some(chosen));

@@ -119,7 +119,7 @@ impl EntityLookup for TraceStore {
     fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
-            .flat_map(|lane| lane.overlapping(interval).map(|index| EntityId::State(number(lane.base, index))))
+            .flat_map(|lane| lane.overlapping_range(interval).map(|index| EntityId::State(number(lane.base, index))))
             .take(most);
         states.collect()
     }

@@ -38,7 +38,7 @@ impl StoreLinks {
     }
 
     /// Positions of the links that overlap an interval, by their earlier timestamp.
-    pub(crate) fn overlapping(&self, interval: TimeRange) -> impl Iterator<Item = usize> {
-        self.spans.overlapping(self.started(interval), interval, |index| self.rows[index].effective_end())
+    pub(crate) fn overlapping_links(&self, interval: TimeRange) -> impl Iterator<Item = usize> {
+        self.spans.overlapping_spans(self.started(interval), interval, |index| self.rows[index].effective_end())
     }
 }

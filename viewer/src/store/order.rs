@@ -11,7 +11,9 @@ use crate::query::ContainerInfo;
 /// A container without a valid parent, or in a cycle, is not placed below another one.
 pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerInfo>, Vec<u32>) {
     let ids = containers.iter().map(|container| container.id.index() + 1).max().unwrap_or(0);
-    containers.sort_unstable_by(|a, b| a.ty.cmp(&b.ty).then_with(|| natural(&a.name, &b.name)).then(a.id.cmp(&b.id)));
+    containers.sort_unstable_by(|a, b| {
+        a.ty.cmp(&b.ty).then_with(|| compare_naturally(&a.name, &b.name)).then(a.id.cmp(&b.id))
+    });
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); ids];
     let mut stack = Vec::new();
     for (position, container) in containers.iter().enumerate() {
@@ -38,11 +40,11 @@ pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerI
 }
 
 /// Compares names, with runs of digits as numbers.
-pub(crate) fn natural(a: &str, b: &str) -> Ordering {
+pub(crate) fn compare_naturally(a: &str, b: &str) -> Ordering {
     let (mut a_rest, mut b_rest) = (a, b);
     loop {
-        let (a_text, b_text) = (take(&mut a_rest, false), take(&mut b_rest, false));
-        let (a_digits, b_digits) = (take(&mut a_rest, true), take(&mut b_rest, true));
+        let (a_text, b_text) = (split_run(&mut a_rest, false), split_run(&mut b_rest, false));
+        let (a_digits, b_digits) = (split_run(&mut a_rest, true), split_run(&mut b_rest, true));
         let (a_number, b_number) = (a_digits.trim_start_matches('0'), b_digits.trim_start_matches('0'));
         let order = a_text
             .cmp(b_text)
@@ -59,7 +61,7 @@ pub(crate) fn natural(a: &str, b: &str) -> Ordering {
 }
 
 /// Splits off the leading run of digits, or of other characters.
-fn take<'a>(rest: &mut &'a str, digits: bool) -> &'a str {
+fn split_run<'a>(rest: &mut &'a str, digits: bool) -> &'a str {
     let end = rest.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(rest.len());
     let (run, after) = rest.split_at(end);
     *rest = after;
@@ -68,7 +70,7 @@ fn take<'a>(rest: &mut &'a str, digits: bool) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::natural;
+    use super::compare_naturally;
 
     #[test]
     fn numbers_in_names_count() {
@@ -84,7 +86,7 @@ mod tests {
             "Node 2 thread 11",
             "Node 2 thread 3",
         ];
-        names.sort_by(|a, b| natural(a, b));
+        names.sort_by(|a, b| compare_naturally(a, b));
         assert_eq!(
             names,
             [

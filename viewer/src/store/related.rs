@@ -56,7 +56,7 @@ impl StateReferences {
             let started = referring.rows.partition_point(|row| row.0 < interval.to.0);
             referring
                 .spans
-                .overlapping(started, interval, |index| referring.rows[index].1)
+                .overlapping_spans(started, interval, |index| referring.rows[index].1)
                 .map(|index| EntityId::State(referring.rows[index].2))
         })
     }

@@ -43,7 +43,7 @@ impl EndTree {
 
     /// Positions of the spans that overlap, in order. `end` returns the effective end of a
     /// position.
-    pub(crate) fn overlapping<'a>(
+    pub(crate) fn overlapping_spans<'a>(
         &'a self,
         started: usize,
         interval: TimeRange,

@@ -221,23 +221,23 @@ impl StoreStateLane {
     }
 
     /// Positions of the states that overlap an interval.
-    pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<usize> {
+    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<usize> {
         let first = self.first_ending_after(0, interval.from.0);
         first..self.first_starting_from(first, interval.to.0)
     }
 
     /// Positions of the states that touch a closed interval: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<usize> {
-        let first = gallop(0, self.len(), |index| self.end(index) < from);
-        first..gallop(first, self.len(), |index| self.start(index) <= to)
+        let first = partition_point_near(0, self.len(), |index| self.end(index) < from);
+        first..partition_point_near(first, self.len(), |index| self.start(index) <= to)
     }
 
     fn first_ending_after(&self, near: usize, time: i64) -> usize {
-        gallop(near, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
+        partition_point_near(near, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
     }
 
     fn first_starting_from(&self, near: usize, time: i64) -> usize {
-        gallop(near, self.len(), |index| self.start(index) < time)
+        partition_point_near(near, self.len(), |index| self.start(index) < time)
     }
 
     /// The `most` values with the most time in `interval`. `near` must be at or before the first
@@ -308,7 +308,7 @@ impl StoreStateLane {
 
 /// First position in `near..len` for which `before` is false, found by doubling steps, then by
 /// bisection.
-fn gallop(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+fn partition_point_near(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut step) = (near, 1);
     while low + step <= len && before(low + step - 1) {
         low += step;

@@ -55,7 +55,7 @@ impl StoreVariableLane {
         let end = dates.last().map_or(end, |&last| end.max(last));
         let mut lane = Self { container, ty, base, dates, values, end, levels: Vec::new() };
         let mut level: Vec<SampleNode> = (0..lane.len().div_ceil(FAN))
-            .map(|block| lane.direct(block * FAN..lane.len().min((block + 1) * FAN)))
+            .map(|block| lane.combine_directly(block * FAN..lane.len().min((block + 1) * FAN)))
             .collect();
         while !level.is_empty() {
             let next = if level.len() > 1 {
@@ -95,7 +95,7 @@ impl StoreVariableLane {
 
     /// Positions of the samples that overlap an interval. A sample without duration at the very end
     /// counts at its timestamp.
-    pub(crate) fn overlapping(&self, interval: TimeRange) -> std::ops::Range<usize> {
+    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<usize> {
         let started = self.dates.partition_point(|&date| date <= interval.from.0);
         let mut first = started.saturating_sub(1);
         if started > 0 && self.end(first) <= interval.from.0 && self.start(first) < interval.from.0 {
@@ -106,7 +106,7 @@ impl StoreVariableLane {
 
     /// Minimum, maximum and mean over an interval; `None` if it has no value. O(log n).
     pub(crate) fn column(&self, interval: TimeRange) -> Option<SeriesColumn> {
-        let range = self.overlapping(interval);
+        let range = self.overlapping_range(interval);
         let last = range.clone().next_back()?;
         let clipped = |index: usize| {
             let value = self.value(index);
@@ -115,7 +115,7 @@ impl StoreVariableLane {
         };
         let mut all = clipped(range.start);
         if last > range.start {
-            all = all.join(clipped(last)).join(self.whole(range.start + 1..last));
+            all = all.join(clipped(last)).join(self.combine_samples(range.start + 1..last));
         }
         let covered = self.end(last).min(interval.to.0) - self.start(range.start).max(interval.from.0);
         let mean = if covered > 0 { all.integral / covered as f64 } else { self.value(last) };
@@ -124,12 +124,12 @@ impl StoreVariableLane {
     }
 
     /// Combines whole samples of a range, with the largest possible nodes.
-    fn whole(&self, range: std::ops::Range<usize>) -> SampleNode {
+    fn combine_samples(&self, range: std::ops::Range<usize>) -> SampleNode {
         let (mut low, mut high) = (range.start.div_ceil(FAN), range.end / FAN);
         if low >= high {
-            return self.direct(range);
+            return self.combine_directly(range);
         }
-        let mut all = self.direct(range.start..low * FAN).join(self.direct(high * FAN..range.end));
+        let mut all = self.combine_directly(range.start..low * FAN).join(self.combine_directly(high * FAN..range.end));
         for level in &self.levels {
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
             let nodes = |range: std::ops::Range<usize>| {
@@ -144,7 +144,7 @@ impl StoreVariableLane {
         all
     }
 
-    fn direct(&self, range: std::ops::Range<usize>) -> SampleNode {
+    fn combine_directly(&self, range: std::ops::Range<usize>) -> SampleNode {
         range.fold(SampleNode::EMPTY, |all, index| {
             let value = self.value(index);
             let integral = value * (self.end(index) - self.start(index)) as f64;

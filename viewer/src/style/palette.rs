@@ -72,13 +72,13 @@ pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<RgbColor> {
         .iter()
         .map(|value| value.color.or_else(|| types.get(value.ty.index()).and_then(|ty| ty.color)))
         .collect();
-    distinct(&names, &given)
+    assign_colors(&names, &given)
 }
 
 /// A colour for each name: the given one, or one chosen by a hash of the name. Names of one group
 /// get different colours if there are enough. Conflicts are resolved in the order of the names, not
 /// of the list.
-pub(crate) fn distinct(names: &[(TypeId, &str)], given: &[Option<RgbColor>]) -> Vec<RgbColor> {
+pub(crate) fn assign_colors(names: &[(TypeId, &str)], given: &[Option<RgbColor>]) -> Vec<RgbColor> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&at| names[at]);
     let mut colors = vec![BASE[0]; names.len()];
@@ -126,8 +126,8 @@ mod tests {
         let forward: Vec<(TypeId, &str)> = texts.iter().map(|text| (TypeId(1), text.as_str())).collect();
         let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();
         let given = vec![None; COLORS];
-        let colors = distinct(&forward, &given);
-        let mut reversed = distinct(&backward, &given);
+        let colors = assign_colors(&forward, &given);
+        let mut reversed = assign_colors(&backward, &given);
         reversed.reverse();
         assert_eq!(colors, reversed);
         let different: std::collections::HashSet<RgbColor> = colors.into_iter().collect();
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn the_colour_of_the_trace_wins_and_is_not_used_again() {
         let names = [(TypeId(1), "a"), (TypeId(1), "b")];
-        let alone = distinct(&names[1..], &[None])[0];
-        let colors = distinct(&names, &[Some(alone), None]);
+        let alone = assign_colors(&names[1..], &[None])[0];
+        let colors = assign_colors(&names, &[Some(alone), None]);
         assert_eq!(colors[0], alone);
         assert_ne!(colors[1], alone);
     }

@@ -64,7 +64,7 @@ pub const fn rgb(hex: u32) -> RgbColor {
 impl ColorWithOpacity {
     /// Creates an opaque paint.
     #[must_use]
-    pub const fn solid(color: RgbColor) -> Self {
+    pub const fn opaque(color: RgbColor) -> Self {
         Self { color, alpha: 1.0 }
     }
 
@@ -158,7 +158,7 @@ impl ColorTheme {
     /// A colour for small shapes: unchanged if it contrasts with the background, otherwise mixed
     /// with ink until it does.
     #[must_use]
-    pub fn legible(&self, color: RgbColor) -> RgbColor {
+    pub fn contrasting(&self, color: RgbColor) -> RgbColor {
         // With high contrast, it must contrast with the background as text must.
         let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
@@ -175,7 +175,7 @@ impl ColorTheme {
 
     /// A colour for values too small to be distinguished: a grey that differs from empty time.
     #[must_use]
-    pub fn others(&self) -> RgbColor {
+    pub fn small_values_color(&self) -> RgbColor {
         mix([(self.track, 0.5), (self.faint, 0.5)]).unwrap_or(self.faint)
     }
 
@@ -251,7 +251,7 @@ mod tests {
         for hex in [0x004d_5660, 0x0000_0000, 0x00ff_ffff, 0x0080_8080, 0x0000_0080, 0x00d5_5e00] {
             for (kind, least) in [(ThemeKind::Light, 2.6), (ThemeKind::Dark, 2.6), (ThemeKind::Contrast, 4.5)] {
                 let theme = ColorTheme::new(kind);
-                assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
+                assert!(contrast(theme.contrasting(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
             }
         }
     }
@@ -276,8 +276,8 @@ mod tests {
     #[test]
     fn time_of_many_small_states_does_not_look_empty() {
         for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
-            assert!(contrast(theme.others(), theme.track) >= 1.35, "{:?}", theme.kind);
-            assert!(contrast(theme.others(), theme.paper) >= 1.35, "{:?}", theme.kind);
+            assert!(contrast(theme.small_values_color(), theme.track) >= 1.35, "{:?}", theme.kind);
+            assert!(contrast(theme.small_values_color(), theme.paper) >= 1.35, "{:?}", theme.kind);
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
     fn curves_differ_from_the_background_in_both_themes() {
         for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
             for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
-                assert!(contrast(theme.legible(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
+                assert!(contrast(theme.contrasting(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
             }
         }
     }

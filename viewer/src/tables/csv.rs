@@ -59,17 +59,17 @@ impl RowForm for CsvForm {
     }
 
     fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
-        before(row, out);
+        write_leading_columns(row, out);
         middle(row, self.start, out);
         self.after(row, context, out);
     }
 
     fn frame(&self, row: &EntityRow<'_>, context: RowContext<'_>, frame: &mut RowFrame) {
-        before(row, &mut frame.before);
+        write_leading_columns(row, &mut frame.before);
         self.after(row, context, &mut frame.after);
     }
 
-    fn framed(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
+    fn row_in_frame(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&frame.before);
         middle(row, self.start, out);
         out.extend_from_slice(&frame.after);
@@ -138,7 +138,7 @@ impl CsvForm {
 }
 
 /// Writes the columns before the timestamps.
-fn before(row: &EntityRow<'_>, out: &mut Vec<u8>) {
+fn write_leading_columns(row: &EntityRow<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(row.kind.name().as_bytes());
     for name in [row.container.name, row.ty] {
         out.push(b',');

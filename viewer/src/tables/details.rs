@@ -62,7 +62,7 @@ pub(crate) struct RowDetails {
 }
 
 impl RowDetails {
-    fn keep(&mut self, text: &str) -> RowValue {
+    fn add_text(&mut self, text: &str) -> RowValue {
         let from = self.texts.len() as u32;
         self.texts.push_str(text);
         RowValue::Text { from, to: self.texts.len() as u32 }
@@ -111,7 +111,7 @@ impl RowDetailTable {
         }
         for extra in extra {
             let value = match extra.value {
-                ExtraValue::Text(text) => detail.keep(text),
+                ExtraValue::Text(text) => detail.add_text(text),
                 ExtraValue::Integer(number) => RowValue::Integer(number),
                 ExtraValue::Float(number) => RowValue::Float(number),
                 ExtraValue::Container(container) => RowValue::Container(container.0),
@@ -142,7 +142,7 @@ impl RowDetailTable {
             let from_start: FxHashSet<u32> = detail.fields.iter().map(|field| field.name).collect();
             for field in &taken.fields {
                 let value = match field.value {
-                    RowValue::Text { from, to } => detail.keep(taken.text(from, to)),
+                    RowValue::Text { from, to } => detail.add_text(taken.text(from, to)),
                     other => other,
                 };
                 let at_end = from_start.contains(&field.name);
@@ -152,12 +152,12 @@ impl RowDetailTable {
         if let Some(place) = self.details.get_mut(end as usize - 1) {
             *place = taken;
         }
-        self.forget(end);
+        self.free_row(end);
         start
     }
 
     /// Frees the details with this number.
-    pub(crate) fn forget(&mut self, number: u32) {
+    pub(crate) fn free_row(&mut self, number: u32) {
         if let Some(detail) = (number as usize).checked_sub(1).and_then(|at| self.details.get_mut(at)) {
             detail.clear();
             self.free.push(number);

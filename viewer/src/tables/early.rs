@@ -15,12 +15,12 @@ pub(crate) struct EarlyRows(BTreeMap<(RowKind, u32, u32), (u32, Vec<u8>)>);
 impl EarlyRows {
     /// Whether a row must be stored here: its entity begins before 0. Containers are printed in any
     /// case.
-    pub(crate) fn takes(row: &EntityRow<'_>) -> bool {
+    pub(crate) fn is_early(row: &EntityRow<'_>) -> bool {
         row.start < 0 && row.kind != RowKind::Container
     }
 
     /// Stores a row that `write` formats, unless a later one is stored.
-    pub(crate) fn keep(&mut self, row: &EntityRow<'_>, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn store(&mut self, row: &EntityRow<'_>, write: impl FnOnce(&mut Vec<u8>)) {
         let (early, text) = self.0.entry((row.kind, row.container.number, row.type_id.0)).or_default();
         // States end in a different order than they begin. All other kinds are in order.
         if row.early >= *early {

@@ -24,7 +24,7 @@ impl RowForm for JsonForm {
         let _ = write!(out, "{{\"kind\":\"{}\"", row.kind.name());
         let is_root = row.kind == RowKind::Container && row.number == Some(0);
         if !is_root {
-            named(if row.kind == RowKind::Container { "parent" } else { "container" }, row.container, out);
+            write_container(if row.kind == RowKind::Container { "parent" } else { "container" }, row.container, out);
         }
         out.extend_from_slice(b",\"type\":");
         out.extend_from_slice(row.ty);
@@ -49,8 +49,8 @@ impl RowForm for JsonForm {
             integer(number.into(), out);
         }
         if let Some(link) = &row.link {
-            named("start_container", link.start, out);
-            named("end_container", link.end, out);
+            write_container("start_container", link.start, out);
+            write_container("end_container", link.end, out);
             out.extend_from_slice(b",\"key\":");
             text(link.key, out);
         }
@@ -104,7 +104,7 @@ fn extra(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-fn named(what: &str, container: NamedContainer<'_>, out: &mut Vec<u8>) {
+fn write_container(what: &str, container: NamedContainer<'_>, out: &mut Vec<u8>) {
     let _ = write!(out, ",\"{what}\":");
     out.extend_from_slice(container.name);
     let _ = write!(out, ",\"{what}_id\":{}", container.number);

@@ -9,7 +9,7 @@ use tumit_paje::write::text_of_name;
 
 use super::details::{RowDetails, RowValue};
 use super::row::{CellValue, EntityRow, RowContext, RowForm, RowKind};
-use crate::text::entity_rows::general;
+use crate::text::entity_rows::format_g;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl RowForm for PjDumpForm {
             RowKind::Container => {
                 let [start, end] = [row.start, row.end].map(|date| self.seconds(date));
                 for date in [start, end, end - start] {
-                    let _ = write!(out, ", {}", general(date));
+                    let _ = write!(out, ", {}", format_g(date));
                 }
             }
             RowKind::Event => self.date(row.start, out),

@@ -125,7 +125,7 @@ pub(crate) trait RowForm {
     }
 
     /// Writes the same row as [`Self::row`], with the frame of its place.
-    fn framed(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
+    fn row_in_frame(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
         let _ = (frame, row, out);
     }
 }

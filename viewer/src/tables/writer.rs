@@ -102,7 +102,7 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         &self.columns
     }
 
-    fn quoted(&self, name: &str) -> Box<[u8]> {
+    fn quote_name(&self, name: &str) -> Box<[u8]> {
         let mut quoted = Vec::new();
         self.form.name(name, &mut quoted);
         quoted.into()
@@ -117,8 +117,8 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         let known = NameTable { types, values, containers, key };
         let row = EntityRow { detail: details.get(detail), ..make(&known) };
         let context = RowContext { columns, details, containers };
-        if F::IS_PEER && EarlyRows::takes(&row) {
-            return early.keep(&row, |out| form.row(&row, context, out));
+        if F::IS_PEER && EarlyRows::is_early(&row) {
+            return early.store(&row, |out| form.row(&row, context, out));
         }
         form.row(&row, context, buffer);
         self.rows += 1;
@@ -129,7 +129,12 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
 
     /// Writes a row with the frame of its place, if possible.
     #[inline]
-    fn placed(&mut self, place: EntityPlace, detail: u32, make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>) {
+    fn write_in_frame(
+        &mut self,
+        place: EntityPlace,
+        detail: u32,
+        make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>,
+    ) {
         if !F::HAS_FRAMES || detail != 0 || !self.columns.is_closed() {
             return self.row(detail, make);
         }
@@ -137,7 +142,7 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         let row = make(&NameTable { types, values, containers, key });
         let context = RowContext { columns, details, containers };
         let frame = frames.of((row.kind, place.number), |frame| form.frame(&row, context, frame));
-        form.framed(frame, &row, buffer);
+        form.row_in_frame(frame, &row, buffer);
         self.rows += 1;
     }
 
@@ -163,7 +168,7 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
                 self.columns.late.insert("File".to_owned());
             }
         }
-        self.details.forget(detail);
+        self.details.free_row(detail);
     }
 }
 
@@ -230,17 +235,17 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
     }
 
     fn define_type(&mut self, ty: &TypeInfo) {
-        let name = self.quoted(&ty.name);
+        let name = self.quote_name(&ty.name);
         set(&mut self.types, ty.id.index(), name);
     }
 
     fn define_value(&mut self, value: ValueId, name: &str) {
-        let name = self.quoted(name);
+        let name = self.quote_name(name);
         set(&mut self.values, value.index(), name);
     }
 
     fn create(&mut self, container: &ContainerInfo) {
-        let name = self.quoted(&container.name);
+        let name = self.quote_name(&container.name);
         set(&mut self.containers, container.id.index(), name);
     }
 
@@ -253,8 +258,8 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         self.details.join(start, end)
     }
 
-    fn forget(&mut self, detail: u32) {
-        self.details.forget(detail);
+    fn free_detail(&mut self, detail: u32) {
+        self.details.free_row(detail);
     }
 
     fn name_key(&mut self, key: u64, text: &str) {
@@ -276,7 +281,7 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
     }
 
     fn state(&mut self, place: EntityPlace, state: EndedState) {
-        self.placed(place, state.detail, |known| EntityRow {
+        self.write_in_frame(place, state.detail, |known| EntityRow {
             imbrication: Some(state.depth),
             early: state.early,
             ..known.row(RowKind::State, place.container, place.ty, state.life, known.value(state.value))
@@ -285,13 +290,13 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
 
     fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
         let life = TimeRange { from: time, to: time };
-        self.placed(place, detail, |known| {
+        self.write_in_frame(place, detail, |known| {
             known.row(RowKind::Event, place.container, place.ty, life, known.value(value))
         });
     }
 
     fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
-        self.placed(place, 0, |known| {
+        self.write_in_frame(place, 0, |known| {
             known.row(RowKind::Variable, place.container, place.ty, life, CellValue::Number(value))
         });
     }

@@ -69,7 +69,7 @@ impl EntityRows<'_> {
         let from = if container.id == ContainerId::ROOT { 0 } else { container.life.from.0 };
         let to = container.life.to.0;
         let (from, to) = (from as f64 / 1e9, to as f64 / 1e9);
-        let [from, to, duration] = [from, to, to - from].map(general);
+        let [from, to, duration] = [from, to, to - from].map(format_g);
         let (parent, ty) = (self.name(container.parent), self.type_name(container.ty));
         writeln!(out, "Container, {parent}, {ty}, {from}, {to}, {duration}, {}", self.name(container.id))
     }
@@ -129,7 +129,7 @@ fn seconds(nanos: i64) -> String {
 }
 
 /// A number in the format of C's `%g`: six significant digits, without trailing zeros.
-pub(crate) fn general(value: f64) -> String {
+pub(crate) fn format_g(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -146,8 +146,8 @@ pub(crate) fn general(value: f64) -> String {
 }
 
 /// Numbers in the format of [`general`]. Numbers that it would write alike have all their digits.
-pub(crate) fn told_apart(values: &[f64]) -> Vec<String> {
-    let names: Vec<String> = values.iter().map(|&value| general(value)).collect();
+pub(crate) fn format_distinct(values: &[f64]) -> Vec<String> {
+    let names: Vec<String> = values.iter().map(|&value| format_g(value)).collect();
     let mut first: HashMap<&str, f64> = HashMap::new();
     let mut shared: HashSet<&str> = HashSet::new();
     for (name, &value) in names.iter().zip(values) {
@@ -164,12 +164,12 @@ pub(crate) fn told_apart(values: &[f64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{general, seconds, told_apart};
+    use super::{format_distinct, format_g, seconds};
 
     #[test]
     fn different_numbers_have_different_texts() {
-        assert_eq!(told_apart(&[1_234_567.25, 0.5, 1_234_568.0]), ["1234567.25", "0.5", "1234568"]);
-        assert_eq!(told_apart(&[1_234_567.0, 2.0, 1_234_567.0]), ["1.23457e+06", "2", "1.23457e+06"]);
+        assert_eq!(format_distinct(&[1_234_567.25, 0.5, 1_234_568.0]), ["1234567.25", "0.5", "1234568"]);
+        assert_eq!(format_distinct(&[1_234_567.0, 2.0, 1_234_567.0]), ["1.23457e+06", "2", "1.23457e+06"]);
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             (100.0, "100"),
         ];
         for (value, expected) in cases {
-            assert_eq!(general(value), expected);
+            assert_eq!(format_g(value), expected);
         }
         assert_eq!(seconds(-1_500_000_000), "-1.500000000");
     }

@@ -24,16 +24,16 @@ pub(crate) fn unit_of(nanos: i64) -> (i64, &'static str) {
 
 /// A number of nanoseconds in a unit with a number of decimals, computed exactly with integers.
 pub(crate) fn in_unit(nanos: i64, (unit, name): (i64, &str), digits: usize) -> String {
-    let (scaled, scale) = scaled(nanos, unit, digits);
+    let (scaled, scale) = round_to_unit(nanos, unit, digits);
     let (whole, part) = (scaled / scale, scaled % scale);
     let sign = if nanos < 0 && scaled > 0 { "−" } else { "" };
-    let whole = grouped(u64::try_from(whole).unwrap_or(u64::MAX));
+    let whole = group_digits(u64::try_from(whole).unwrap_or(u64::MAX));
     if digits == 0 { format!("{sign}{whole} {name}") } else { format!("{sign}{whole}.{part:0digits$} {name}") }
 }
 
 /// The size of a length in a unit, rounded to a number of decimals, as a number of last decimals;
 /// and the number of these in a unit.
-fn scaled(nanos: i64, unit: i64, digits: usize) -> (u128, u128) {
+fn round_to_unit(nanos: i64, unit: i64, digits: usize) -> (u128, u128) {
     let scale = 10_u128.pow(u32::try_from(digits).unwrap_or(0).min(9));
     let (unit, size) = (u128::from(unit.unsigned_abs()), u128::from(nanos.unsigned_abs()));
     ((size * scale + unit / 2) / unit, scale)
@@ -42,7 +42,7 @@ fn scaled(nanos: i64, unit: i64, digits: usize) -> (u128, u128) {
 /// A number of nanoseconds in days, hours, minutes and seconds.
 /// It is rounded to `unit` (one of these) with a number of decimals. Parts that are 0 are left out.
 pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
-    let (mut left, scale) = scaled(nanos, unit, digits);
+    let (mut left, scale) = round_to_unit(nanos, unit, digits);
     let sign = if nanos < 0 && left > 0 { "−" } else { "" };
     let mut parts = Vec::new();
     for (size, name) in LONG_UNITS {
@@ -54,7 +54,7 @@ pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
         if size > unit || digits == 0 {
             left = part;
             if whole > 0 || size == unit && parts.is_empty() {
-                parts.push(format!("{} {name}", grouped(u64::try_from(whole).unwrap_or(u64::MAX))));
+                parts.push(format!("{} {name}", group_digits(u64::try_from(whole).unwrap_or(u64::MAX))));
             }
         } else if left > 0 || parts.is_empty() {
             parts.push(format!("{whole}.{part:0digits$} {name}"));
@@ -65,7 +65,7 @@ pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
 
 /// A count with narrow spaces between groups of thousands.
 #[must_use]
-pub fn grouped(count: u64) -> String {
+pub fn group_digits(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3 * 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(duration(47_123_456), "47.12 ms");
         assert_eq!(duration(999), "999 ns");
         assert_eq!(duration(1_500), "1.500 µs");
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(group_digits(1_234_567), "1\u{202f}234\u{202f}567");
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn long_lanes_of_many_values() {
         assert_eq!(index.cells(&[lane], window, columns), store.cells(&[lane], window, columns));
         // Columns that are stored, and adjacent ones that are not.
         for columns in [1, 5, 60, 130, 300, 777, 2_000] {
-            let (around, aligned) = window.aligned(columns);
+            let (around, aligned) = window.align_to_columns(columns);
             for (window, columns) in [(around, aligned), (window, columns)] {
                 for most in [0, 1, 8, 9] {
                     let [found, expected] =
@@ -76,7 +76,7 @@ fn long_lanes_of_many_values() {
     // Rows of sums of 500 values come every 21 blocks.
     assert!(index.touched() - before <= 21 + 2, "the whole lane is two rows of sums, and what is behind the last");
     // The cost of an image depends on its columns: nine rows per column, 64 of them per block.
-    let (around, columns) = whole.aligned(500);
+    let (around, columns) = whole.align_to_columns(500);
     let before = index.touched();
     index.largest(&[lane], around, columns, 8).expect("the lane is there");
     let touched = index.touched() - before;
@@ -120,7 +120,7 @@ fn long_lanes_beside_longer_ones() {
     for (from, to) in [(0, STATES * 100), (STATES * 90, STATES * 100), (STATES * 50, STATES * 51)] {
         let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         for columns in [20, 90, 300, 700, 1_400, 3_000] {
-            let (around, columns) = window.aligned(columns);
+            let (around, columns) = window.align_to_columns(columns);
             for lane in lanes {
                 let [found, expected] =
                     [&index as &dyn TimelineSource, &store].map(|of| of.largest(&[lane], around, columns, 8));

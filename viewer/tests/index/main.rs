@@ -377,7 +377,7 @@ fn many_containers_values_and_levels() {
     // Each value has 5 ns, twice.
     let whole = index.cells(&[lane(CONTAINERS, 0)], index.extent(), 1).expect("the lane is there").cells;
     assert_eq!((whole[0].shares.len(), whole[0].shares[0].1), (VALUES as usize, 10));
-    let (around, columns) = index.extent().aligned(1_000);
+    let (around, columns) = index.extent().align_to_columns(1_000);
     let before = index.touched();
     let cells = index.largest(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
     assert!(cells.iter().all(|cell| cell.shares.len() <= 8));

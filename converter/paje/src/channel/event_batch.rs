@@ -175,9 +175,9 @@ impl EventBatch {
     }
 
     pub(super) fn text(&mut self, text: &str) -> TextRange {
-        let start = short(self.text.len());
+        let start = to_u32(self.text.len());
         self.text.push_str(text);
-        TextRange { start, end: short(self.text.len()) }
+        TextRange { start, end: to_u32(self.text.len()) }
     }
 
     #[inline]
@@ -186,7 +186,7 @@ impl EventBatch {
     }
 
     fn some_fields(&mut self, extra: &[ExtraField<'_>]) -> FieldRange {
-        let start = short(self.fields.len());
+        let start = to_u32(self.fields.len());
         for field in extra {
             if self.text.get(self.name.range()) != Some(field.name) {
                 self.name = self.text(field.name);
@@ -200,7 +200,7 @@ impl EventBatch {
             };
             self.fields.push(PackedField { name, value });
         }
-        FieldRange { start, end: short(self.fields.len()) }
+        FieldRange { start, end: to_u32(self.fields.len()) }
     }
 
     fn position(&mut self, source: Option<SourcePosition<'_>>) -> PackedPosition {
@@ -426,6 +426,6 @@ fn announce(shape: &OwnedFieldSet, sink: &mut dyn PajeSink) -> io::Result<()> {
     sink.announce(&FieldSet { operation: shape.operation, fields: &fields, source: shape.source })
 }
 
-fn short(number: usize) -> u32 {
+fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

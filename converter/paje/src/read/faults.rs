@@ -20,7 +20,7 @@ macro_rules! faults {
 
             /// The description of the fault.
             #[must_use]
-            pub const fn what(self) -> &'static str {
+            pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => $what,)* }
             }
 
@@ -194,7 +194,7 @@ impl FaultSummary {
 
 impl fmt::Display for FaultSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, advice) = (self.kind.what(), self.kind.advice());
+        let (what, advice) = (self.kind.description(), self.kind.advice());
         let of_file = if self.file.is_empty() { String::new() } else { format!(" of {}", self.file) };
         match self.count {
             1 => write!(f, "line {}{of_file}: {what}", self.line)?,

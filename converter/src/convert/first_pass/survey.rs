@@ -245,7 +245,7 @@ impl FirstPassCollector {
     }
 
     /// Processes a link endpoint that was evaluated from columns.
-    pub(crate) fn ready(
+    pub(crate) fn add_evaluated_endpoint(
         &mut self,
         plan: &ConversionPlan<'_>,
         act: &OpTemplate,

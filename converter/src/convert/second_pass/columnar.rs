@@ -351,14 +351,14 @@ impl<'p> Emitter<'p> {
         match &arrow.op {
             ActionOp::SetState { slot, ty, .. } => {
                 self.set(self.instances.stack(instance, *slot), value, stream)?;
-                self.tell(EntityHead::Set, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
+                self.emit_action(EntityHead::Set, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::PushState { slot, ty, .. } => {
                 self.push(self.instances.stack(instance, *slot), value, stream);
-                self.tell(EntityHead::Push, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
+                self.emit_action(EntityHead::Push, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::Mark { ty, .. } => {
-                self.tell(EntityHead::Mark, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
+                self.emit_action(EntityHead::Mark, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
             ActionOp::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;

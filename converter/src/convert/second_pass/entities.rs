@@ -73,13 +73,13 @@ impl Emitter<'_> {
         main: InstanceValue,
     ) -> io::Result<()> {
         if arrow.with.is_empty() && arrow.related.is_empty() {
-            return self.tell(what, main, EntityExtras::default(), scope.source());
+            return self.emit_action(what, main, EntityExtras::default(), scope.source());
         }
         let (given, related) = self.fields(scope, arrow)?;
-        self.tell(what, main, EntityExtras { given: &given, related: &related }, scope.source())
+        self.emit_action(what, main, EntityExtras { given: &given, related: &related }, scope.source())
     }
 
-    pub(super) fn tell(
+    pub(super) fn emit_action(
         &mut self,
         what: EntityHead,
         InstanceValue { instance, ty, value }: InstanceValue,

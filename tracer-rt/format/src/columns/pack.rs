@@ -87,7 +87,7 @@ impl BlockPacker {
     /// `None` if it contains a record of an unknown type, does not end with a complete record, or
     /// would not become smaller.
     pub fn pack(&mut self, payload: &[u8]) -> Option<&[u8]> {
-        self.forget();
+        self.clear_buffers();
         let taken = self.take_apart(payload);
         if taken.is_some() {
             self.put_together();
@@ -98,7 +98,7 @@ impl BlockPacker {
         taken.map(|()| self.out.as_slice()).filter(|packed| packed.len() < payload.len())
     }
 
-    fn forget(&mut self) {
+    fn clear_buffers(&mut self) {
         self.out.clear();
         self.order.clear();
         for at in self.present.drain(..) {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 use tumit_viewer::scene::number;
 use tumit_viewer::stats::{self, RowGrouping, StatsRow};
-use tumit_viewer::text::time::{duration, grouped, timestamp};
+use tumit_viewer::text::time::{duration, group_digits, timestamp};
 
 use super::ExitStatus;
 use crate::diagnostics::PrintedDiagnostics;
@@ -230,7 +230,7 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
         if s < 9e9 {
             duration((s * 1e9).round() as i64)
         } else {
-            format!("{} d", grouped((s / 86_400.0).round() as u64))
+            format!("{} d", group_digits((s / 86_400.0).round() as u64))
         }
     };
     let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, lasting);
@@ -240,7 +240,7 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
     };
     let at = |seconds: Option<f64>| seconds.map_or_else(String::new, dated);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);
-    let count = row.count.map_or_else(String::new, grouped);
+    let count = row.count.map_or_else(String::new, group_digits);
     let lasting = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(lasts);
     match row.kind {
         "state" => {

@@ -131,8 +131,8 @@ fn encode_to_fit(
             }
             let message =
                 SceneMessage::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0 && !scene.is_quick);
-            if message.compressed() > most && details.peek().is_some() {
-                least = message.compressed() * detail.columns / most;
+            if message.compressed_size() > most && details.peek().is_some() {
+                least = message.compressed_size() * detail.columns / most;
                 continue;
             }
             packed = pack(message.bytes(), if whole { Compression::fast() } else { Compression::default() });

@@ -39,7 +39,7 @@ pub(crate) async fn each(State(app): State<Arc<AppState>>, Query(ask): Query<Dra
                 each.push(json!({
                     "id": entity(row),
                     "name": app.outline.name(container),
-                    "lived": stats::json_number(times.lived),
+                    "existence": stats::json_number(times.existence_nanos),
                     "none": stats::json_number(times.none),
                     "values": values.collect::<Vec<_>>(),
                 }));

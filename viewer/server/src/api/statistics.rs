@@ -120,7 +120,7 @@ impl TypeTotals {
             "name": model.types.get(self.id.index()).map_or("", |ty| &ty.name),
             "path": type_path(&model, self.id),
             "containers": self.containers,
-            "lived": stats::json_number(self.times.lived),
+            "existence": stats::json_number(self.times.existence_nanos),
             "none": stats::json_number(self.times.none),
             "count": self.total,
             "rows": rows.collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ import { isolate, make } from "../util/dom.js";
 import { formatDuration, formatPercent } from "../util/format.js";
 
 /**
- * @typedef {{ id: string, name: string, lived: number, none: number, values: { value: number,
+ * @typedef {{ id: string, name: string, existence: number, none: number, values: { value: number,
  * nanos: number, share: number }[] }} Row
  */
 
@@ -63,9 +63,9 @@ export function rowCharts(type, form, shares, go) {
   const paints = [...type.values.map((/** @type {any} */ value) => value.color), "var(--track)"];
   const names = [...type.values.map((/** @type {any} */ value) => value.name), "none"];
   const all = rows.map((row) => sizes(type, row));
-  const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? formatPercent(part / (row.lived || 1)) : formatDuration(part, 3);
+  const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? formatPercent(part / (row.existence || 1)) : formatDuration(part, 3);
   // Rows with different lifetimes are compared by their shares.
-  const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].lived || 1)) : parts);
+  const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].existence || 1)) : parts);
   const most = Math.max(1e-9, ...scaled.flat());
   const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
   const pies = rows.map((row, at) => {

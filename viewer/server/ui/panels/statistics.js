@@ -224,15 +224,15 @@ function section(type, ...body) {
 }
 
 /** The sum of the shares of a type of states. @param {any} type */
-function sumOfShares({ rows, none, lived }) {
-  const first = none > 0 && lived > 0 ? none / lived : 0;
+function sumOfShares({ rows, none, existence }) {
+  const first = none > 0 && existence > 0 ? none / existence : 0;
   return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one.share ?? 0), first);
 }
 
 /** @param {any} type @returns {import("./charts.js").Part[]} */
 function slices(type) {
   const parts = type.rows.map((/** @type {any} */ one) => ({ name: one.name, color: one.color, size: one.nanos, text: shares ? formatPercent(one.share) : formatDuration(one.nanos), act: one.longest ? () => goTo(one.longest.id, true) : undefined }));
-  if (type.none > 0 && type.lived > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? formatPercent(type.none / type.lived) : formatDuration(type.none) });
+  if (type.none > 0 && type.existence > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? formatPercent(type.none / type.existence) : formatDuration(type.none) });
   return parts;
 }
 
@@ -281,7 +281,7 @@ function table(type) {
     make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
   const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`),
     textCell(line.count === null ? "–" : groupDigits(line.count)), durationCell(line.mean), longestCell(line), barCell(line)));
-  const none = type.lived > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.lived)), textCell(""), textCell(""), textCell(""), textCell(""));
+  const none = type.existence > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.existence)), textCell(""), textCell(""), textCell(""), textCell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
     make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),

@@ -361,7 +361,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { what: "entity" }) }
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());

@@ -431,7 +431,7 @@ impl FilterLayer for GroupSource {
         let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
             crate::filter::sources::entity_filter::check(interval, 1)?;
-            let (total, pieces) = sum.steps.overlapping(interval, limit)?;
+            let (total, pieces) = sum.steps.overlapping_pieces(interval, limit)?;
             let items = pieces.into_iter().map(|(at, piece)| VariableSample {
                 id: EntityId::Sample(sum.base + at as u32),
                 life: life(&piece),
@@ -510,7 +510,7 @@ impl FilterLayer for GroupSource {
         }
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = match id {
             EntityId::Container(container) => match self.members_of(container)? {

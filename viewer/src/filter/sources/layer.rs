@@ -175,7 +175,7 @@ pub trait FilterLayer: Send + Sync {
         self.asked()?.facts(id)
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.asked()?.related_entities(id, limit)
     }
 
@@ -321,7 +321,7 @@ impl<L: FilterLayer> TimelineSource for L {
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        FilterLayer::related(self, id, limit)
+        FilterLayer::related_entities(self, id, limit)
     }
 
     fn extent(&self) -> TimeRange {

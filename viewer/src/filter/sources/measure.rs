@@ -43,17 +43,19 @@ pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Resul
             let own = times(source.as_ref(), &list, &types, &named, is_self, interval)?;
             // Each type separately, because a container may represent others for one type but not
             // for another.
-            let mut lived: Vec<Option<f64>> = vec![None; list.len()];
-            for (lived, info) in lived.iter_mut().zip(list.iter()) {
+            let mut existence: Vec<Option<f64>> = vec![None; list.len()];
+            for (existence, info) in existence.iter_mut().zip(list.iter()) {
                 for &ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
                     #[expect(clippy::cast_precision_loss, reason = "a share")]
-                    let own = crate::stats::lived(source.as_ref(), info, ty, interval) as f64;
-                    *lived = Some(lived.unwrap_or(0.0) + own);
+                    let own = crate::stats::existence_nanos(source.as_ref(), info, ty, interval) as f64;
+                    *existence = Some(existence.unwrap_or(0.0) + own);
                 }
             }
-            let lived = sums(lived);
-            let share = |(time, lived): (Option<f64>, Option<f64>)| Some(time? / lived.filter(|lived| *lived > 0.0)?);
-            sums(own).into_iter().zip(lived).map(share).collect()
+            let existence = sums(existence);
+            let share = |(time, existence): (Option<f64>, Option<f64>)| {
+                Some(time? / existence.filter(|existence| *existence > 0.0)?)
+            };
+            sums(own).into_iter().zip(existence).map(share).collect()
         }
         Measure::Duration { which, values, of } => {
             single::durations(source, &list, *which, values, of.as_ref(), interval)?

@@ -16,7 +16,7 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::tree;
 use crate::query::{ContainerInfo, TimelineSource, TypeId};
-use crate::store::natural;
+use crate::store::compare_naturally;
 
 struct OrderSource {
     inner: Arc<dyn TimelineSource>,
@@ -49,7 +49,7 @@ pub(crate) fn sort(
     let numbers = measure::numbers(inner, by)?;
     let compare = |&a: &usize, &b: &usize| {
         let order = match by.measure {
-            Measure::Name => natural(&list[a].name, &list[b].name),
+            Measure::Name => compare_naturally(&list[a].name, &list[b].name),
             // Containers without a number come last, in either direction.
             _ => match (numbers[a], numbers[b]) {
                 (Some(a), Some(b)) => a.total_cmp(&b),
@@ -110,7 +110,7 @@ pub(crate) fn keep_best(
     let numbers = measure::numbers(inner, by)?;
     let mut all: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
     all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
-        (Measure::Name, ..) => natural(&list[a].name, &list[b].name),
+        (Measure::Name, ..) => compare_naturally(&list[a].name, &list[b].name),
         (_, Some(a), Some(b)) if lowest => a.total_cmp(&b),
         (_, Some(a), Some(b)) => b.total_cmp(&a),
         (_, a, b) => a.is_none().cmp(&b.is_none()),

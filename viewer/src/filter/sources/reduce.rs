@@ -68,7 +68,7 @@ pub(crate) fn apply(
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
-        let chosen = palette::distinct(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
+        let chosen = palette::assign_colors(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
         let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: DrawStyle::NONE });
         let owned: Vec<_> =
@@ -280,7 +280,7 @@ impl FilterLayer for ReduceSource {
         }
         crate::filter::sources::entity_filter::check(interval, 1)?;
         let Some(result) = self.result(container, ty) else { return Ok(crate::filter::sources::hide::none()) };
-        let (total, pieces) = result.steps.overlapping(interval, limit)?;
+        let (total, pieces) = result.steps.overlapping_pieces(interval, limit)?;
         let items = pieces.into_iter().map(|(at, piece)| VariableSample {
             id: EntityId::Sample(result.base + at as u32),
             life: life(&piece),
@@ -318,7 +318,7 @@ impl FilterLayer for ReduceSource {
         self.own_entity(id).unwrap_or_else(|| self.inner.facts(id))
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         match self.own_entity(id) {
             Some(facts) => facts.map(|_| Vec::new()),
             None => self.inner.related_entities(id, limit),

@@ -156,7 +156,7 @@ impl StepFunction {
 
     /// Number of pieces that overlap an interval, and the first `limit` of them with their numbers.
     /// It costs O(log n), plus the listed pieces.
-    pub(crate) fn overlapping(
+    pub(crate) fn overlapping_pieces(
         &self,
         interval: TimeRange,
         limit: usize,
@@ -280,7 +280,7 @@ mod tests {
             let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };
             let inside: Vec<(usize, FunctionPiece)> =
                 pieces.iter().copied().enumerate().filter(|(_, piece)| piece.from < interval.to.0 && piece.to > from).collect();
-            let (total, listed) = steps.overlapping(interval, limit).unwrap();
+            let (total, listed) = steps.overlapping_pieces(interval, limit).unwrap();
             prop_assert_eq!(total, inside.len() as u64);
             prop_assert_eq!(&listed[..], &inside[..inside.len().min(limit)]);
             for (at, piece) in inside.iter().step_by(97) {

@@ -284,7 +284,7 @@ impl FilterLayer for TimeRangeSource {
         Ok(facts)
     }
 
-    fn related(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = TimelineSource::related_entities(&self.inner, id, limit.saturating_mul(4))?;
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());

@@ -90,7 +90,7 @@ impl EntityLookup for IndexReader {
     fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
-            .flat_map(|lane| lane.overlapping(interval).map(move |row| EntityId::State(lane.number(row))));
+            .flat_map(|lane| lane.overlapping_range(interval).map(move |row| EntityId::State(lane.number(row))));
         numbers.take(most).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::scene::{
 };
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, rgb};
-use crate::text::time::grouped;
+use crate::text::time::group_digits;
 
 const LEGEND_LINE: f32 = 24.0;
 const BAR: f32 = 8.0;
@@ -49,11 +49,11 @@ impl DocumentLegend {
                 }
                 let name = cut(&group.name, width / 3.0);
                 let wide = font::width(&name, 12.0, FontWeight::SemiBold);
-                legend.items.push(SceneItem::Text(SceneText::new((x, y), name, 12.0, theme.ink).strong()));
+                legend.items.push(SceneItem::Text(SceneText::new((x, y), name, 12.0, theme.ink).semi_bold()));
                 x += wide + 24.0;
             }
             for entry in &group.entries {
-                let count = entry.count.map(grouped).unwrap_or_default();
+                let count = entry.count.map(group_digits).unwrap_or_default();
                 let wide = |text: &str| font::width(text, 12.0, FontWeight::Regular);
                 let name = cut(&entry.name, width - SAMPLE);
                 if x > 0.0 && x + 28.0 + wide(&name) + wide(&count) > width {
@@ -97,7 +97,7 @@ impl DocumentLegend {
         let mut line = y + BAR + 20.0;
         let name = cut(&group.name, width / 3.0);
         x = font::width(&name, 12.0, FontWeight::SemiBold) + 24.0;
-        self.items.push(SceneItem::Text(SceneText::new((0.0, line), name, 12.0, theme.ink).strong()));
+        self.items.push(SceneItem::Text(SceneText::new((0.0, line), name, 12.0, theme.ink).semi_bold()));
         for entry in &used {
             let share = percent(entry.share.unwrap_or(0.0));
             let name = cut(&entry.name, width - SAMPLE);
@@ -142,7 +142,7 @@ fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
             value: None,
             shape: None,
             size: 1.0,
-            name: format!("{} others", grouped(others.len() as u64)),
+            name: format!("{} others", group_digits(others.len() as u64)),
             color: Some(theme.grid.to_string()),
             share: Some(others.iter().map(share).sum()),
             nanos: None,
@@ -155,7 +155,7 @@ fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
 
 /// A sample of how something is drawn, centred on `y`.
 fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::RgbColor) -> SceneItem {
-    let paint = ColorWithOpacity::solid(color);
+    let paint = ColorWithOpacity::opaque(color);
     match kind {
         "link" => SceneItem::Arrow(SceneArrow {
             from: (x, y + 4.0),

@@ -65,7 +65,7 @@ impl SceneStreams {
     }
 
     /// Estimates the compressed size in bytes: the size of an entropy code of the bytes.
-    pub(crate) fn compressed(&self) -> usize {
+    pub(crate) fn compressed_size(&self) -> usize {
         self.all().into_iter().map(entropy).sum()
     }
 
@@ -97,7 +97,7 @@ impl SceneStreams {
                 quantise(column.iter().copied(), steps, paints, &mut now);
             } else {
                 some.for_each(|column| mixed.add(column));
-                quantise(mixed.take(mixed.columns - before, steps), steps, paints, &mut now);
+                quantise(mixed.take_mean(mixed.columns - before, steps), steps, paints, &mut now);
             }
             if run > 0 && now != then {
                 self.run(run, &then);
@@ -166,7 +166,7 @@ impl ColumnMean {
 
     /// Returns the mean of `columns` columns. Parts lower than a step are left out and their height
     /// goes to the others, because a mean of many columns has many small parts.
-    fn take(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
+    fn take_mean(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
         self.present.sort_unstable();
         self.present.dedup();
         let share = |place: u16| self.sums[usize::from(place)];
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn bands_are_differences() {
-        let paint = ColorWithOpacity::solid(RgbColor { red: 1, green: 2, blue: 3 });
+        let paint = ColorWithOpacity::opaque(RgbColor { red: 1, green: 2, blue: 3 });
         let columns = vec![[1.0, 4.0, 2.0], [0.0, 5.0, 3.0], [2.0, 5.0, 2.5]];
         let band =
             VariableBand { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };

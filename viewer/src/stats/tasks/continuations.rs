@@ -47,7 +47,7 @@ impl ContinuationTypes {
     /// # Errors
     /// As [`TimelineSource::states`] and [`TimelineSource::links`].
     pub(crate) fn find(source: &dyn TimelineSource) -> Result<Self, QueryError> {
-        let (model, extent) = (source.model(), whole(source));
+        let (model, extent) = (source.model(), full_extent(source));
         let mut samples: Vec<(TypeId, Vec<LinkEntity>)> = Vec::new();
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let some = source.links(ty.id, extent, LOOKED_AT)?.items;
@@ -74,7 +74,7 @@ impl ContinuationTypes {
 }
 
 /// The extent of a source, including its last timestamp.
-pub(crate) fn whole(source: &dyn TimelineSource) -> TimeRange {
+pub(crate) fn full_extent(source: &dyn TimelineSource) -> TimeRange {
     let mut extent = source.extent();
     extent.to.0 = extent.to.0.saturating_add(1);
     extent
@@ -121,7 +121,7 @@ fn touching_in(
         note(state.life.to.0, true);
         note(state.life.from.0, false);
     };
-    let extent = whole(source);
+    let extent = full_extent(source);
     if source.states(lane, extent, 0)?.total <= times.len() as u64 {
         return walk::states(source, lane, extent, |state| {
             add(state);

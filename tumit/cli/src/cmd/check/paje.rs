@@ -166,7 +166,7 @@ pub(super) fn check(
     };
     // Open states and links at the end of an incomplete reading are no mistake, because the
     // simulation was not ended.
-    Ok(report(found, simulation.found(), &texts, lines, !stopped, simulation.entities()))
+    Ok(report(found, simulation.faults(), &texts, lines, !stopped, simulation.entities()))
 }
 
 fn report(
@@ -180,7 +180,7 @@ fn report(
     let read = read.into_iter().map(|fault| PajeFinding {
         name: format!("{:?}", fault.kind),
         severity: fault.diagnostic().severity,
-        message: fault.kind.what().to_owned(),
+        message: fault.kind.description().to_owned(),
         advice: fault.kind.advice(),
         line: fault.line,
         part: fault.file,
@@ -190,7 +190,7 @@ fn report(
     let simulated = simulated.into_iter().map(|found| PajeFinding {
         name: format!("{:?}", found.fault),
         severity: found.diagnostic().severity,
-        message: found.fault.what().to_owned(),
+        message: found.fault.description().to_owned(),
         advice: found.fault.advice(),
         line: TraceLine::of(found.line).line,
         part: found.file,

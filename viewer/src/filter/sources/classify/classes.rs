@@ -11,7 +11,7 @@ use crate::query::{
     EntityId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimeRange, TimelineSource, TypeId,
 };
 use crate::style::palette;
-use crate::text::entity_rows::told_apart;
+use crate::text::entity_rows::format_distinct;
 use crate::text::time;
 
 /// Up to this number of different numbers, each number is a class.
@@ -87,7 +87,7 @@ impl FieldClasses {
             Self::Numbers(edges) => {
                 let edges = match super::is_duration(field) {
                     true => edges.iter().map(|&edge| nanos(edge)).collect(),
-                    false => told_apart(edges),
+                    false => format_distinct(edges),
                 };
                 let name = |at: usize| match (at.checked_sub(1).and_then(|at| edges.get(at)), edges.get(at)) {
                     (None, Some(to)) => format!("{field} < {to}"),
@@ -105,7 +105,7 @@ impl FieldClasses {
                 };
                 let names: Vec<String> = texts.iter().map(name).collect();
                 let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
-                let chosen = palette::distinct(&group, &vec![None; names.len()]);
+                let chosen = palette::assign_colors(&group, &vec![None; names.len()]);
                 let of = names.len();
                 let colors =
                     (0..of).map(|at| if *are_numbers { palette::ramp(at, of) } else { chosen[at] }).collect::<Vec<_>>();

@@ -156,7 +156,7 @@ struct FieldSums {
 }
 
 impl FieldSums {
-    fn joined(self, other: Self) -> Self {
+    fn combine(self, other: Self) -> Self {
         Self {
             count: self.count + other.count,
             sum: self.sum + other.sum,
@@ -194,7 +194,7 @@ pub(crate) fn fields(
             let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
             let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
-                own[at] = Some(own[at].map_or(sum, |own: FieldSums| own.joined(sum)));
+                own[at] = Some(own[at].map_or(sum, |own: FieldSums| own.combine(sum)));
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ pub(crate) fn fields(
             ReduceOperation::Max => largest,
         })
     };
-    Ok(combine_subtrees(list, &own, FieldSums::joined).into_iter().map(told).collect())
+    Ok(combine_subtrees(list, &own, FieldSums::combine).into_iter().map(told).collect())
 }
 
 /// Number of links that start (or end) in each container and below it, or the sum of one of their

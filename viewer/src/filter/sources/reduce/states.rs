@@ -19,7 +19,7 @@ use crate::query::{
     ValueId, ValueInfo,
 };
 use crate::sim::Simulation;
-use crate::text::entity_rows::told_apart;
+use crate::text::entity_rows::format_distinct;
 
 /// With more values than this, colours cannot distinguish the states.
 const MOST_VALUES: usize = 1000;
@@ -68,7 +68,7 @@ impl StateInput {
         for (ty, _) in values.keys() {
             shades.entry(*ty).or_default().1 += 1;
         }
-        let names = told_apart(&values.values().copied().collect::<Vec<_>>());
+        let names = format_distinct(&values.values().copied().collect::<Vec<_>>());
         for ((id, &(ty, _)), name) in (first.0..).zip(values.keys()).zip(names) {
             let (at, of) = shades.entry(ty).or_default();
             let color = shade(*at, *of);
