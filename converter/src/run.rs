@@ -40,7 +40,7 @@ pub(crate) use live::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
 pub(crate) use names::missing_names;
 pub(crate) use process::{MovedLiveFiles, ThreadName};
-pub(crate) use read_at::{open_shared, read_at};
+pub(crate) use read_at::open_shared;
 pub(crate) use scan::{ScanItem, scan};
 pub(crate) use stream_reader::{BlockPosition, RecordPosition, is_gap};
 pub(crate) use thread_identity::first_ticks;

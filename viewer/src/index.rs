@@ -27,11 +27,9 @@ pub(crate) mod page_writer;
 pub(crate) mod prefix_counts;
 pub(crate) mod reader;
 pub(crate) mod self_repair;
-mod sort;
 pub(crate) mod state_cursor;
 pub(crate) mod state_writer;
 mod states;
-pub(crate) mod temporary_streams;
 mod tree;
 mod unpack;
 mod variables;
@@ -49,13 +47,14 @@ pub use format::IndexKey;
 pub(crate) use lookup::{IndexLookup, IndexPath};
 pub use reader::IndexReader;
 
+use tumit_spill::temporary_space::TemporarySpace;
+
 use crate::input::options::{OpenOptions, READ_BYTES, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
 use builder::IndexBuilder;
 use format::IndexRefusal;
 use image::ImageError;
-use temporary_streams::TemporarySpace;
 
 /// Default size in bytes of the collected data in memory.
 const MEMORY: usize = 32 << 20;
@@ -138,7 +137,7 @@ impl IndexReader {
         memory: usize,
         send: impl FnOnce(&mut dyn PajeSink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let room = TemporarySpace::of(&folder_of(path), memory);
+        let room = TemporarySpace::new(&folder_of(path), memory);
         let mut simulation = Simulation::into_entities(name, IndexBuilder::new(&room, None));
         send(&mut simulation)?;
         let file = room.file()?;
@@ -174,7 +173,7 @@ pub(crate) fn build(
     lookup: &IndexLookup,
     target: &Path,
 ) -> Result<(), TraceOpenError> {
-    let room = TemporarySpace::new(&folder_of(target));
+    let room = TemporarySpace::new(&folder_of(target), MEMORY);
     let cancel: Option<Arc<AtomicBool>> = options.cancel.clone();
     let mut simulation = Simulation::into_entities(&input.name(), IndexBuilder::new(&room, cancel.clone()));
     let make = || -> Result<(), TraceOpenError> {

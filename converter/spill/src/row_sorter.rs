@@ -1,4 +1,5 @@
-//! [`RowSorter`]: sorts more rows than fit in memory, by merging sorted runs.
+//! [`RowSorter`]: sorts more rows than fit in memory, by merging sorted runs (external merge sort,
+//! Knuth, The Art of Computer Programming 3, section 5.4.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 
-use super::temporary_streams::TemporarySpace;
+use crate::temporary_space::TemporarySpace;
 
 /// Maximum bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
@@ -17,9 +18,26 @@ const LEAST_READ_BYTES: usize = 1 << 12;
 const ROWS_BETWEEN: usize = 64;
 
 /// Rows of `N` words, sorted by the first `K`. Rows with equal keys keep their order.
+///
+/// ```
+/// use tumit_spill::row_sorter::RowSorter;
+/// use tumit_spill::temporary_space::TemporarySpace;
+///
+/// # fn main() -> std::io::Result<()> {
+/// // A budget of two rows: the others go to a temporary file.
+/// let mut sorter = RowSorter::<2, 1>::new(&TemporarySpace::in_system_folder(32));
+/// for key in [7, 2, 9, 2] {
+///     sorter.push([key, key * 10]);
+///     sorter.flush()?;
+/// }
+/// let mut rows = sorter.finish()?;
+/// assert_eq!(rows.next()?, Some([2, 20]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct RowSorter<const N: usize, const K: usize> {
-    room: TemporarySpace,
+pub struct RowSorter<const N: usize, const K: usize> {
+    space: TemporarySpace,
     rows: Vec<[u64; N]>,
     file: Option<File>,
     /// Ends of the runs in the file, in bytes.
@@ -28,17 +46,16 @@ pub(crate) struct RowSorter<const N: usize, const K: usize> {
 }
 
 impl<const N: usize, const K: usize> RowSorter<N, K> {
-    pub(crate) fn new(room: &TemporarySpace) -> Self {
-        Self::with_runs(room, room.sorted_bytes() / (8 * N))
-    }
-
-    fn with_runs(room: &TemporarySpace, run_rows: usize) -> Self {
-        Self { room: room.clone(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
+    /// An empty sorter. The budget of `space` is for this sorter.
+    #[must_use]
+    pub fn new(space: &TemporarySpace) -> Self {
+        let run_rows = (space.memory() / (8 * N)).max(1);
+        Self { space: space.clone(), rows: Vec::new(), file: None, runs: Vec::new(), run_rows }
     }
 
     /// Adds a row. [`Self::flush`] bounds the memory.
     #[inline]
-    pub(crate) fn push(&mut self, row: [u64; N]) {
+    pub fn push(&mut self, row: [u64; N]) {
         if self.rows.len() == self.rows.capacity() {
             self.grow();
         }
@@ -54,14 +71,23 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
     }
 
     /// Writes a run if there are enough rows for one.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be created or written.
     #[inline]
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         if self.rows.len() < self.run_rows { Ok(()) } else { self.write_run() }
     }
 
     fn sort(&mut self) {
         let key = |row: &[u64; N]| -> [u64; K] { std::array::from_fn(|at| row[at]) };
-        if !self.rows.is_sorted_by_key(key) {
+        if self.rows.is_sorted_by_key(key) {
+            return;
+        }
+        if K == N {
+            // Rows with equal keys are identical.
+            self.rows.sort_unstable();
+        } else {
             self.rows.sort_by_key(key);
         }
     }
@@ -69,7 +95,7 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
     fn write_run(&mut self) -> io::Result<()> {
         self.sort();
         if self.file.is_none() {
-            self.file = Some(self.room.file()?);
+            self.file = Some(self.space.file()?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         file.seek(io::SeekFrom::End(0))?;
@@ -84,8 +110,20 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
         Ok(())
     }
 
-    /// Returns all rows in order.
-    pub(crate) fn finish(mut self) -> io::Result<SortedRows<N, K>> {
+    /// All rows in order, if none is in the file; otherwise the sorter.
+    pub fn into_rows(mut self) -> Result<Vec<[u64; N]>, Self> {
+        if !self.runs.is_empty() {
+            return Err(self);
+        }
+        self.sort();
+        Ok(self.rows)
+    }
+
+    /// Returns all rows in order. O(n log n).
+    ///
+    /// # Errors
+    /// If the temporary file cannot be written or read.
+    pub fn finish(mut self) -> io::Result<SortedRows<N, K>> {
         if self.runs.is_empty() {
             self.sort();
         } else {
@@ -104,7 +142,7 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
         runs.push(SortRun { at: 0, end: 0, buffer: self.rows, next: 0 });
         // The buffers of all runs together take as much memory as one run did, or little more if
         // there are many.
-        let portion = (self.room.sorted_bytes() / runs.len()).clamp(LEAST_READ_BYTES, READ_BYTES);
+        let portion = (self.space.memory() / runs.len()).clamp(LEAST_READ_BYTES, READ_BYTES);
         let mut sorted =
             SortedRows { file: self.file, runs, heap: BinaryHeap::new(), rows_read: (portion / (8 * N)).max(1) };
         (0..=memory).try_for_each(|run| sorted.advance(run))?;
@@ -124,7 +162,7 @@ struct SortRun<const N: usize> {
 
 /// Gives rows in order.
 #[derive(Debug)]
-pub(crate) struct SortedRows<const N: usize, const K: usize> {
+pub struct SortedRows<const N: usize, const K: usize> {
     file: Option<File>,
     runs: Vec<SortRun<N>>,
     heap: BinaryHeap<Reverse<RunHead<N, K>>>,
@@ -163,8 +201,12 @@ impl<const N: usize, const K: usize> SortedRows<N, K> {
         Ok(())
     }
 
-    /// The next row.
-    pub(crate) fn next(&mut self) -> io::Result<Option<[u64; N]>> {
+    /// The next row. O(log of the number of runs), and one read for each portion.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "the errors are outside the option, for `?`")]
+    pub fn next(&mut self) -> io::Result<Option<[u64; N]>> {
         let Some(Reverse(RunHead { run, row, .. })) = self.heap.pop() else { return Ok(None) };
         self.advance(run)?;
         Ok(Some(row))
@@ -180,12 +222,13 @@ mod tests {
         #[test]
         fn the_order_is_that_of_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
             let folder = tempfile::tempdir().expect("a temporary folder can be created");
-            let mut sorter = RowSorter::<2, 1>::with_runs(&TemporarySpace::new(folder.path()), run_rows);
+            let mut sorter = RowSorter::<2, 1>::new(&TemporarySpace::new(folder.path(), run_rows * 16));
             let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
             for &row in &rows {
                 sorter.push(row);
                 sorter.flush().expect("the file can be written");
             }
+            prop_assert_eq!(sorter.runs.is_empty(), rows.len() < run_rows);
             rows.sort_by_key(|row| row[0]);
             let mut sorted = sorter.finish().expect("the data can be read");
             let found: Vec<_> = std::iter::from_fn(|| sorted.next().expect("the data can be read")).collect();

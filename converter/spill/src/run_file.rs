@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use crate::temporary_space::temporary_file;
+
 /// A key, and its words. `None` marks a removed entry.
 pub(super) type RunEntry<const N: usize> = (u128, Option<[u64; N]>);
 
@@ -155,10 +157,7 @@ pub(super) struct RunFileWriter<const N: usize> {
 impl<const N: usize> RunFileWriter<N> {
     /// A run of at most `most` entries, in a folder.
     pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
-        let file = tempfile::tempfile_in(folder).map_err(|why| {
-            let hint = if folder == std::env::temp_dir() { " (set TMPDIR to another folder)" } else { "" };
-            io::Error::new(why.kind(), format!("cannot create a temporary file in {}: {why}{hint}", folder.display()))
-        })?;
+        let file = temporary_file(folder)?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
         Ok(Self { out, count: 0, firsts: Vec::new(), filter: BloomFilter::of(most) })
     }

@@ -3,15 +3,18 @@
 //!
 //! It takes about eight bytes per endpoint. Beyond a memory budget it goes to a temporary file.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 
 use rustc_hash::FxHashMap;
+use tumit_spill::spool::Spool;
+use tumit_spill::varint;
 
 /// Number of endpoints of a stream per lower bound of later timestamps.
 const CHUNK: u64 = 256;
 /// Maximum number of bytes of an encoded endpoint.
-const LONGEST: usize = 40;
+const LONGEST: usize = 4 * varint::MAX_BYTES;
+/// Number of bytes that are read at once.
+const PORTION: usize = 1 << 16;
 
 /// An endpoint of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +37,7 @@ pub(crate) struct LinkLog {
     recent: Vec<u8>,
     /// Maximum number of bytes of `recent`.
     memory: usize,
-    file: Option<File>,
+    spool: Spool,
     streams: Vec<StreamLogState>,
     links: u64,
     ends: u64,
@@ -94,11 +97,11 @@ impl LinkLog {
         }
         state.ends += 1;
         let out = &mut self.recent;
-        append(out, u64::from(end.stream) << 2 | u64::from(is_new) << 1 | u64::from(end.is_finish));
-        append(out, zigzag(end.date.wrapping_sub(state.date)));
-        append(out, end.ordinal.wrapping_sub(state.ordinal));
+        varint::push(out, u64::from(end.stream) << 2 | u64::from(is_new) << 1 | u64::from(end.is_finish));
+        varint::push(out, varint::zigzag(end.date.wrapping_sub(state.date)));
+        varint::push(out, end.ordinal.wrapping_sub(state.ordinal));
         if !is_new {
-            append(out, self.links - end.link);
+            varint::push(out, self.links - end.link);
         }
         (state.date, state.ordinal) = (end.date, end.ordinal);
         if self.recent.len() > self.memory {
@@ -107,13 +110,7 @@ impl LinkLog {
     }
 
     fn spill(&mut self) {
-        let written = (|| {
-            let file = match &mut self.file {
-                Some(file) => file,
-                None => self.file.insert(tempfile::tempfile()?),
-            };
-            file.write_all(&self.recent)
-        })();
+        let written = self.spool.append(&self.recent);
         self.recent.clear();
         if let Err(error) = written {
             self.failed.get_or_insert(error);
@@ -169,10 +166,7 @@ impl LinkLog {
     /// # Errors
     /// When the temporary file cannot be read.
     pub(crate) fn read(&self, mut visit: impl FnMut(LinkEndpoint)) -> io::Result<()> {
-        let mut input = LinkLogReader { file: self.file.as_ref(), tail: &self.recent, buffer: Vec::new(), at: 0 };
-        if let Some(mut file) = self.file.as_ref() {
-            file.seek(SeekFrom::Start(0))?;
-        }
+        let mut input = LinkLogReader { spool: &self.spool, offset: 0, tail: &self.recent, buffer: Vec::new(), at: 0 };
         let mut last = vec![(0i64, 0u64); self.streams.len()];
         let mut links = 0u64;
         for _ in 0..self.ends {
@@ -183,7 +177,8 @@ impl LinkLog {
             let Some(last) = last.get_mut(stream as usize) else {
                 return Err(io::Error::other("the temporary file of links changed while it was read"));
             };
-            let (date, ordinal) = (last.0.wrapping_add(unzigzag(input.number())), last.1.wrapping_add(input.number()));
+            let (date, ordinal) =
+                (last.0.wrapping_add(varint::unzigzag(input.number())), last.1.wrapping_add(input.number()));
             *last = (date, ordinal);
             let link = if is_new { links } else { links.wrapping_sub(input.number()) };
             links += u64::from(is_new);
@@ -213,7 +208,9 @@ impl LinkLog {
 
 /// The bytes of the log: those in the file, then those in memory.
 struct LinkLogReader<'l> {
-    file: Option<&'l File>,
+    spool: &'l Spool,
+    /// The offset in the file of the next bytes.
+    offset: u64,
     tail: &'l [u8],
     buffer: Vec<u8>,
     at: usize,
@@ -222,53 +219,34 @@ struct LinkLogReader<'l> {
 impl LinkLogReader<'_> {
     /// Makes sure that the buffer contains a whole endpoint, if there is one.
     fn fill(&mut self) -> io::Result<()> {
-        if self.buffer.len() - self.at >= LONGEST || (self.file.is_none() && self.tail.is_empty()) {
-            return Ok(());
-        }
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        if let Some(file) = self.file {
-            if file.take(1 << 16).read_to_end(&mut self.buffer)? > 0 {
-                return self.fill();
+        while self.buffer.len() - self.at < LONGEST {
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            let in_file = (self.spool.len() - self.offset).min(PORTION as u64) as usize;
+            if in_file > 0 {
+                let filled = self.buffer.len();
+                self.buffer.resize(filled + in_file, 0);
+                self.spool.read_exact_at(&mut self.buffer[filled..], self.offset)?;
+                self.offset += in_file as u64;
+                continue;
             }
-            self.file = None;
+            let (next, later) = self.tail.split_at(self.tail.len().min(PORTION));
+            if next.is_empty() {
+                break;
+            }
+            self.buffer.extend_from_slice(next);
+            self.tail = later;
         }
-        let (now, later) = self.tail.split_at(self.tail.len().min(1 << 16));
-        self.buffer.extend_from_slice(now);
-        self.tail = later;
         Ok(())
     }
 
+    /// The next number; 0 after the end.
     fn number(&mut self) -> u64 {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.buffer.get(self.at).copied().unwrap_or(0);
-            self.at += 1;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-        }
+        let mut rest = &self.buffer[self.at..];
+        let number = varint::take(&mut rest).unwrap_or(0);
+        self.at = self.buffer.len() - rest.len();
         number
     }
-}
-
-fn append(out: &mut Vec<u8>, mut number: u64) {
-    #[expect(clippy::cast_possible_truncation, reason = "the low seven bits")]
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "less than 128")]
-    out.push(number as u8);
-}
-
-const fn zigzag(number: i64) -> u64 {
-    ((number << 1) ^ (number >> 63)).cast_unsigned()
-}
-
-const fn unzigzag(number: u64) -> i64 {
-    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
 #[cfg(test)]

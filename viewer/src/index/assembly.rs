@@ -5,10 +5,14 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 
+use tumit_spill::byte_streams::{ByteStreamReader, ByteStreams};
+use tumit_spill::row_sorter::RowSorter;
+use tumit_spill::temporary_space::TemporarySpace;
+use tumit_spill::varint;
 use twox_hash::XxHash3_64;
 
 use super::bit_fields::{date, sortable_timestamp};
-use super::builder::{IndexBuilder, LaneStreams, unfold};
+use super::builder::{IndexBuilder, LaneStreams};
 use super::details::DetailTableWriter;
 use super::format::{IndexHeader, IndexKey, PageBytes};
 use super::lane_writer::{self, GatheredLane, LaneDirectory, LaneJob, LanePiece, OtherLanes};
@@ -16,8 +20,6 @@ use super::model::ModelTables;
 use super::overview::{self, OverviewWriter};
 use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
-use super::sort::RowSorter;
-use super::temporary_streams::{TemporarySpace, TemporaryStreamReader, TemporaryStreams};
 use super::tree::MaxEndTreeWriter;
 use crate::parallel::in_turn;
 use crate::query::{GlobalNanos, TimeRange, effective_end};
@@ -27,7 +29,7 @@ use crate::store::{depth_first, model};
 /// The file while it is written, and facts that the writing yields.
 struct IndexAssembly<'a> {
     room: &'a TemporarySpace,
-    streams: &'a mut TemporaryStreams,
+    streams: &'a mut ByteStreams,
     out: PageWriter,
     header: IndexHeader,
     /// End of the visible time range.
@@ -37,14 +39,14 @@ struct IndexAssembly<'a> {
 }
 
 /// Reads value and detail row, in the encoding of the recorder.
-pub(crate) fn value(from: &mut TemporaryStreamReader<'_>) -> io::Result<(u64, u64)> {
+pub(crate) fn value(from: &mut ByteStreamReader<'_>) -> io::Result<(u64, u64)> {
     let value = from.number()?;
     let detail = if value & 1 == 1 { from.number()? } else { 0 };
     Ok((value >> 1, detail))
 }
 
 /// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.
-fn ordered_lanes(lanes: impl Iterator<Item = LaneStreams>, streams: &mut TemporaryStreams) -> Vec<GatheredLane> {
+fn ordered_lanes(lanes: impl Iterator<Item = LaneStreams>, streams: &mut ByteStreams) -> Vec<GatheredLane> {
     let mut lanes: Vec<LaneStreams> = lanes.filter(|lane| lane.rows > 0).collect();
     lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
     let mut next = 0_u64;
@@ -130,10 +132,10 @@ impl IndexAssembly<'_> {
     }
 
     fn references(&mut self, stream: usize, count: u64) -> io::Result<()> {
-        let (mut from, mut rows) = (self.streams.read(stream)?, RowSorter::<4, 4>::new(self.room));
+        let (mut from, mut rows) = (self.streams.read(stream)?, RowSorter::<4, 4>::new(&self.room.part(2)));
         for _ in 0..count {
             let container = from.number()?;
-            let start = unfold(from.number()?);
+            let start = varint::unzigzag(from.number()?);
             let end = start.wrapping_add(from.number()?.cast_signed());
             let (stream, row) = (from.number()?, from.number()?);
             let base = self.bases.get(stream as usize).copied().unwrap_or(0);

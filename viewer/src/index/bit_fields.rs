@@ -1,5 +1,4 @@
-//! Numbers as bit fields of equal width, varints, and timestamps as unsigned numbers in the same
-//! order.
+//! Numbers as bit fields of equal width, and timestamps as unsigned numbers in the same order.
 
 /// The sign bit. Flipping it converts a signed timestamp to an unsigned number in the same order,
 /// and back.
@@ -77,33 +76,6 @@ pub(crate) fn mask(width: u8) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Appends a number as a varint: seven bits per byte, lowest first.
-#[inline]
-pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Removes a varint from the front; `None` if it is incomplete.
-#[inline]
-pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for (at, &byte) in bytes.iter().enumerate().take(10) {
-        value |= u64::from(byte & 0x7F) << (7 * at);
-        if byte < 0x80 {
-            *bytes = &bytes[at + 1..];
-            return Some(value);
-        }
-    }
-    None
-}
-
-/// Maximum bytes of a number that [`put`] writes.
-pub(crate) const VARINT_BYTES: usize = 10;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,12 +93,6 @@ mod tests {
             bytes.extend([0xFF; SLACK]);
             let back: Vec<u64> = (0..values.len()).map(|at| get(&bytes, at, width)).collect();
             prop_assert_eq!(&back, &values);
-            let mut varints = Vec::new();
-            values.iter().for_each(|&value| put(&mut varints, value));
-            let mut rest = varints.as_slice();
-            let back: Option<Vec<u64>> = values.iter().map(|_| take_varint(&mut rest)).collect();
-            prop_assert_eq!(back, Some(values));
-            prop_assert!(rest.is_empty());
         }
 
         #[test]

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
+use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::endpoint_map::OverflowStore;
+use tumit_spill::row_sorter::RowSorter;
+use tumit_spill::temporary_space::TemporarySpace;
+use tumit_spill::varint;
 
-use super::bit_fields::put;
 use super::details::DetailTableWriter;
 use super::links;
-use super::sort::RowSorter;
-use super::temporary_streams::{TemporarySpace, TemporaryStreams};
 use crate::query::TimeRange;
 use crate::query::{LinkRow, effective_end};
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
@@ -45,7 +46,7 @@ pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
 #[derive(Debug)]
 pub(crate) struct IndexBuilder {
     pub(crate) room: TemporarySpace,
-    pub(crate) streams: TemporaryStreams,
+    pub(crate) streams: ByteStreams,
     /// Lanes by place, then by depth.
     pub(crate) states: Vec<Vec<LaneStreams>>,
     pub(crate) marks: Vec<Option<LaneStreams>>,
@@ -62,7 +63,7 @@ pub(crate) struct IndexBuilder {
 impl IndexBuilder {
     /// An empty recorder that uses this room. Setting `cancel` stops it.
     pub(crate) fn new(room: &TemporarySpace, cancel: Option<Arc<AtomicBool>>) -> Self {
-        let mut streams = TemporaryStreams::new(room);
+        let mut streams = ByteStreams::new(room);
         let details = DetailTableWriter::new(room, &mut streams);
         let references = streams.open();
         Self {
@@ -71,7 +72,7 @@ impl IndexBuilder {
             states: Vec::new(),
             marks: Vec::new(),
             variables: Vec::new(),
-            links: RowSorter::new(room),
+            links: RowSorter::new(&room.part(2)),
             details,
             references,
             reference_count: 0,
@@ -93,7 +94,7 @@ impl IndexBuilder {
 fn lane<'a>(
     lanes: &'a mut Vec<Option<LaneStreams>>,
     place: EntityPlace,
-    streams: &mut TemporaryStreams,
+    streams: &mut ByteStreams,
 ) -> &'a mut LaneStreams {
     let at = place.number as usize;
     if lanes.len() <= at {
@@ -102,27 +103,17 @@ fn lane<'a>(
     lanes[at].get_or_insert_with(|| new_lane(place, 0, streams))
 }
 
-fn new_lane(place: EntityPlace, depth: u32, streams: &mut TemporaryStreams) -> LaneStreams {
+fn new_lane(place: EntityPlace, depth: u32, streams: &mut ByteStreams) -> LaneStreams {
     let (container, ty, stream) = (place.container, place.ty, streams.open());
     LaneStreams { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
 }
 
 /// Writes a value, and the detail row if there is one.
 fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
-    put(out, u64::from(value.0) << 1 | u64::from(detail != 0));
+    varint::push(out, u64::from(value.0) << 1 | u64::from(detail != 0));
     if detail != 0 {
-        put(out, detail.into());
+        varint::push(out, detail.into());
     }
-}
-
-/// A signed difference as an unsigned number. A small difference gives a small number.
-pub(crate) fn fold(difference: i64) -> u64 {
-    (difference.wrapping_shl(1) ^ (difference >> 63)).cast_unsigned()
-}
-
-/// The difference that [`fold`] encoded.
-pub(crate) fn unfold(number: u64) -> i64 {
-    (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
 }
 
 impl EntitySink for IndexBuilder {
@@ -148,7 +139,9 @@ impl EntitySink for IndexBuilder {
     }
 
     fn overflow(&self) -> OverflowStore {
-        self.room.overflow()
+        // Fewer endpoints with a small budget.
+        let default = OverflowStore::default();
+        OverflowStore { folder: self.room.folder().to_owned(), most: default.most.min(self.room.memory() / 256) }
     }
 
     fn name_key(&mut self, key: u64, text: &str) {
@@ -170,8 +163,8 @@ impl EntitySink for IndexBuilder {
         let (start, end) = (state.life.from.0, state.life.to.0);
         let last = std::mem::replace(&mut lane.last, end);
         self.streams.append(lane.stream, |out| {
-            put(out, start.wrapping_sub(last).cast_unsigned());
-            put(out, end.wrapping_sub(start).cast_unsigned());
+            varint::push(out, start.wrapping_sub(last).cast_unsigned());
+            varint::push(out, end.wrapping_sub(start).cast_unsigned());
             put_value(out, state.value, state.detail);
         });
         let (stream, row) = (lane.stream, lane.rows);
@@ -185,11 +178,11 @@ impl EntitySink for IndexBuilder {
             self.reference_count += containers.len() as u64;
             for container in containers {
                 self.streams.append(self.references, |out| {
-                    put(out, container.0.into());
-                    put(out, fold(start));
-                    put(out, effective_end(start, end).wrapping_sub(start).cast_unsigned());
-                    put(out, stream as u64);
-                    put(out, row);
+                    varint::push(out, container.0.into());
+                    varint::push(out, varint::zigzag(start));
+                    varint::push(out, effective_end(start, end).wrapping_sub(start).cast_unsigned());
+                    varint::push(out, stream as u64);
+                    varint::push(out, row);
                 });
             }
         }
@@ -202,7 +195,7 @@ impl EntitySink for IndexBuilder {
         let last = std::mem::replace(&mut lane.last, time.0);
         lane.rows += 1;
         self.streams.append(lane.stream, |out| {
-            put(out, fold(time.0.wrapping_sub(last)));
+            varint::push(out, varint::zigzag(time.0.wrapping_sub(last)));
             put_value(out, value, detail);
         });
     }
@@ -212,8 +205,8 @@ impl EntitySink for IndexBuilder {
         let last = std::mem::replace(&mut lane.last, life.from.0);
         (lane.rows, lane.end) = (lane.rows + 1, life.to.0);
         self.streams.append(lane.stream, |out| {
-            put(out, fold(life.from.0.wrapping_sub(last)));
-            put(out, value.to_bits().swap_bytes());
+            varint::push(out, varint::zigzag(life.from.0.wrapping_sub(last)));
+            varint::push(out, value.to_bits().swap_bytes());
         });
     }
 

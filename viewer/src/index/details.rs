@@ -18,14 +18,15 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
+use tumit_spill::byte_streams::ByteStreams;
+use tumit_spill::row_sorter::RowSorter;
+use tumit_spill::temporary_space::TemporarySpace;
+use tumit_spill::varint;
 
-use super::bit_fields::{put, take_varint};
 use super::format::{IndexHeader, PageBytes, TableRef};
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
-use super::sort::RowSorter;
-use super::temporary_streams::{TemporarySpace, TemporaryStreams};
 use crate::query::details::{DetailValue, EntityDetail};
 
 /// Bytes of texts in the cache of texts. The next constant: number of source positions in their
@@ -55,20 +56,20 @@ struct ByteItems {
 }
 
 impl ByteItems {
-    fn new(streams: &mut TemporaryStreams) -> Self {
+    fn new(streams: &mut ByteStreams) -> Self {
         Self { bytes: streams.open(), lengths: streams.open() }
     }
 
-    fn push(self, streams: &mut TemporaryStreams, item: &[u8]) {
+    fn push(self, streams: &mut ByteStreams, item: &[u8]) {
         streams.append(self.bytes, |out| out.extend_from_slice(item));
-        streams.append(self.lengths, |out| put(out, item.len() as u64));
+        streams.append(self.lengths, |out| varint::push(out, item.len() as u64));
     }
 
     /// Writes the beginning of each item and the end of the last one as a table, and then the
     /// bytes.
     fn write(
         self,
-        streams: &TemporaryStreams,
+        streams: &ByteStreams,
         count: u64,
         room: &TemporarySpace,
         out: &mut PageWriter,
@@ -82,7 +83,7 @@ impl ByteItems {
         begins.push(out, [at])?;
         let begins = begins.finish(out, 0)?;
         let place = PageBytes { at: out.align()?, len: at };
-        streams.read(self.bytes)?.copy_to(out)?;
+        streams.read(self.bytes)?.each_portion(|bytes| out.write(bytes))?;
         Ok((begins, place))
     }
 }
@@ -138,7 +139,7 @@ impl RecentRows {
 }
 
 impl DetailTableWriter {
-    pub(crate) fn new(room: &TemporarySpace, streams: &mut TemporaryStreams) -> Self {
+    pub(crate) fn new(room: &TemporarySpace, streams: &mut ByteStreams) -> Self {
         let (rows, texts) = (ByteItems::new(streams), ByteItems::new(streams));
         rows.push(streams, &[]);
         Self {
@@ -151,21 +152,21 @@ impl DetailTableWriter {
             places: FxHashMap::default(),
             shapes: FxHashMap::default(),
             known_rows: RecentRows::default(),
-            keys: RowSorter::new(room),
+            keys: RowSorter::new(&room.part(2)),
             references: FxHashMap::default(),
             row: Vec::new(),
             values: Vec::new(),
         }
     }
 
-    fn push_text(&mut self, streams: &mut TemporaryStreams, text: &str) -> u32 {
+    fn push_text(&mut self, streams: &mut ByteStreams, text: &str) -> u32 {
         let number = self.text_count;
         self.text_count = self.text_count.saturating_add(1);
         self.texts.push(streams, text.as_bytes());
         number
     }
 
-    fn intern(&mut self, streams: &mut TemporaryStreams, text: &str) -> u32 {
+    fn intern(&mut self, streams: &mut ByteStreams, text: &str) -> u32 {
         if let Some(&number) = self.known_texts.get(text) {
             return number;
         }
@@ -182,7 +183,7 @@ impl DetailTableWriter {
     /// The row of an entity with these extra fields and this source position.
     pub(crate) fn add(
         &mut self,
-        streams: &mut TemporaryStreams,
+        streams: &mut ByteStreams,
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,
     ) -> u32 {
@@ -197,10 +198,10 @@ impl DetailTableWriter {
         row.clear();
         values.clear();
         let (file, line) = place.map_or((0, 0), |(file, line)| (u64::from(file) + 1, line));
-        [file, line.into(), extra.len() as u64].into_iter().for_each(|number| put(&mut row, number));
+        [file, line.into(), extra.len() as u64].into_iter().for_each(|number| varint::push(&mut row, number));
         let mut references = Vec::new();
         for field in extra {
-            put(&mut row, self.intern(streams, field.name).into());
+            varint::push(&mut row, self.intern(streams, field.name).into());
             let (kind, value) = match field.value {
                 ExtraValue::Text(text) => (0, self.intern(streams, text).into()),
                 ExtraValue::Integer(number) => (1, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()),
@@ -211,7 +212,7 @@ impl DetailTableWriter {
                 }
             };
             row.push(kind);
-            put(&mut values, value);
+            varint::push(&mut values, value);
         }
         let number = self.push_shaped(streams, &mut row, &values, references.is_empty());
         (self.row, self.values) = (row, values);
@@ -229,13 +230,7 @@ impl DetailTableWriter {
 
     /// Stores a row, given as shape and values. `may_share` allows an equal earlier row instead. It
     /// is false if the row refers to containers, because these references are kept by row number.
-    fn push_shaped(
-        &mut self,
-        streams: &mut TemporaryStreams,
-        shape: &mut Vec<u8>,
-        values: &[u8],
-        may_share: bool,
-    ) -> u32 {
+    fn push_shaped(&mut self, streams: &mut ByteStreams, shape: &mut Vec<u8>, values: &[u8], may_share: bool) -> u32 {
         let Some(&like) = self.shapes.get(shape.as_slice()) else {
             let number = self.push_full(streams, shape, values);
             if self.shapes.len() >= KNOWN_SHAPES {
@@ -245,28 +240,28 @@ impl DetailTableWriter {
             return number;
         };
         shape.clear();
-        put(shape, VALUES + u64::from(like));
+        varint::push(shape, VALUES + u64::from(like));
         shape.extend_from_slice(values);
         if may_share { self.push_or_known(streams, shape) } else { self.push(streams, shape) }
     }
 
     /// Stores a complete row: names and kinds from its shape, with the values between them.
-    fn push_full(&mut self, streams: &mut TemporaryStreams, mut shape: &[u8], mut values: &[u8]) -> u32 {
+    fn push_full(&mut self, streams: &mut ByteStreams, mut shape: &[u8], mut values: &[u8]) -> u32 {
         let mut row = Vec::with_capacity(1 + shape.len() + values.len());
-        put(&mut row, FULL);
+        varint::push(&mut row, FULL);
         for _ in 0..3 {
-            put(&mut row, take_varint(&mut shape).unwrap_or(0));
+            varint::push(&mut row, varint::take(&mut shape).unwrap_or(0));
         }
-        while let (Some(name), Some((&kind, behind))) = (take_varint(&mut shape), shape.split_first()) {
-            put(&mut row, name);
+        while let (Some(name), Some((&kind, behind))) = (varint::take(&mut shape), shape.split_first()) {
+            varint::push(&mut row, name);
             row.push(kind);
-            put(&mut row, take_varint(&mut values).unwrap_or(0));
+            varint::push(&mut row, varint::take(&mut values).unwrap_or(0));
             shape = behind;
         }
         self.push(streams, &row)
     }
 
-    fn push(&mut self, streams: &mut TemporaryStreams, row: &[u8]) -> u32 {
+    fn push(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
         let number = self.count;
         // Row numbers have 32 bits. Rows after the last number have no fields.
         let Some(next) = number.checked_add(1) else { return 0 };
@@ -276,14 +271,14 @@ impl DetailTableWriter {
     }
 
     /// Stores a row, unless an equal one is in the cache.
-    fn push_or_known(&mut self, streams: &mut TemporaryStreams, row: &[u8]) -> u32 {
+    fn push_or_known(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
         let known = self.known_rows.number(row, self.count);
         if known == self.count { self.push(streams, row) } else { known }
     }
 
     /// A row with the fields of two others, and with the source position of the first one that has
     /// any.
-    pub(crate) fn join(&mut self, streams: &mut TemporaryStreams, first: u32, second: u32) -> u32 {
+    pub(crate) fn join(&mut self, streams: &mut ByteStreams, first: u32, second: u32) -> u32 {
         self.free_row(first);
         self.free_row(second);
         if second == 0 {
@@ -294,11 +289,11 @@ impl DetailTableWriter {
         }
         let mut row = Vec::new();
         if first.max(second) <= SHORT {
-            [BOTH, first.into(), second.into()].into_iter().for_each(|number| put(&mut row, number));
+            [BOTH, first.into(), second.into()].into_iter().for_each(|number| varint::push(&mut row, number));
             return self.push_or_known(streams, &row);
         }
         let before = |row: u32| u64::from(self.count.wrapping_sub(row));
-        [BOTH_BEFORE, before(first), before(second)].into_iter().for_each(|number| put(&mut row, number));
+        [BOTH_BEFORE, before(first), before(second)].into_iter().for_each(|number| varint::push(&mut row, number));
         self.push(streams, &row)
     }
 
@@ -314,7 +309,7 @@ impl DetailTableWriter {
     }
 
     /// Stores the text that a file uses for a link key.
-    pub(crate) fn name_key(&mut self, streams: &mut TemporaryStreams, key: u64, text: &str) {
+    pub(crate) fn name_key(&mut self, streams: &mut ByteStreams, key: u64, text: &str) {
         let number = self.push_text(streams, text);
         self.keys.push([key, number.into()]);
     }
@@ -326,7 +321,7 @@ impl DetailTableWriter {
     /// Writes all rows, texts and link keys.
     pub(crate) fn write(
         self,
-        streams: &TemporaryStreams,
+        streams: &ByteStreams,
         room: &TemporarySpace,
         out: &mut PageWriter,
         header: &mut IndexHeader,
@@ -392,10 +387,10 @@ impl<'a> IndexDetails<'a> {
 
     fn read(&self, row: u64, may_join: bool, detail: &mut EntityDetail) -> Option<()> {
         let mut rest = self.row(row);
-        let like = match take_varint(&mut rest)? {
+        let like = match varint::take(&mut rest)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
-                let both = [take_varint(&mut rest)?, take_varint(&mut rest)?];
+                let both = [varint::take(&mut rest)?, varint::take(&mut rest)?];
                 for part in both.into_iter().filter(|_| may_join) {
                     self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, detail);
                 }
@@ -405,21 +400,21 @@ impl<'a> IndexDetails<'a> {
         };
         // The names and kinds are in another row.
         let (mut shape, mut values) = (like.unwrap_or(rest), like.is_some().then_some(rest));
-        if like.is_some() && take_varint(&mut shape)? != FULL {
+        if like.is_some() && varint::take(&mut shape)? != FULL {
             return None;
         }
-        let (file, line, count) = (take_varint(&mut shape)?, take_varint(&mut shape)?, take_varint(&mut shape)?);
+        let (file, line, count) = (varint::take(&mut shape)?, varint::take(&mut shape)?, varint::take(&mut shape)?);
         if let Some(file) = file.checked_sub(1)
             && detail.source.is_none()
         {
             detail.source = Some((self.text(file), line as u32));
         }
         for _ in 0..count {
-            let name = self.text(take_varint(&mut shape)?);
+            let name = self.text(varint::take(&mut shape)?);
             let (&kind, behind) = shape.split_first()?;
             shape = behind;
-            let own = take_varint(&mut shape)?;
-            let value = values.as_mut().map_or(Some(own), take_varint)?;
+            let own = varint::take(&mut shape)?;
+            let value = values.as_mut().map_or(Some(own), varint::take)?;
             let value = match kind {
                 0 => DetailValue::Text(self.text(value)),
                 1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),

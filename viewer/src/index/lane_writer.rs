@@ -7,9 +7,15 @@
 use std::io;
 use std::sync::Arc;
 
+use tumit_spill::byte_streams::FinishedByteStream;
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::row_sorter::RowSorter;
+use tumit_spill::temporary_space::TemporarySpace;
+use tumit_spill::varint;
+
 use super::assembly::value;
 use super::bit_fields::sortable_timestamp;
-use super::builder::{LINK_WORDS, LaneStreams, unfold};
+use super::builder::{LINK_WORDS, LaneStreams};
 use super::format::{LaneRecord, PageBytes, TableRef};
 use super::link_density::LinkDensityWriter;
 use super::links;
@@ -18,21 +24,23 @@ use super::overview::OverviewWriter;
 use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
 use super::prefix_counts::PrefixCountWriter;
-use super::sort::RowSorter;
 use super::state_writer::{self, LaneValues};
-use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
 use super::tree::MaxEndTreeWriter;
 use super::variables::VariableNodeWriter;
 use crate::query::effective_end;
 
 /// Maximum number of pieces of states. Few states are one piece.
 const STATE_PIECES: usize = 4;
+/// Bytes of the memory budget per state below which threads for parts of the states do not pay off:
+/// 65,536 states with the default budget.
+const BYTES_PER_STATE: usize = 512;
+
 /// A lane with its entities.
 pub(crate) struct GatheredLane {
     pub(crate) lane: LaneStreams,
     /// Number of its first entity.
     pub(crate) base: u32,
-    pub(crate) rows: Arc<FinishedStream>,
+    pub(crate) rows: Arc<FinishedByteStream>,
 }
 
 /// All lanes other than those of states.
@@ -74,7 +82,7 @@ pub(crate) struct LaneDirectory {
 
 impl LaneDirectory {
     pub(crate) fn new(room: &TemporarySpace) -> Self {
-        Self { records: DeferredSection::new(room), entities: 0 }
+        Self { records: DeferredSection::new(&room.part(8)), entities: 0 }
     }
 
     fn push(&mut self, record: &LaneRecord) -> io::Result<()> {
@@ -88,7 +96,7 @@ impl LaneDirectory {
     /// assume.
     pub(crate) fn append(&mut self, other: Self, by: u64) -> io::Result<()> {
         let mut bytes = Vec::new();
-        other.records.each(LaneRecord::BYTES, |records| {
+        other.records.each_portion(LaneRecord::BYTES, |records| {
             bytes.clear();
             for record in records.chunks_exact(LaneRecord::BYTES) {
                 LaneRecord::decode(record).shifted_by(by).encode(&mut bytes);
@@ -102,7 +110,7 @@ impl LaneDirectory {
     pub(crate) fn write(self, out: &mut PageWriter) -> io::Result<PageBytes> {
         let len = self.records.len() / LaneRecord::BYTES as u64;
         let at = out.align()?;
-        self.records.copy_to(out)?;
+        self.records.each_portion(1, |bytes| out.write(bytes))?;
         Ok(PageBytes { at, len })
     }
 }
@@ -110,7 +118,8 @@ impl LaneDirectory {
 /// The jobs of all pieces, the longest one first.
 pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
-    let wanted = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
+    let wanted =
+        if rows <= (room.memory() / BYTES_PER_STATE) as u64 { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
     let mut jobs = vec![LaneJob::Rest(rest)];
     let nested = nested_sums::groups(&states);
     let mut number = 0;
@@ -187,11 +196,11 @@ impl LanePiece {
         for GatheredLane { lane, base, rows } in lanes {
             let (mut from, mut last) = (rows.read()?, 0_i64);
             let mut table = PackedTableWriter::<3>::new(room, &mut self.out)?;
-            let mut unsorted = RowSorter::<3, 1>::new(room);
+            let mut unsorted = RowSorter::<3, 1>::new(&room.part(2));
             let mut latest = i64::MIN;
             let mut tally = PrefixCountWriter::new(room, &rows, lane.rows)?;
             for _ in 0..lane.rows {
-                last = last.wrapping_add(unfold(from.number()?));
+                last = last.wrapping_add(varint::unzigzag(from.number()?));
                 latest = latest.max(last);
                 let (value, detail) = value(&mut from)?;
                 let row = [sortable_timestamp(last), value, detail];
@@ -223,7 +232,7 @@ impl LanePiece {
             let mut nodes = VariableNodeWriter::default();
             let (mut now, mut waiting) = (0_i64, None);
             for _ in 0..lane.rows {
-                now = now.wrapping_add(unfold(from.number()?));
+                now = now.wrapping_add(varint::unzigzag(from.number()?));
                 let value = f64::from_bits(from.number()?.swap_bytes());
                 table.push(&mut self.out, [sortable_timestamp(now), value.to_bits()])?;
                 if let Some((start, value)) = waiting.replace((now, value)) {
@@ -249,12 +258,12 @@ impl LanePiece {
         types: u64,
         extent: (i64, i64),
     ) -> io::Result<()> {
-        let mut both = RowSorter::<3, 3>::new(room);
+        let mut both = RowSorter::<3, 3>::new(&room.part(2));
         let mut sorted = links.finish()?;
         let mut next = sorted.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
-            let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(room));
+            let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(&room.part(2)));
             let mut crowds = LinkDensityWriter::new(small, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);

@@ -10,13 +10,14 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, ValueId};
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
 
 use super::bit_fields::{date, sortable_timestamp};
 use super::format::PageBytes;
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
-use super::temporary_streams::{DeferredSection, TemporarySpace};
 use crate::query::LinkRow;
 use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
 
@@ -25,6 +26,8 @@ use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
 const COLUMNS: usize = 7;
 /// Bytes of a row in a [`DeferredSection`].
 const ROW_BYTES: usize = 8 * COLUMNS;
+/// Bytes of the memory budget per row of equal links that is in memory.
+const BYTES_PER_ROW: usize = 256;
 /// Two to the power of this is about the number of the narrowest bins in a trace.
 const MOST_BITS: u32 = 16;
 /// Minimum number of the widest bins in a trace.
@@ -72,11 +75,11 @@ impl LinkDensityWriter {
             exponent,
             stretch: 0,
             alike: FxHashMap::default(),
-            rows: DeferredSection::new(room),
+            rows: DeferredSection::new(&room.part(8)),
             written: 0,
             is_kept: true,
         };
-        Self { levels: exponents.map(level).collect(), links: 0, gathered: room.gathered_rows() }
+        Self { levels: exponents.map(level).collect(), links: 0, gathered: (room.memory() / BYTES_PER_ROW).max(64) }
     }
 
     /// Adds the next link.
@@ -141,7 +144,7 @@ impl LinkDensityWriter {
             }
             least = level.written / 2;
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
-            level.rows.each(ROW_BYTES, |rows| {
+            level.rows.each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
                     let word = |at: usize| row[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
                     table.push(out, std::array::from_fn(word))

@@ -5,8 +5,8 @@ use tumit_paje::{
     ContainerId, DiagnosticKind, DiagnosticLocation, DiagnosticSeverity, DrawStyle, MarkShape, PajeTypeKind, RgbColor,
     TraceDiagnostic, TypeId, ValueId,
 };
+use tumit_spill::varint;
 
-use super::bit_fields::{put, take_varint};
 use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 
 /// Summary, model, containers in order, and the rows of their extra fields by container id.
@@ -19,12 +19,12 @@ pub(crate) struct ModelTables {
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
-    put(out, text.len() as u64);
+    varint::push(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
 }
 
 fn write_signed(out: &mut Vec<u8>, number: i64) {
-    put(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
+    varint::push(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
 }
 
 fn interval(out: &mut Vec<u8>, interval: TimeRange) {
@@ -40,28 +40,28 @@ fn color(out: &mut Vec<u8>, color: RgbColor) {
 /// none.
 fn write_style(out: &mut Vec<u8>, look: DrawStyle) {
     let shape = look.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
-    put(out, shape.map_or(0, |place| place as u64 + 1));
-    put(out, look.size.map_or(0, f32::to_bits).into());
+    varint::push(out, shape.map_or(0, |place| place as u64 + 1));
+    varint::push(out, look.size.map_or(0, f32::to_bits).into());
 }
 
 /// Writes kind and severity by their positions, the location as 0 for none, 1 for a file, 2 for a
 /// line or 3 for a process, and the text.
 fn diagnostic(out: &mut Vec<u8>, TraceDiagnostic { kind, severity, location, text: sentence }: &TraceDiagnostic) {
-    put(out, *kind as u64);
-    put(out, *severity as u64);
+    varint::push(out, *kind as u64);
+    varint::push(out, *severity as u64);
     match location {
-        None => put(out, 0),
+        None => varint::push(out, 0),
         Some(DiagnosticLocation::File(path)) => {
-            put(out, 1);
+            varint::push(out, 1);
             text(out, path);
         }
         Some(DiagnosticLocation::Line { file, line }) => {
-            put(out, 2);
+            varint::push(out, 2);
             text(out, file);
-            put(out, *line);
+            varint::push(out, *line);
         }
         Some(DiagnosticLocation::Process(name)) => {
-            put(out, 3);
+            varint::push(out, 3);
             text(out, name);
         }
     }
@@ -75,13 +75,13 @@ impl ModelTables {
         text(&mut out, &summary.name);
         interval(&mut out, summary.extent);
         for count in [summary.containers, summary.states, summary.events, summary.links, summary.samples] {
-            put(&mut out, count);
+            varint::push(&mut out, count);
         }
-        put(&mut out, summary.wall_clock.map_or(0, i64::cast_unsigned));
-        put(&mut out, u64::from(summary.wall_clock.is_some()));
-        put(&mut out, summary.diagnostics.len() as u64);
+        varint::push(&mut out, summary.wall_clock.map_or(0, i64::cast_unsigned));
+        varint::push(&mut out, u64::from(summary.wall_clock.is_some()));
+        varint::push(&mut out, summary.diagnostics.len() as u64);
         summary.diagnostics.iter().for_each(|found| diagnostic(&mut out, found));
-        put(&mut out, model.types.len() as u64);
+        varint::push(&mut out, model.types.len() as u64);
         for ty in &model.types {
             let (kind, ends) = match ty.kind {
                 PajeTypeKind::Container => (0, None),
@@ -90,31 +90,31 @@ impl ModelTables {
                 PajeTypeKind::Variable => (3, None),
                 PajeTypeKind::Link { start, end } => (4, Some([start, end])),
             };
-            put(&mut out, kind);
-            ends.into_iter().flatten().for_each(|end| put(&mut out, end.0.into()));
-            put(&mut out, ty.parent.0.into());
+            varint::push(&mut out, kind);
+            ends.into_iter().flatten().for_each(|end| varint::push(&mut out, end.0.into()));
+            varint::push(&mut out, ty.parent.0.into());
             text(&mut out, &ty.name);
-            put(&mut out, u64::from(ty.color.is_some()));
+            varint::push(&mut out, u64::from(ty.color.is_some()));
             ty.color.into_iter().for_each(|of| color(&mut out, of));
             write_style(&mut out, ty.look);
         }
-        put(&mut out, model.values.len() as u64);
+        varint::push(&mut out, model.values.len() as u64);
         for value in &model.values {
-            put(&mut out, value.ty.0.into());
+            varint::push(&mut out, value.ty.0.into());
             text(&mut out, &value.name);
             color(&mut out, value.color);
             write_style(&mut out, value.look);
         }
-        put(&mut out, containers.len() as u64);
+        varint::push(&mut out, containers.len() as u64);
         for container in containers {
             for number in [container.id.0, container.ty.0, container.parent.0, container.depth] {
-                put(&mut out, number.into());
+                varint::push(&mut out, number.into());
             }
             text(&mut out, &container.name);
             interval(&mut out, container.life);
         }
-        put(&mut out, details.len() as u64);
-        details.iter().for_each(|&row| put(&mut out, row.into()));
+        varint::push(&mut out, details.len() as u64);
+        details.iter().for_each(|&row| varint::push(&mut out, row.into()));
         out
     }
 
@@ -157,7 +157,7 @@ struct ModelReader<'a>(&'a [u8]);
 
 impl ModelReader<'_> {
     fn number(&mut self) -> Option<u64> {
-        take_varint(&mut self.0)
+        varint::take(&mut self.0)
     }
 
     fn small(&mut self) -> Option<u32> {

@@ -9,11 +9,14 @@ use std::collections::binary_heap::PeekMut;
 use std::io;
 use std::sync::Arc;
 
+use tumit_spill::byte_streams::{ByteStreamReader, FinishedByteStream};
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
+
 use super::assembly::value;
 use super::format::{LaneRecord, PageBytes, TableRef};
 use super::lane_writer::GatheredLane;
 use super::page_writer::PageWriter;
-use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace, TemporaryStreamReader};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
@@ -25,7 +28,7 @@ pub(crate) struct NestedLanes {
     container: u32,
     ty: u32,
     /// The number of states of each lane, and their location.
-    lanes: Vec<(u64, Arc<FinishedStream>)>,
+    lanes: Vec<(u64, Arc<FinishedByteStream>)>,
 }
 
 /// The containers and types with many nested states. `lanes` are sorted by container, type and
@@ -55,7 +58,7 @@ impl NestedLanes {
             readers.push(reader);
         }
         let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
-        let (mut rows, mut words) = (DeferredSection::new(room), 0);
+        let (mut rows, mut words) = (DeferredSection::new(&room.part(8)), 0);
         let mut keep = |word: u64| {
             words += 1;
             rows.write(&word.to_le_bytes())
@@ -73,7 +76,7 @@ impl NestedLanes {
         for word in &head {
             out.write(&word.to_le_bytes())?;
         }
-        rows.copy_to(out)?;
+        rows.each_portion(1, |bytes| out.write(bytes))?;
         let sums = PageBytes { at, len: words + head.len() as u64 };
         let table = TableRef { rows: head[0], ..TableRef::default() };
         Ok(LaneRecord { container: self.container, ty: self.ty, table, sums, ..LaneRecord::default() })
@@ -82,7 +85,7 @@ impl NestedLanes {
 
 /// Reads start, end and value of the states of one lane.
 struct StateReader<'a> {
-    from: TemporaryStreamReader<'a>,
+    from: ByteStreamReader<'a>,
     left: u64,
     last: i64,
 }

@@ -10,14 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use tumit_paje::ValueId;
+use tumit_spill::byte_streams::ByteStreams;
+use tumit_spill::temporary_space::TemporarySpace;
+use tumit_spill::varint;
 
-use super::bit_fields::put;
 use super::format::{BLOCK, PageBytes, TableRef};
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
 use super::states::IndexTimeSums;
-use super::temporary_streams::{TemporarySpace, TemporaryStreams};
 use crate::query::{MixtureCell, MixtureCellWriter, TimeRange};
 
 /// Columns: key of lane and column; value + 1, or 0 for the rest; time.
@@ -52,7 +53,7 @@ fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
 /// Writes the overview while lanes are written.
 #[derive(Debug)]
 pub(crate) struct OverviewWriter {
-    streams: TemporaryStreams,
+    streams: ByteStreams,
     /// By exponent: the stream of the rows, their number, and the latest key.
     levels: BTreeMap<u8, (usize, u64, u64)>,
     origin: i64,
@@ -61,7 +62,7 @@ pub(crate) struct OverviewWriter {
 impl OverviewWriter {
     /// A writer for a trace that begins at `origin`.
     pub(crate) fn new(room: &TemporarySpace, origin: i64) -> Self {
-        Self { streams: TemporaryStreams::with_memory(room, room.overview_bytes()), levels: BTreeMap::new(), origin }
+        Self { streams: ByteStreams::new(&room.part(4)), levels: BTreeMap::new(), origin }
     }
 
     /// Starts a lane with `rows` states from `life.0` to `life.1`. `None` if the lane has too few
@@ -184,9 +185,9 @@ impl LaneOverview<'_> {
                 let more = key - std::mem::replace(last, key);
                 *rows += 1;
                 streams.append(*stream, |bytes| {
-                    put(bytes, more);
-                    put(bytes, value);
-                    put(bytes, time.cast_unsigned());
+                    varint::push(bytes, more);
+                    varint::push(bytes, value);
+                    varint::push(bytes, time.cast_unsigned());
                 });
             }
             streams.flush()?;

@@ -10,11 +10,13 @@
 use std::io;
 use std::ops::Range;
 
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
+
 use super::bit_fields::{self, SLACK};
 use super::format::{BLOCK, TableRef};
 use super::image::{IndexImage, touch};
 use super::page_writer::PageWriter;
-use super::temporary_streams::{DeferredSection, TemporarySpace};
 use super::unpack;
 
 /// Bytes of a directory entry.
@@ -50,7 +52,7 @@ impl<const K: usize> PackedTableWriter<K> {
             rows: 0,
             waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
             payload: out.align()?,
-            directory: DeferredSection::new(room),
+            directory: DeferredSection::new(&room.part(8)),
             block: Vec::new(),
         })
     }
@@ -133,7 +135,7 @@ impl<const K: usize> PackedTableWriter<K> {
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
         let at = out.align()?;
-        directory.copy_to(out)?;
+        directory.each_portion(1, |bytes| out.write(bytes))?;
         Ok(TableRef { rows, payload, directory: at })
     }
 }

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
+
 use super::format::{ALIGNMENT, PAGE, page_checksum};
-use super::temporary_streams::{DeferredSection, TemporarySpace};
 
 /// Number of pages written at once.
 const BUFFER_PAGES: usize = 64;
@@ -36,7 +38,7 @@ impl PageWriter {
 
     /// A piece. Its first position is [`ALIGNMENT`], because position 0 means none.
     pub(crate) fn piece(room: &TemporarySpace) -> Self {
-        Self { sink: PageSink::Piece(DeferredSection::new(room)), buffer: Vec::new(), start: ALIGNMENT }
+        Self { sink: PageSink::Piece(DeferredSection::new(&room.part(8))), buffer: Vec::new(), start: ALIGNMENT }
     }
 
     /// Appends a piece. Returns the distance by which its bytes move from their positions in the
@@ -44,7 +46,7 @@ impl PageWriter {
     pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
         let by = self.align()? - ALIGNMENT;
         if let PageSink::Piece(written) = piece.sink {
-            written.copy_to(self)?;
+            written.each_portion(1, |bytes| self.write(bytes))?;
             self.write(&std::mem::take(&mut piece.buffer))?;
         }
         Ok(by)

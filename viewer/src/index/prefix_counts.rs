@@ -5,6 +5,9 @@ use std::io;
 use std::ops::Range;
 
 use tumit_paje::ValueId;
+use tumit_spill::byte_streams::FinishedByteStream;
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
 
 use super::assembly::value;
 use super::format::{BLOCK, PageBytes};
@@ -12,7 +15,6 @@ use super::image::{IndexImage, touch};
 use super::packed_table::PackedTable;
 use super::page_writer::PageWriter;
 use super::state_writer::LaneValues;
-use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
 
 /// Lanes with fewer events have no prefix counts. Counting the events is as fast.
 const LEAST_ROWS: u64 = 1 << 13;
@@ -41,7 +43,7 @@ pub(crate) struct PrefixCountWriter {
 impl PrefixCountWriter {
     /// Counts for a lane with `len` rows. `None` if they do not pay off. This pass over the rows
     /// finds the values; a later one writes the rows.
-    pub(crate) fn new(room: &TemporarySpace, rows: &FinishedStream, len: u64) -> io::Result<Option<Self>> {
+    pub(crate) fn new(room: &TemporarySpace, rows: &FinishedByteStream, len: u64) -> io::Result<Option<Self>> {
         if len < LEAST_ROWS {
             return Ok(None);
         }
@@ -54,7 +56,7 @@ impl PrefixCountWriter {
             }
         }
         let counts = vec![0; values.values.len()];
-        Ok(Some(Self { values, counts, entries: DeferredSection::new(room), rows: 0 }))
+        Ok(Some(Self { values, counts, entries: DeferredSection::new(&room.part(8)), rows: 0 }))
     }
 
     /// Counts the value of the next row, in the order of the table.
@@ -74,7 +76,7 @@ impl PrefixCountWriter {
         let values = PageBytes { at: out.align()?, len: self.values.values.len() as u64 };
         self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
         let sums = PageBytes { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
-        self.entries.copy_to(out)?;
+        self.entries.each_portion(1, |bytes| out.write(bytes))?;
         Ok((values, sums))
     }
 }

@@ -3,6 +3,10 @@
 
 use std::io;
 
+use tumit_spill::byte_streams::FinishedByteStream;
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
+
 use super::assembly::value;
 use super::bit_fields::{SLACK, pack, sortable_timestamp, width};
 use super::builder::LaneStreams;
@@ -11,13 +15,12 @@ use super::overview::OverviewWriter;
 use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
-use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
 use crate::query::{GlobalNanos, TimeRange};
 
 /// Writes the lane. Returns its record, and the time range of its last state. `record.extra` must
 /// be the number of the lane in the overview.
 pub(crate) fn write(
-    (room, rows): (&TemporarySpace, &FinishedStream),
+    (room, rows): (&TemporarySpace, &FinishedByteStream),
     out: &mut PageWriter,
     (overview, own): (&mut OverviewWriter, &mut LaneValues),
     lane: &LaneStreams,
@@ -104,7 +107,7 @@ struct LaneSurvey {
 }
 
 impl LaneSurvey {
-    fn of(rows: &FinishedStream, lane: &LaneStreams, own: &mut LaneValues) -> io::Result<Self> {
+    fn of(rows: &FinishedByteStream, lane: &LaneStreams, own: &mut LaneValues) -> io::Result<Self> {
         own.clear();
         let mut survey = Self { life: (0, 0), time: 0 };
         let mut from = rows.read()?;
@@ -182,7 +185,7 @@ enum TimeSumWriter {
 impl TimeSumWriter {
     /// `time` is an upper bound of all totals.
     fn new(room: &TemporarySpace, states: u64, values: usize, time: u64) -> Self {
-        let (rows, totals) = (DeferredSection::new(room), vec![0; values]);
+        let (rows, totals) = (DeferredSection::new(&room.part(8)), vec![0; values]);
         match values {
             _ if states <= DIRECT => Self::None,
             0..=DENSE_VALUES => Self::Kept { totals, rows, blocks: 0, stride: 1, width: None },
@@ -215,7 +218,7 @@ impl TimeSumWriter {
         if let Some(width) = width {
             out.write(&u64::from(width).to_le_bytes())?;
         }
-        rows.copy_to(out)?;
+        rows.each_portion(1, |bytes| out.write(bytes))?;
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
         Ok(PageBytes { at, len: if width.is_some() { CHECKPOINTS } else { DENSE } })

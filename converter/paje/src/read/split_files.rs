@@ -16,6 +16,8 @@ use foldhash::HashSet;
 use memchr::memmem;
 use rustix::fs::{CWD, Mode, OFlags};
 
+use tumit_spill::spool::Spool;
+
 use super::definitions::Definitions;
 use super::tokenizer::LineReader;
 use crate::compression::{Compression, limit, split_off_damage};
@@ -89,7 +91,8 @@ pub(super) struct PartFile {
 /// The decompressed text of a part: the bytes of the spool up to this end.
 #[derive(Clone, Debug)]
 struct DecompressedText {
-    spool: Arc<File>,
+    /// The file of the spool. `None` if the text is empty.
+    file: Option<Arc<File>>,
     end: u64,
     /// The error that ended the text early.
     damage: Option<String>,
@@ -101,7 +104,7 @@ impl DecompressedText {
         if left == 0 && !buffer.is_empty() {
             return self.damage.take().map_or(Ok(0), |damage| Err(io::Error::other(damage)));
         }
-        self.spool.read_at(&mut buffer[..left], at)
+        self.file.as_ref().map_or(Ok(0), |file| file.read_at(&mut buffer[..left], at))
     }
 }
 
@@ -146,7 +149,7 @@ pub(super) struct TraceParts {
     known: HashSet<(u64, u64)>,
     /// A temporary file without a name for the text of compressed parts, and its length. One file
     /// for all parts needs one descriptor.
-    spool: Option<(Arc<File>, u64)>,
+    spool: Spool,
     pub(super) list: Vec<TracePart>,
     /// The files with a next line, each with its timestamp and number. 0 is the root file.
     next: BinaryHeap<Reverse<(i64, usize)>>,
@@ -163,7 +166,7 @@ impl Default for TraceParts {
         Self {
             folder: PartFolder::Nowhere("the trace is not read from a file in a folder, or `--follow` is given"),
             known: HashSet::default(),
-            spool: None,
+            spool: Spool::default(),
             list: Vec::new(),
             next: BinaryHeap::new(),
             latest_of_root: i64::MIN,
@@ -235,11 +238,7 @@ impl TraceParts {
 
     /// Copies the text of a compressed part to the end of the spool.
     fn decompress(&mut self, part: &mut PartFile, compression: Compression) -> Result<(), UnreadReason> {
-        let begin = self.spool.as_ref().map_or(0, |(_, length)| *length);
-        let spool = match &self.spool {
-            Some((spool, _)) => Arc::clone(spool),
-            None => Arc::new(tempfile::tempfile().map_err(UnreadReason::Unreadable)?),
-        };
+        let begin = self.spool.len();
         let mut text = compression.reader(BufReader::new(part.open().map_err(UnreadReason::Unreadable)?));
         let (mut end, mut buffer, mut damage) = (begin, vec![0; CHUNK], None);
         loop {
@@ -252,7 +251,7 @@ impl TraceParts {
             if end == begin && (buffer[..read].contains(&0) || Compression::of(&buffer[..read]).is_some()) {
                 return Err(UnreadReason::Refused("it does not contain text after decompression"));
             }
-            spool.write_all_at(&buffer[..read], end).map_err(UnreadReason::Unreadable)?;
+            self.spool.append(&buffer[..read]).map_err(UnreadReason::Unreadable)?;
             end += read as u64;
             if end > limit() {
                 return Err(UnreadReason::Refused(
@@ -261,8 +260,7 @@ impl TraceParts {
             }
         }
         part.at = begin;
-        part.copy = Some(DecompressedText { spool: Arc::clone(&spool), end, damage });
-        self.spool = Some((spool, end));
+        part.copy = Some(DecompressedText { file: self.spool.file(), end, damage });
         Ok(())
     }
 

@@ -4,13 +4,13 @@
 //! possibly all of the stream. Items that exceed the memory budget go to a file and are merged from
 //! there (external merge sort, Knuth, The Art of Computer Programming 3, section 5.4.1).
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::rc::{Rc, Weak};
+
+use tumit_spill::spool::Spool;
 
 use super::OrderedItem;
 use crate::run::RecordPosition;
@@ -27,41 +27,24 @@ const HEAD: usize = 8 + 8 + 8 + 8 + 4 + 2 + 2 + 3 + 4;
 
 thread_local! {
     /// The file of all streams that this thread reads.
-    static FILE: RefCell<Weak<SpillFile>> = const { RefCell::new(Weak::new()) };
+    static SPOOL: RefCell<Weak<Spool>> = const { RefCell::new(Weak::new()) };
 }
 
-/// A temporary file without a name.
-#[derive(Debug)]
-struct SpillFile {
-    file: File,
-    /// Number of bytes in use.
-    end: Cell<u64>,
-}
-
-impl SpillFile {
-    /// The file of this thread.
-    fn of_thread() -> io::Result<Rc<Self>> {
-        FILE.with_borrow_mut(|known| {
-            if let Some(file) = known.upgrade() {
-                return Ok(file);
-            }
-            let file = Rc::new(Self { file: tempfile::tempfile()?, end: Cell::new(0) });
-            *known = Rc::downgrade(&file);
-            Ok(file)
+/// The file of this thread.
+fn spool_of_thread() -> Rc<Spool> {
+    SPOOL.with_borrow_mut(|current| {
+        current.upgrade().unwrap_or_else(|| {
+            let spool = Rc::default();
+            *current = Rc::downgrade(&spool);
+            spool
         })
-    }
-
-    fn append(&self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, self.end.get())?;
-        self.end.set(self.end.get() + bytes.len() as u64);
-        Ok(())
-    }
+    })
 }
 
 /// The items of a stream that are in the file.
 #[derive(Debug, Default)]
 pub(crate) struct SpilledItems {
-    file: Option<Rc<SpillFile>>,
+    spool: Option<Rc<Spool>>,
     /// The run with the least item is first.
     runs: BinaryHeap<Reverse<SortedItems>>,
 }
@@ -89,7 +72,7 @@ impl SpilledItems {
         while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED {
             let (mut merged, kept): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
             self.runs.extend(kept);
-            let mut source = Self { file: self.file.clone(), runs: merged.drain(..).collect() };
+            let mut source = Self { spool: self.spool.clone(), runs: merged.drain(..).collect() };
             let mut failed = None;
             let items = std::iter::from_fn(|| {
                 source.pop().unwrap_or_else(|error| {
@@ -105,25 +88,22 @@ impl SpilledItems {
     }
 
     fn write(&mut self, items: impl IntoIterator<Item = OrderedItem>, level: u32) -> io::Result<()> {
-        let file = match &self.file {
-            Some(file) => Rc::clone(file),
-            None => Rc::clone(self.file.insert(SpillFile::of_thread()?)),
-        };
+        let spool = Rc::clone(self.spool.get_or_insert_with(spool_of_thread));
         let mut items = items.into_iter();
         let Some(head) = items.next() else { return Ok(()) };
         // A merge only reads from the file while the run is written. The new run is therefore
         // contiguous.
-        let from = file.end.get();
+        let from = spool.len();
         let mut bytes = Vec::new();
         for item in items {
             encode(&item, &mut bytes);
             if bytes.len() >= WRITTEN_AT_ONCE {
-                file.append(&bytes)?;
+                spool.append(&bytes)?;
                 bytes.clear();
             }
         }
-        file.append(&bytes)?;
-        let rest = from..file.end.get();
+        spool.append(&bytes)?;
+        let rest = from..spool.len();
         self.runs.push(Reverse(SortedItems { head: detach_item(&head), level, rest, portion: Vec::new(), at: 0 }));
         Ok(())
     }
@@ -135,8 +115,8 @@ impl SpilledItems {
 
     /// Takes the least item. O(log of the number of runs), and one read for each portion.
     pub(crate) fn pop(&mut self) -> io::Result<Option<OrderedItem>> {
-        let (Some(file), Some(mut top)) = (&self.file, self.runs.peek_mut()) else { return Ok(None) };
-        match top.0.read(&file.file)? {
+        let (Some(spool), Some(mut top)) = (&self.spool, self.runs.peek_mut()) else { return Ok(None) };
+        match top.0.read(spool)? {
             Some(next) => Ok(Some(std::mem::replace(&mut top.0.head, next))),
             None => Ok(Some(std::collections::binary_heap::PeekMut::pop(top).0.head)),
         }
@@ -145,7 +125,7 @@ impl SpilledItems {
 
 impl SortedItems {
     /// Reads the item after the head.
-    fn read(&mut self, file: &File) -> io::Result<Option<OrderedItem>> {
+    fn read(&mut self, spool: &Spool) -> io::Result<Option<OrderedItem>> {
         loop {
             let bytes = &self.portion[self.at..];
             if let Some((item, size)) = decode(bytes) {
@@ -160,7 +140,7 @@ impl SortedItems {
             self.at = 0;
             let (kept, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION as u64));
             self.portion.resize(kept + more as usize, 0);
-            file.read_exact_at(&mut self.portion[kept..], self.rest.start)?;
+            spool.read_exact_at(&mut self.portion[kept..], self.rest.start)?;
             self.rest.start += more;
         }
     }

@@ -5,10 +5,11 @@
 //! are whole numbers; otherwise nine bytes. Its duration takes one to four bytes. A gap before it,
 //! if any, takes as many.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tumit_spill::spool::Spool;
+use tumit_spill::varint;
 
 use super::FunctionPiece;
 use crate::query::QueryError;
@@ -23,53 +24,40 @@ const GAP: u64 = 2;
 /// The limit of bytes in memory, and the file for further bytes. Shared by all steps of a filter.
 #[derive(Debug)]
 pub(crate) struct PieceMemory {
-    memory: usize,
-    kept: AtomicUsize,
-    file: Mutex<Option<Arc<File>>>,
-    end: AtomicU64,
+    limit: usize,
+    in_memory: AtomicUsize,
+    spool: Arc<Spool>,
 }
 
 /// Some stored bytes.
 #[derive(Debug)]
 pub(crate) enum PieceBytes {
-    Kept(Box<[u8]>),
-    Aside { file: Arc<File>, at: u64, len: u32 },
+    InMemory(Box<[u8]>),
+    InFile { spool: Arc<Spool>, offset: u64, length: usize },
 }
 
 impl PieceMemory {
-    /// With a limit of `memory` bytes in memory.
-    pub(crate) fn new(memory: usize) -> Self {
-        Self { memory, kept: AtomicUsize::new(0), file: Mutex::new(None), end: AtomicU64::new(0) }
+    /// With a limit of `limit` bytes in memory.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, in_memory: AtomicUsize::new(0), spool: Arc::default() }
     }
 
     pub(crate) fn put(&self, bytes: Vec<u8>) -> Result<PieceBytes, QueryError> {
-        if self.kept.fetch_add(bytes.len(), Ordering::Relaxed) < self.memory {
-            return Ok(PieceBytes::Kept(bytes.into_boxed_slice()));
+        if self.in_memory.fetch_add(bytes.len(), Ordering::Relaxed) < self.limit {
+            return Ok(PieceBytes::InMemory(bytes.into_boxed_slice()));
         }
-        let put = || -> std::io::Result<PieceBytes> {
-            let file = {
-                let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-                match &*file {
-                    Some(file) => Arc::clone(file),
-                    None => Arc::clone(file.insert(Arc::new(tempfile::tempfile()?))),
-                }
-            };
-            let len = u32::try_from(bytes.len()).map_err(std::io::Error::other)?;
-            let at = self.end.fetch_add(u64::from(len), Ordering::Relaxed);
-            file.write_all_at(&bytes, at)?;
-            Ok(PieceBytes::Aside { file, at, len })
-        };
-        put().map_err(|_why| QueryError::PutAside)
+        let offset = self.spool.append(&bytes).map_err(|_why| QueryError::PutAside)?;
+        Ok(PieceBytes::InFile { spool: Arc::clone(&self.spool), offset, length: bytes.len() })
     }
 }
 
 impl PieceBytes {
     pub(crate) fn read(&self) -> Result<std::borrow::Cow<'_, [u8]>, QueryError> {
         match self {
-            Self::Kept(bytes) => Ok(bytes.as_ref().into()),
-            Self::Aside { file, at, len } => {
-                let mut bytes = vec![0; *len as usize];
-                file.read_exact_at(&mut bytes, *at).map_err(|_why| QueryError::PutAside)?;
+            Self::InMemory(bytes) => Ok(bytes.as_ref().into()),
+            Self::InFile { spool, offset, length } => {
+                let mut bytes = vec![0; *length];
+                spool.read_exact_at(&mut bytes, *offset).map_err(|_why| QueryError::PutAside)?;
                 Ok(bytes.into())
             }
         }
@@ -92,17 +80,17 @@ pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
         match integer_value(piece.value) {
             Some(value) => {
                 let difference = value - number;
-                push(&mut bytes, ((difference << 1) ^ (difference >> 63)).cast_unsigned() << 2 | mark);
+                varint::push(&mut bytes, varint::zigzag(difference) << 2 | mark);
                 number = value;
             }
             None => {
-                push(&mut bytes, mark | BITS);
+                varint::push(&mut bytes, mark | BITS);
                 bytes.extend(piece.value.to_bits().to_le_bytes());
             }
         }
-        push(&mut bytes, piece.to.abs_diff(piece.from));
+        varint::push(&mut bytes, piece.to.abs_diff(piece.from));
         if gap > 0 {
-            push(&mut bytes, gap);
+            varint::push(&mut bytes, gap);
         }
         date = piece.to;
     }
@@ -116,45 +104,22 @@ pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<FunctionPiec
     let mut pieces = Vec::with_capacity(super::BLOCK);
     let mut number = 0_i64;
     while !bytes.is_empty() {
-        let head = pop(&mut bytes)?;
+        let head = varint::take(&mut bytes)?;
         let value = if head & BITS != 0 {
             let (bits, rest) = bytes.split_first_chunk()?;
             bytes = rest;
             f64::from_bits(u64::from_le_bytes(*bits))
         } else {
-            let zigzag = head >> 2;
-            number = number.checked_add((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed())?;
+            number = number.checked_add(varint::unzigzag(head >> 2))?;
             #[expect(clippy::cast_precision_loss, reason = "the number was a float")]
             let value = number as f64;
             value
         };
-        let length = pop(&mut bytes)?;
-        let gap = if head & GAP != 0 { pop(&mut bytes)? } else { 0 };
+        let length = varint::take(&mut bytes)?;
+        let gap = if head & GAP != 0 { varint::take(&mut bytes)? } else { 0 };
         let from = date.checked_add_unsigned(gap)?;
         date = from.checked_add_unsigned(length)?;
         pieces.push(FunctionPiece { from, to: date, value });
     }
     Some(pieces)
-}
-
-/// Appends a varint: seven bits per byte, lowest first.
-fn push(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn pop(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
