@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::programs::{output, succeed, tumit};
@@ -155,17 +155,23 @@ fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     file.save(folder, &format!("{pid}.tmt"));
 }
 
-fn told(output: &std::process::Output) -> String {
+fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-#[test]
-fn the_latest_launch_is_read_unless_another_is_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = folder.path().join("run.tmt");
+/// A run of two launches: the first one has one process, the second one has two.
+fn two_launches(folder: &Path) -> PathBuf {
+    let run = folder.join("run.tmt");
     write_launch(&run, "second", 1, 60);
     write_launch(&run, "first", 2, 0);
     write_launch(&run, "second", 3, 60);
+    run
+}
+
+#[test]
+fn the_latest_launch_is_read_unless_another_is_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let info = |args: &[&str]| -> Value {
         serde_json::from_str(&succeed(tumit().arg("info").arg(&run).arg("--json").args(args))).unwrap()
     };
@@ -177,7 +183,7 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     assert_eq!(all["start"], "2025-11-25T13:19:31.500000000Z");
     assert_eq!((&launches[0]["read"], &launches[1]["read"]), (&Value::from(false), &Value::from(true)));
     let launch = "launch 2 of 2 (began 2025-11-25T13:19:31.500000000Z), the latest, is read";
-    for (args, records, said) in [
+    for (args, records, message) in [
         (&[][..], 6, launch),
         (&["--launch", "1"], 3, "launch 1 of 2 (began"),
         (&["--launch", "all"], 9, "all 2 launches of the run are read as one"),
@@ -187,19 +193,23 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
             [&["dump"][..], &["convert", "-o", "-"], &["convert", "-o", "-", "--format", "csv"], &["stats"], &["sync"]]
         {
             let out = output(tumit().arg(command[0]).arg(&run).args(&command[1..]).args(args));
-            assert!(out.status.success() && told(&out).contains(said), "{command:?} {args:?}: {}", told(&out));
+            assert!(out.status.success() && stderr(&out).contains(message), "{command:?} {args:?}: {}", stderr(&out));
         }
         let dumped = succeed(tumit().arg("dump").arg(&run).args(args));
         assert_eq!(dumped.lines().count(), records, "{dumped}");
     }
     let wrong = output(tumit().arg("dump").arg(&run).args(["--launch", "3"]));
     assert!(
-        wrong.status.code() == Some(2) && told(&wrong).contains("has 2 launches but no launch 3"),
+        wrong.status.code() == Some(2) && stderr(&wrong).contains("has 2 launches but no launch 3"),
         "{}",
-        told(&wrong)
+        stderr(&wrong)
     );
+}
 
-    // An index covers one launch.
+#[test]
+fn an_index_contains_the_selected_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let index = folder.path().join("run.tmtx");
     let indexed = |launch: &str| {
         let mut command = tumit();
@@ -210,8 +220,12 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     let (first, both) = (indexed("1"), indexed("all"));
     assert_ne!(first, both);
     assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
+}
 
-    // A single launch becomes a separate run.
+#[test]
+fn a_cut_launch_is_a_run_and_a_merged_run_is_one_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
     assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);
@@ -242,7 +256,7 @@ fn runs_without_launch_ids_are_one_launch() {
     write_launch(&run, "", 2, 0);
     let out = output(tumit().arg("dump").arg(&run));
     assert_eq!(String::from_utf8_lossy(&out.stdout).lines().count(), 6);
-    assert!(!told(&out).contains("launch"), "{}", told(&out));
+    assert!(!stderr(&out).contains("launch"), "{}", stderr(&out));
 }
 
 #[test]
@@ -269,7 +283,7 @@ fn the_time_of_day_is_shown() {
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     for args in [&["stats"][..], &["convert", "-o", "-", "--format", "csv"]] {
         let out = output(tumit().arg(args[0]).arg(&paje).args(&args[1..]).arg("--wall-clock"));
-        assert!(out.status.code() == Some(2) && told(&out).contains("only runs have"), "{}", told(&out));
+        assert!(out.status.code() == Some(2) && stderr(&out).contains("only runs have"), "{}", stderr(&out));
     }
 }
 
@@ -350,6 +364,6 @@ fn a_spec_is_not_a_trace() {
         let mut words = args.split(' ');
         let out = output(tumit().arg(words.next().unwrap()).arg(&spec).args(words).current_dir(folder.path()));
         let wanted = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
-        assert!(out.status.code() == Some(2) && told(&out).contains(&wanted), "{args}: {}", told(&out));
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(&wanted), "{args}: {}", stderr(&out));
     }
 }

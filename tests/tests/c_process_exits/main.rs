@@ -9,15 +9,18 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use tests::lang::c::{CCompiler, GNU99, build, folder};
-use tests::programs::{losses, mpirun, output, succeed, tumit};
+use tests::programs::{mpirun, output, succeed, tumit};
 use tests::run::{ProcessFile, read};
-use tracer_format::tags::{integer, tag};
+use tracer_format::tags::tag;
+
+mod levels;
+mod limits;
 
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
 
 /// The program. The variable `WITNESS` names the witness file, with the count in its first word.
 /// The first argument selects the kind of exit.
-const PROGRAM: &str = include_str!("../c_programs/process_exits.c");
+const PROGRAM: &str = include_str!("../../c_programs/process_exits.c");
 
 const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
@@ -266,46 +269,6 @@ fn kills(times: u64) {
 }
 
 #[test]
-fn private_buffers_lose_only_unwritten_records() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let environment = [("TUMIT_BUFFERS", "private")];
-    let missing = |way| {
-        let outcome = run(folder.path(), &program, way, &environment);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(lost, 0);
-        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(0));
-        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-        outcome.witness.checked_sub(recorded).expect("no record without a call")
-    };
-    for way in ["return", "exit", "main-leaves", "fork"] {
-        assert_eq!(missing(way), 0, "{way}");
-    }
-    // A program that runs longer than a second may have all its records in the file when it is
-    // killed.
-    assert!((0..20).any(|_| missing("kill") > 0), "what was not written cannot be there");
-}
-
-#[test]
-fn full_memory_drops_the_newest_and_counts_them() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    for (way, buffers) in [("flood", "mapped"), ("flood", "private"), ("flood-kill", "mapped")] {
-        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", "128K"), ("TUMIT_BUFFERS", buffers)]);
-        let (recorded, lost) = sums(&outcome.files);
-        assert!(lost > 0, "{way}: two slots cannot hold what a loop records");
-        assert_eq!(recorded + lost, outcome.witness, "{way} {buffers}");
-        if way == "flood" {
-            let told: u64 = outcome.files[0].lost.iter().map(|lost| lost.count).sum();
-            assert_eq!(told, lost, "told at the place");
-            assert!(outcome.files[0].lost.iter().all(|lost| lost.cause == tracer_format::cause::NO_BUFFER));
-            assert!(outcome.errors.contains("records are missing"), "{}", outcome.errors);
-        }
-        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-    }
-}
-
-#[test]
 fn threads_that_still_run_are_in_the_run() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
@@ -319,59 +282,6 @@ fn threads_that_still_run_are_in_the_run() {
         assert!(recorded + lost <= outcome.witness + 3);
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
     }
-}
-
-#[test]
-fn a_limit_of_the_file_size_is_no_signal() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    for (way, memory, mapped) in [("limit-first", "16M", 2), ("limit-later", "1M", 1), ("limit-later", "16M", 1)] {
-        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
-        assert!(outcome.status.success(), "{way}: {:?} {}", outcome.status, outcome.errors);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(recorded + lost, outcome.witness, "{way}");
-        // Records that the file cannot take stay in the live file, while that has room.
-        assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
-        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
-        // The place and cause of the loss are reported, also after the live file has been merged
-        // into the file.
-        let run = folder.path().join("run.tmt");
-        assert_eq!(losses(&run), [lost, lost], "{way}");
-        if mapped == 1 {
-            output(tumit().arg("repair").arg(&run));
-            assert_eq!(losses(&run), [lost, lost], "{way}, repaired");
-        }
-        std::fs::remove_dir_all(run).expect("the run can go");
-    }
-}
-
-#[test]
-fn removed_and_unwritable_folders_do_not_disturb_the_program() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let outcome = run(folder.path(), &program, "unlink", &[]);
-    assert!(outcome.status.success() && outcome.errors.contains("is made again"), "{}", outcome.errors);
-    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
-    std::fs::write(folder.path().join("plain"), "").expect("a file");
-    let mut command = launch(folder.path(), &program, "return", &[]);
-    let output = command.env("TUMIT_TRACE", folder.path().join("plain/run.tmt")).output().expect("it starts");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    assert!(errors.contains(&format!("{} records are missing", witness(folder.path()))), "{errors}");
-}
-
-#[test]
-fn live_files_may_be_in_another_folder() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let elsewhere = folder.path().join("elsewhere");
-    std::fs::create_dir(&elsewhere).expect("a folder");
-    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", elsewhere.to_str().expect("UTF-8"))]);
-    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
-    assert!(outcome.files[0].process.contains_key(&tag::LIVE_PATH));
-    std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", "/proc/none")]);
-    assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(2), "private, since mapping failed");
 }
 
 #[test]
@@ -440,62 +350,6 @@ int main(void) {
     let _ = tests::lang::c::record(&program, folder.path(), "run.tmt", &[]);
     let files = read(&folder.path().join("run.tmt"));
     assert_eq!((files.len(), sums(&files)), (20, (100_000, 0)));
-}
-
-#[test]
-fn levels_pauses_and_statistics() {
-    let folder = folder();
-    let source = r#"
-#include "t_trace.h"
-int main(void) {
-    struct tumit1_stats stats;
-    t_tick(1);
-    tumit1_pause();
-    t_tick(2);
-    (void)tumit1_set_level("L", 1);
-    t_tick(3);
-    tumit1_resume();
-    t_tick(4);
-    tumit1_flush();
-    tumit1_get_stats(&stats);
-    if (stats.written_ != 2 || stats.dropped_ != 0 || stats.streams_ != 1 || stats.blocks_ != 1 || !stats.mapped_ || !stats.helper_ ||
-        stats.slots_ != 256 || stats.slots_free_ >= 256) { return 1; }
-    tumit1_finish();
-    t_tick(5);
-    tumit1_get_stats(&stats);
-    return stats.helper_ == 0 && stats.written_ == 2 ? 0 : 2;
-}
-"#;
-    let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let files = read(&tests::lang::c::record(&program, folder.path(), "run.tmt", &[]));
-    assert_eq!(files[0].texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(4)"]);
-    assert_eq!(integer(&files[0].end.as_ref().expect("an end")[&tag::RECORDS_WRITTEN]), Some(2));
-}
-
-#[test]
-fn levels_are_switched_from_outside() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let mut child = launch(folder.path(), &program, "gently", &[]).spawn().expect("it starts");
-    let run = folder.path().join("run.tmt");
-    let calls_after = |before: u64| {
-        while witness(folder.path()) <= before {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
-    calls_after(0);
-    let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
-    let said = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
-    let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
-    calls_after(witness(folder.path()));
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ended");
-    for (said, good) in [(&unknown, false), (&said, true), (&again, true)] {
-        assert_eq!(said.status.success(), good, "{}", String::from_utf8_lossy(&said.stderr));
-    }
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no level `NONE`"), "{unknown:?}");
-    let (recorded, lost) = sums(&collect(folder.path()));
-    assert!(recorded + lost < witness(folder.path()), "calls went on, records did not");
 }
 
 #[test]
