@@ -182,8 +182,8 @@ fn traced(calls: bool) -> String {
 
 /// The sections of an object that remain in a program, as `objdump` shows them.
 fn contents(object: &Path) -> String {
-    let shown = succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
-    shown.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
+    let sections = succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
+    sections.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn disabled_tracing_leaves_no_code() {
     let folder = folder();
     header(folder.path(), SPANS);
     for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {
-        let mut shown = Vec::new();
+        let mut objects = Vec::new();
         for calls in [true, false] {
             let (source, object) = (folder.path().join("off.c"), folder.path().join("off.o"));
             std::fs::write(&source, traced(calls)).expect("a writable folder");
@@ -200,10 +200,10 @@ fn disabled_tracing_leaves_no_code() {
                 .unwrap_or_else(|error| panic!("{error}"));
             let names = succeed(Command::new("nm").arg(&object));
             assert!(!names.contains("tumit") && !names.contains("t_"), "{compiler:?}: {names}");
-            shown.push(contents(&object));
+            objects.push(contents(&object));
         }
-        assert_eq!(shown[0], shown[1], "{compiler:?}: the same code as without the calls");
-        assert!(shown[0].contains("main"));
+        assert_eq!(objects[0], objects[1], "{compiler:?}: the same code as without the calls");
+        assert!(objects[0].contains("main"));
     }
     // A disabled level leaves no trace of its calls, although the recorder stays.
     let main_of = |calls: bool| {
@@ -418,10 +418,10 @@ fn the_documentation_shows_what_is_generated() {
     let spec = std::fs::read_to_string(root.join("examples/taktuk/taktuk.tumit")).expect("the spec");
     let folder = folder();
     header(folder.path(), &spec);
-    let made = std::fs::read_to_string(folder.path().join("taktuk_trace.h")).expect("a header");
-    let shown: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(shown.iter().any(|code| code.contains("taktuk_post")));
-    for code in shown {
-        assert!(made.contains(code), "the header does not have:\n{code}");
+    let generated = std::fs::read_to_string(folder.path().join("taktuk_trace.h")).expect("a header");
+    let documented: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(documented.iter().any(|code| code.contains("taktuk_post")));
+    for code in documented {
+        assert!(generated.contains(code), "the header does not have:\n{code}");
     }
 }

@@ -155,12 +155,12 @@ fn records_made_while_the_end_is_written_are_counted() {
     for compiler in [GNU99, CLANG] {
         let folder = folder();
         let output = output(&mut program(folder.path(), compiler, &["ending"], &[]));
-        let (written, lost) = read(&folder.path().join("run.tmt"))[0].totals();
-        assert_eq!(written + lost, 1 + 10 + 1000, "{compiler:?}: {lost} lost");
-        let told = String::from_utf8_lossy(&output.stderr);
+        let (written, dropped) = read(&folder.path().join("run.tmt"))[0].totals();
+        assert_eq!(written + dropped, 1 + 10 + 1000, "{compiler:?}: {dropped} lost");
+        let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(
-            lost > 0 && told.contains(&format!("tumit: {lost} records are missing")),
-            "{compiler:?}: {lost}: {told}"
+            dropped > 0 && stderr.contains(&format!("tumit: {dropped} records are missing")),
+            "{compiler:?}: {dropped}: {stderr}"
         );
     }
 }
@@ -169,8 +169,8 @@ fn records_made_while_the_end_is_written_are_counted() {
 fn scarce_memory_gives_smaller_buffers() {
     let folder = folder();
     let output = output(&mut program(folder.path(), GNU99, &["little"], &[]));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.contains("the program goes on with 4194304"), "{}: {told}", output.status);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.contains("the program goes on with 4194304"), "{}: {stderr}", output.status);
     assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0));
 }
 

@@ -19,8 +19,8 @@ fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
 }
 
 /// The number before the text `behind`.
-fn number(title: &str, behind: &str) -> Option<u64> {
-    title.split_once(behind)?.0.trim().parse().ok()
+fn number(title: &str, suffix: &str) -> Option<u64> {
+    title.split_once(suffix)?.0.trim().parse().ok()
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_row_of_very_many_events_is_full() {
         writeln!(trace, "17 {}.{:03} t E {}", at / 1000, at % 1000, if at % 4 == 0 { "b" } else { "a" }).unwrap();
     }
     let titles = titles(folder.path(), &trace, &[]);
-    let sum = |what: &str| titles.iter().filter_map(|title| number(title, what)).sum::<u64>();
+    let sum = |suffix: &str| titles.iter().filter_map(|title| number(title, suffix)).sum::<u64>();
     assert_eq!((sum("× often"), sum("× seldom")), (450_000, 150_000));
     let bars: Vec<u64> = titles.iter().filter_map(|title| number(title, "× often")).collect();
     assert!(bars.len() > 300, "{} bars", bars.len());
@@ -100,17 +100,17 @@ fn rows_beyond_the_height_of_an_image_are_folded() {
     let drawn = || size(&std::fs::read(folder.path().join("a.png")).unwrap());
     std::fs::write(folder.path().join("a.paje"), threads(40, 200)).unwrap();
     for (options, height) in [(&[][..], 40 * 20..40 * 40), (&["--height", "700", "--scale", "3"], 2100..2101)] {
-        let said = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
-        let told = "containers of level 0 are folded, because 8,040 rows are too many for an image";
-        assert!(said.contains(told), "{said}");
+        let stderr = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
+        let expected = "containers of level 0 are folded, because 8,040 rows are too many for an image";
+        assert!(stderr.contains(expected), "{stderr}");
         let [_, drawn] = drawn();
         assert!(height.contains(&drawn), "{options:?}: {drawn}");
     }
     // Rows without a hierarchy cannot be folded; the message suggests a filter.
     std::fs::write(folder.path().join("a.paje"), threads(8000, 0)).unwrap();
     let out = draw(&[]);
-    let said = String::from_utf8(out.stderr).unwrap();
-    assert!(!out.status.success() && said.contains("--filter 'group * into All'"), "{said}");
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(!out.status.success() && stderr.contains("--filter 'group * into All'"), "{stderr}");
     assert!(draw(&["--filter", "group * into All"]).status.success());
     assert!(drawn()[1] < 300);
 }
@@ -126,8 +126,8 @@ fn centuries_of_many_hosts_are_added_up_exactly() {
     writeln!(trace, "7 {year} H h0").unwrap();
     std::fs::write(folder.path().join("a.paje"), trace).unwrap();
     for index in [&["--index", "none"][..], &[]] {
-        let told = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
-        let told = String::from_utf8_lossy(&told.stdout).replace('\u{202f}', "");
-        assert!(told.contains("54750 d  25.0 %") && told.contains("164250 d  75.0 %"), "{told}");
+        let statistics = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
+        let statistics = String::from_utf8_lossy(&statistics.stdout).replace('\u{202f}', "");
+        assert!(statistics.contains("54750 d  25.0 %") && statistics.contains("164250 d  75.0 %"), "{statistics}");
     }
 }

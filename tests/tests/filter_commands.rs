@@ -65,8 +65,8 @@ fn images_show_only_filtered_entities() {
     );
     assert!(svg.contains("width=\"800\"") && svg.contains("height=\"400\""), "{}", &svg[..300]);
     assert!(!svg.contains("Message") && svg.contains("400") && svg.contains("750"), "from 400 to 750 ms");
-    let said = ["--from", "0.4", "--to", "0.6"];
-    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &said));
+    let range = ["--from", "0.4", "--to", "0.6"];
+    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &range));
 }
 
 #[test]
@@ -165,13 +165,13 @@ fn of_equal_extremes_the_first_is_shown() {
 fn filters_are_kept_in_files() {
     let dir = tempfile::tempdir().unwrap();
     picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
-    let kept = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
-    assert!(kept.contains("\"hide value blocked\",\n"), "{kept}");
+    let saved = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
+    assert!(saved.contains("\"hide value blocked\",\n"), "{saved}");
     let svg = picture(dir.path(), &[], &["--filters", "mine.tumit-view"]);
     assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
     // A disabled filter has no effect. A filter with a name that only another run has is reported
     // and left out.
-    let other = kept.replace(
+    let other = saved.replace(
         "\"hide value blocked\"",
         "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
     );
@@ -251,8 +251,8 @@ fn conditions_and_ends_of_links() {
         &["only where not (from = thread 0.0 or involves Node 1)"],
         &["--save-filters", "new.tumit-view"],
     );
-    let kept = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
-    assert!(kept.contains("\"version\": 2"), "{kept}");
+    let saved = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
+    assert!(saved.contains("\"version\": 2"), "{saved}");
     picture(dir.path(), &[], &["--filters", "new.tumit-view"]);
     fs::write(
         dir.path().join("old.tumit-view"),
@@ -260,10 +260,10 @@ fn conditions_and_ends_of_links() {
     )
     .unwrap();
     picture(dir.path(), &[], &["--filters", "old.tumit-view", "--save-filters", "same.tumit-view"]);
-    let kept = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
+    let saved = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
     assert!(
-        kept.contains(r#"hide where value = \"this and that (not x)\""#) && kept.contains("\"version\": 1"),
-        "{kept}"
+        saved.contains(r#"hide where value = \"this and that (not x)\""#) && saved.contains("\"version\": 1"),
+        "{saved}"
     );
     for (filter, words) in [
         ("only where involves Node 7", "no container is called `Node 7`"),
@@ -346,7 +346,7 @@ fn terminal() -> (fs::File, fs::File) {
 }
 
 /// Sends a request to a server, and returns the whole answer.
-fn asked(port: &str, path: &str) -> String {
+fn response(port: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n").unwrap();
@@ -360,7 +360,7 @@ fn the_arguments_of_the_browser_have_no_lasting_secret() {
     use std::io::Read as _;
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
-    let (opener, seen) = (dir.path().join("xdg-open"), dir.path().join("seen"));
+    let (opener, arguments_file) = (dir.path().join("xdg-open"), dir.path().join("seen"));
     fs::write(&opener, "#!/bin/sh\necho \"$#\" \"$@\" > \"$SEEN.part\"\nmv \"$SEEN.part\" \"$SEEN\"\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let (mut ours, theirs) = terminal();
@@ -370,34 +370,34 @@ fn the_arguments_of_the_browser_have_no_lasting_secret() {
         .arg(trace())
         .args(["--until-idle", "60"])
         .envs([("PATH", path.as_str()), ("DISPLAY", ":0")])
-        .env("SEEN", &seen)
+        .env("SEEN", &arguments_file)
         .env_remove("SSH_CONNECTION")
         .stdin(theirs.try_clone().unwrap())
         .stderr(theirs)
         .spawn()
         .unwrap();
-    let mut said = String::new();
-    while !said.contains("Ctrl-C") {
+    let mut stderr = String::new();
+    while !stderr.contains("Ctrl-C") {
         let mut bytes = [0; 1024];
         let read = ours.read(&mut bytes).unwrap();
-        said += &String::from_utf8_lossy(&bytes[..read]);
+        stderr += &String::from_utf8_lossy(&bytes[..read]);
     }
-    let printed = said.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");
-    while !seen.exists() {
+    let printed = stderr.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");
+    while !arguments_file.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let arguments = fs::read_to_string(&seen).unwrap();
+    let arguments = fs::read_to_string(&arguments_file).unwrap();
     let (host, page) = printed.split_at(printed.find("/t/").expect("the secret"));
     let (_, port) = host.rsplit_once(':').unwrap();
     let secret = page.trim_start_matches("/t/").trim_end_matches('/');
     let once = arguments.trim().strip_prefix(&format!("1 {host}")).expect("one argument, an address of the server");
     assert!(secret.len() == 32 && !once.contains(secret), "{once}");
-    let first = asked(port, once);
+    let first = response(port, once);
     assert!(first.starts_with("HTTP/1.1 303") && first.contains(&format!("location: {page}\r\n")), "{first}");
-    let second = asked(port, once);
+    let second = response(port, once);
     assert!(second.starts_with("HTTP/1.1 410") && second.contains("printed in the terminal"), "{second}");
     assert!(!second.contains(secret));
-    assert!(asked(port, page).starts_with("HTTP/1.1 200"), "the printed address goes on to work");
+    assert!(response(port, page).starts_with("HTTP/1.1 200"), "the printed address goes on to work");
     viewer.kill().unwrap();
     viewer.wait().unwrap();
 }

@@ -185,8 +185,8 @@ program drive
   if (tumit_new_task() == task .or. size(list) /= 5) error stop 1
 end program drive
 ";
-    let seen = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
-    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", seen, "fetch.end task=Unsigned(1)"];
+    let constants = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
+    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", constants, "fetch.end task=Unsigned(1)"];
     assert_eq!(texts(GFORTRAN, spec, driver), expected);
 }
 
@@ -457,15 +457,15 @@ fn heat_along_a_rod_has_the_expected_trace() {
     let objects = files.map(|file| format!("{file}.o"));
     let rod = MPIFORT.link(folder, &objects.each_ref().map(String::as_str)).unwrap_or_else(|error| panic!("{error}"));
     let run = folder.join("rod.tmt");
-    let said = succeed(mpirun(3).arg(&rod).env("TUMIT_TRACE", &run).current_dir(folder));
+    let stdout = succeed(mpirun(3).arg(&rod).env("TUMIT_TRACE", &run).current_dir(folder));
     let paje = folder.join("rod.paje");
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     accept(&paje);
     let rows = PjDumpRows::read(&paje);
     for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
-        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+        assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
     }
-    assert_eq!(count(&said, "ranks"), 3);
+    assert_eq!(count(&stdout, "ranks"), 3);
     assert_eq!(rows.reversed_links(), 0);
 }
 

@@ -166,13 +166,13 @@ fn child() {
 }
 
 /// A program that records until it is killed, and prints its progress.
-struct Running {
+struct EndlessProgram {
     folder: tempfile::TempDir,
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Running {
+impl EndlessProgram {
     fn start(mut command: Command, folder: tempfile::TempDir) -> Self {
         for variable in ["TUMIT_LEVELS", "TUMIT_BUFFERS", "TUMIT_LIVE"] {
             command.env_remove(variable);
@@ -232,7 +232,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for EndlessProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -267,7 +267,7 @@ int main(void) {
 fn killed_programs() {
     for moment in [1, 3, 8] {
         // The program waits for a writer thread that runs late.
-        let mut program = Running::rust("block");
+        let mut program = EndlessProgram::rust("block");
         program.wait(moment);
         program.kill();
         let live = std::fs::read_dir(program.run()).unwrap().map(|entry| entry.unwrap().path());
@@ -275,11 +275,11 @@ fn killed_programs() {
         assert!(compare(&program.run(), &format!("killed after {moment}")) > 2000 * (moment - 1));
     }
     // Long enough to overwrite the oldest records.
-    let mut program = Running::rust("overwrite");
+    let mut program = EndlessProgram::rust("overwrite");
     program.wait(40);
     program.kill();
     assert!(compare(&program.run(), "killed, overwriting") > 2000);
-    let mut program = Running::c();
+    let mut program = EndlessProgram::c();
     program.wait(8);
     program.kill();
     assert!(compare(&program.run(), "killed, in C") > 0);
@@ -287,7 +287,7 @@ fn killed_programs() {
 
 #[test]
 fn running_programs() {
-    let mut program = Running::rust("block");
+    let mut program = EndlessProgram::rust("block");
     for moment in 0..3 {
         program.wait(2);
         // Both readers see the same state.

@@ -69,15 +69,15 @@ fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Timestamps in nanoseconds, by record number.
-type Dates = BTreeMap<u64, i64>;
+type TimestampTable = BTreeMap<u64, i64>;
 
-fn dumped(run: &Path, args: &[&str]) -> Dates {
+fn dumped(run: &Path, args: &[&str]) -> TimestampTable {
     let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(args));
     let dates = |record: Value| (record["fields"]["n"].as_u64().unwrap(), record["time_ns"].as_i64().unwrap());
     objects(&text).map(dates).collect()
 }
 
-fn converted(run: &Path, args: &[&str]) -> Dates {
+fn converted(run: &Path, args: &[&str]) -> TimestampTable {
     let text = output(tumit().arg("convert").arg(run).args(["-o", "-", "--format", "json"]).args(args)).stdout;
     let events = text.split(|byte| *byte == b'\n').map(|line| String::from_utf8(line.to_vec()).unwrap());
     let dates = |line: String| {

@@ -52,15 +52,15 @@ fn levels_are_switched_from_outside() {
     };
     calls_after(0);
     let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
-    let said = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
+    let known = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
     let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
     calls_after(witness(folder.path()));
     child.kill().expect("it can be killed");
     child.wait().expect("it ended");
-    for (said, good) in [(&unknown, false), (&said, true), (&again, true)] {
-        assert_eq!(said.status.success(), good, "{}", String::from_utf8_lossy(&said.stderr));
+    for (known, good) in [(&unknown, false), (&known, true), (&again, true)] {
+        assert_eq!(known.status.success(), good, "{}", String::from_utf8_lossy(&known.stderr));
     }
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no level `NONE`"), "{unknown:?}");
-    let (recorded, lost) = sums(&collect(folder.path()));
-    assert!(recorded + lost < witness(folder.path()), "calls went on, records did not");
+    let (recorded, dropped) = sums(&collect(folder.path()));
+    assert!(recorded + dropped < witness(folder.path()), "calls went on, records did not");
 }

@@ -14,8 +14,8 @@ fn private_buffers_lose_only_unwritten_records() {
     let environment = [("TUMIT_BUFFERS", "private")];
     let missing = |way| {
         let outcome = run(folder.path(), &program, way, &environment);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(lost, 0);
+        let (recorded, dropped) = sums(&outcome.files);
+        assert_eq!(dropped, 0);
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(0));
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
         outcome.witness.checked_sub(recorded).expect("no record without a call")
@@ -34,13 +34,13 @@ fn full_memory_drops_the_newest_and_counts_them() {
     let program = program(folder.path(), GNU99, &[]);
     for (way, buffers) in [("flood", "mapped"), ("flood", "private"), ("flood-kill", "mapped")] {
         let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", "128K"), ("TUMIT_BUFFERS", buffers)]);
-        let (recorded, lost) = sums(&outcome.files);
-        assert!(lost > 0, "{way}: two slots cannot hold what a loop records");
-        assert_eq!(recorded + lost, outcome.witness, "{way} {buffers}");
+        let (recorded, dropped) = sums(&outcome.files);
+        assert!(dropped > 0, "{way}: two slots cannot hold what a loop records");
+        assert_eq!(recorded + dropped, outcome.witness, "{way} {buffers}");
         if way == "flood" {
-            let told: u64 = outcome.files[0].lost.iter().map(|lost| lost.count).sum();
-            assert_eq!(told, lost, "told at the place");
-            assert!(outcome.files[0].lost.iter().all(|lost| lost.cause == tracer_format::cause::NO_BUFFER));
+            let reported: u64 = outcome.files[0].lost.iter().map(|dropped| dropped.count).sum();
+            assert_eq!(reported, dropped, "reported in the file");
+            assert!(outcome.files[0].lost.iter().all(|dropped| dropped.cause == tracer_format::cause::NO_BUFFER));
             assert!(outcome.errors.contains("records are missing"), "{}", outcome.errors);
         }
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
@@ -54,18 +54,18 @@ fn a_limit_of_the_file_size_is_no_signal() {
     for (way, memory, mapped) in [("limit-first", "16M", 2), ("limit-later", "1M", 1), ("limit-later", "16M", 1)] {
         let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
         assert!(outcome.status.success(), "{way}: {:?} {}", outcome.status, outcome.errors);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(recorded + lost, outcome.witness, "{way}");
+        let (recorded, dropped) = sums(&outcome.files);
+        assert_eq!(recorded + dropped, outcome.witness, "{way}");
         // Records that the file cannot take stay in the live file, while that has room.
-        assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
+        assert!(recorded > 0 && (dropped > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {dropped}");
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
         // The place and cause of the loss are reported, also after the live file has been merged
         // into the file.
         let run = folder.path().join("run.tmt");
-        assert_eq!(losses(&run), [lost, lost], "{way}");
+        assert_eq!(losses(&run), [dropped, dropped], "{way}");
         if mapped == 1 {
             output(tumit().arg("repair").arg(&run));
-            assert_eq!(losses(&run), [lost, lost], "{way}, repaired");
+            assert_eq!(losses(&run), [dropped, dropped], "{way}, repaired");
         }
         std::fs::remove_dir_all(run).expect("the run can go");
     }
@@ -90,9 +90,9 @@ fn removed_and_unwritable_folders_do_not_disturb_the_program() {
 fn live_files_may_be_in_another_folder() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
-    let elsewhere = folder.path().join("elsewhere");
-    std::fs::create_dir(&elsewhere).expect("a folder");
-    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", elsewhere.to_str().expect("UTF-8"))]);
+    let live_folder = folder.path().join("elsewhere");
+    std::fs::create_dir(&live_folder).expect("a folder");
+    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", live_folder.to_str().expect("UTF-8"))]);
     assert_eq!(sums(&outcome.files), (outcome.witness, 0));
     assert!(outcome.files[0].process.contains_key(&tag::LIVE_PATH));
     std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");

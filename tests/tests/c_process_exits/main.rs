@@ -35,7 +35,7 @@ fn program(folder: &Path, compiler: CCompiler, extra: &[&str]) -> PathBuf {
 }
 
 /// The final state of a run.
-struct Outcome {
+struct ExitedProgram {
     status: ExitStatus,
     errors: String,
     files: Vec<ProcessFile>,
@@ -64,16 +64,16 @@ fn collect(folder: &Path) -> Vec<ProcessFile> {
     read(&run)
 }
 
-fn run(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> Outcome {
+fn run(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> ExitedProgram {
     let output = output(&mut launch(folder, program, way, environment));
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Outcome { status: output.status, errors, files: collect(folder), witness: witness(folder) }
+    ExitedProgram { status: output.status, errors, files: collect(folder), witness: witness(folder) }
 }
 
 fn sums(files: &[ProcessFile]) -> (u64, u64) {
     let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
     let recorded: usize = files.iter().flat_map(|file| file.records.values()).map(Vec::len).sum();
-    assert_eq!(totals.iter().map(|total| total.0).sum::<u64>(), recorded as u64, "the end says what is there");
+    assert_eq!(totals.iter().map(|total| total.0).sum::<u64>(), recorded as u64, "the end has the number of records");
     (recorded as u64, totals.iter().map(|total| total.1).sum())
 }
 
@@ -107,14 +107,14 @@ fn every_process_exit_loses_no_records() {
             let outcome = run(folder.path(), &program, way, &[]);
             assert_eq!(outcome.status.signal(), signal, "{compiler:?} {extra:?} {way}: {}", outcome.errors);
             assert!(signal.is_some() || outcome.status.success(), "{way}: {}", outcome.errors);
-            let (recorded, lost) = sums(&outcome.files);
+            let (recorded, dropped) = sums(&outcome.files);
             assert!(outcome.witness >= 12_000, "{way}");
             // The record of the call in which the handler forked may belong to the parent or to the
             // child.
-            let more = (recorded + lost).wrapping_sub(outcome.witness);
+            let surplus = (recorded + dropped).wrapping_sub(outcome.witness);
             assert!(
-                lost == 0 && more <= u64::from(way == "fork-in-handler"),
-                "{compiler:?} {extra:?} {way}: {recorded} + {lost} of {}: {}",
+                dropped == 0 && surplus <= u64::from(way == "fork-in-handler"),
+                "{compiler:?} {extra:?} {way}: {recorded} + {dropped} of {}: {}",
                 outcome.witness,
                 outcome.errors
             );
@@ -179,9 +179,9 @@ fn threads_and_processes_have_ends_and_launches_have_ids() {
         for file in &found {
             // The oracle compares ends with records. A cancelled thread may never have recorded.
             let is_child = file.process.contains_key(&tag::PARENT_ID);
-            let ended = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
-            assert_eq!(ended, if is_child { 0 } else { file.streams.len() - 1 }, "all threads but the first");
-            assert!(is_child || ended >= 2);
+            let with_end = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
+            assert_eq!(with_end, if is_child { 0 } else { file.streams.len() - 1 }, "all threads but the first");
+            assert!(is_child || with_end >= 2);
             let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END));
             assert_eq!(end.is_none(), is_killed && !is_child, "the orderly end");
         }
@@ -218,7 +218,7 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
         .unwrap_or_else(|error| panic!("{error}"));
     // The writer thread may poll just at the end of the thread. The minimum of several runs
     // excludes other delays.
-    let late = || {
+    let relative_delay = || {
         succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let found = collect(folder.path());
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
@@ -228,8 +228,8 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
         let end = u64::from_le_bytes(end.as_slice().try_into().expect("eight bytes"));
         (end - ticks[1]) as f64 / (ticks[1] - ticks[0]) as f64
     };
-    let least = (0..5).map(|_| late()).fold(f64::INFINITY, f64::min);
-    assert!(least < 2.0, "it lasts {least} times its own 20 ms longer");
+    let delay = (0..5).map(|_| relative_delay()).fold(f64::INFINITY, f64::min);
+    assert!(delay < 2.0, "it lasts {delay} times its own 20 ms longer");
 }
 
 #[test]
@@ -258,11 +258,11 @@ fn kills(times: u64) {
         assert_eq!(child.wait().expect("it ended").signal(), Some(SIGKILL));
         let run = folder.path().join("run.tmt");
         if run.exists() {
-            let (recorded, lost) = sums(&collect(folder.path()));
+            let (recorded, dropped) = sums(&collect(folder.path()));
             let returned = witness(folder.path());
             // Each of the three threads may have published one record of a call that did not
             // return.
-            assert!((returned..=returned + 3).contains(&(recorded + lost)), "{recorded} + {lost}, {returned} returned");
+            assert!((returned..=returned + 3).contains(&(recorded + dropped)), "{recorded} + {dropped}, {returned} returned");
             std::fs::remove_dir_all(run).expect("the run can go");
         }
     }
@@ -275,11 +275,11 @@ fn threads_that_still_run_are_in_the_run() {
     for _ in 0..5 {
         let outcome = run(folder.path(), &program, "detached", &[]);
         assert!(outcome.status.success(), "{}", outcome.errors);
-        let (recorded, lost) = sums(&outcome.files);
+        let (recorded, dropped) = sums(&outcome.files);
         let page = std::fs::read(folder.path().join("witness")).expect("the witness");
         let before = u64::from_le_bytes(*page[8..].first_chunk().expect("what main saw when it left"));
-        assert!(recorded + lost >= before, "{recorded} + {lost} of the {before} calls before the end");
-        assert!(recorded + lost <= outcome.witness + 3);
+        assert!(recorded + dropped >= before, "{recorded} + {dropped} of the {before} calls before the end");
+        assert!(recorded + dropped <= outcome.witness + 3);
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
     }
 }

@@ -83,11 +83,11 @@ fn rust_copy(path: &Path, folder: &Path, order: ReadOrder) {
     }
 }
 
-fn same_lines(ours: &str, theirs: &str, what: &str) {
-    for (number, (a, b)) in ours.lines().zip(theirs.lines()).enumerate() {
-        assert_eq!(a, b, "{what}: line {number}");
+fn same_lines(actual: &str, expected: &str, name: &str) {
+    for (number, (a, b)) in actual.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(a, b, "{name}: line {number}");
     }
-    assert_eq!(ours.lines().count(), theirs.lines().count(), "{what}: number of lines");
+    assert_eq!(actual.lines().count(), expected.lines().count(), "{name}: number of lines");
 }
 
 fn all_agree(driver: &str, least: usize) {
@@ -128,13 +128,13 @@ fn sorted_run(folder: &Path) -> PathBuf {
     let sorted = folder.join("sorted.tmt");
     let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
     // It exits with status 1: records are missing.
-    said_of(tumit().args(merge).arg(&sorted).args(&runs));
+    stdout_of(tumit().args(merge).arg(&sorted).args(&runs));
     sorted
 }
 
 /// The standard output of a command on a run with missing records, which it reports on standard
 /// error.
-fn said_of(command: &mut Command) -> String {
+fn stdout_of(command: &mut Command) -> String {
     String::from_utf8(output(command).stdout).unwrap()
 }
 
@@ -143,17 +143,17 @@ fn a_sorted_run_reads_alike() {
     let folder = folder();
     let sorted = sorted_run(folder.path());
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &["-fsanitize=address,undefined"]);
-    let dumped = said_of(tumit().args(["dump", "--clock", "none"]).arg(&sorted));
-    same_lines(&said_of(Command::new(&tool).arg("lines").arg(&sorted)), &dumped, "by date");
-    let (c, rust) = (said_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
+    let dumped = stdout_of(tumit().args(["dump", "--clock", "none"]).arg(&sorted));
+    same_lines(&stdout_of(Command::new(&tool).arg("lines").arg(&sorted)), &dumped, "by date");
+    let (c, rust) = (stdout_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
     same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
     let processes = tests::run::read(&sorted);
-    let lost: Vec<u64> = processes.iter().map(|process| process.lost.iter().map(|lost| lost.count).sum()).collect();
-    assert!(lost.len() == 2 && lost.iter().all(|count| *count > 1_000), "{lost:?}");
-    let told = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
-    assert_eq!(told, processes.iter().map(|process| process.lost.len()).sum::<usize>());
+    let dropped: Vec<u64> = processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
+    assert!(dropped.len() == 2 && dropped.iter().all(|count| *count > 1_000), "{dropped:?}");
+    let reports = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
+    assert_eq!(reports, processes.iter().map(|process| process.lost.len()).sum::<usize>());
     let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
-    assert_eq!((rust.len(), dumped.lines().count()), (records + told, records));
+    assert_eq!((rust.len(), dumped.lines().count()), (records + reports, records));
 
     // A copy has a file for each process, in both languages.
     let (by_c, by_rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
@@ -164,9 +164,9 @@ fn a_sorted_run_reads_alike() {
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
         assert_eq!(names, ["sorted-0.tmt", "sorted-1.tmt"]);
         assert!(files.iter().all(|file| file.part.is_none()), "plain files");
-        let lost: u64 = files.iter().flat_map(|file| &file.lost).map(|lost| lost.count).sum();
-        assert_eq!(lost, processes.iter().flat_map(|process| &process.lost).map(|lost| lost.count).sum::<u64>());
-        same_lines(&said_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
+        let dropped: u64 = files.iter().flat_map(|file| &file.lost).map(|dropped| dropped.count).sum();
+        assert_eq!(dropped, processes.iter().flat_map(|process| &process.lost).map(|dropped| dropped.count).sum::<u64>());
+        same_lines(&stdout_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
     }
     damage::of_a_stream_that_is_nobodys(&sorted, &tool);
 }

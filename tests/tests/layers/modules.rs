@@ -8,28 +8,28 @@ use super::tokens::{Kind, Token, tokens};
 
 /// A path of names. The first one is `crate`, `self`, `super`, a name of the module, or another
 /// crate.
-pub(crate) type Names = Vec<String>;
+pub(crate) type PathNames = Vec<String>;
 
 /// A path that a module uses.
 #[derive(Clone, Debug)]
-pub(crate) struct Use {
-    pub(crate) path: Names,
+pub(crate) struct UsePath {
+    pub(crate) path: PathNames,
     pub(crate) line: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct Module {
     /// The names from the crate to the module; empty for the crate itself.
-    pub(crate) path: Names,
+    pub(crate) path: PathNames,
     pub(crate) file: PathBuf,
     pub(crate) children: BTreeMap<String, usize>,
     /// Names that the module defines.
     pub(crate) items: BTreeSet<String>,
     /// Names that the module imports, with the path of each.
-    pub(crate) imports: BTreeMap<String, Names>,
+    pub(crate) imports: BTreeMap<String, PathNames>,
     /// Modules from which all names are imported.
-    pub(crate) globs: Vec<Names>,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) globs: Vec<PathNames>,
+    pub(crate) uses: Vec<UsePath>,
 }
 
 /// The modules of a crate; the first one is the crate itself.
@@ -44,14 +44,14 @@ pub(crate) fn modules(root: &Path) -> Result<Vec<Module>, String> {
 }
 
 /// Reads a file as a module; the files of its children are in `folder`.
-fn read_file(modules: &mut Vec<Module>, path: Names, file: &Path, folder: &Path) -> Result<usize, String> {
+fn read_file(modules: &mut Vec<Module>, path: PathNames, file: &Path, folder: &Path) -> Result<usize, String> {
     let source = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     read_tokens(modules, path, file, folder, &tokens(&source))
 }
 
 fn read_tokens(
     modules: &mut Vec<Module>,
-    path: Names,
+    path: PathNames,
     file: &Path,
     folder: &Path,
     tokens: &[Token],
@@ -233,7 +233,7 @@ impl Reader<'_> {
             }
             self.at += 1;
         }
-        self.module().uses.push(Use { path, line });
+        self.module().uses.push(UsePath { path, line });
     }
 
     fn import(&mut self) {
@@ -245,7 +245,7 @@ impl Reader<'_> {
     }
 
     /// One tree of an import after the names of `prefix`, up to the token after it.
-    fn tree(&mut self, prefix: &Names) {
+    fn tree(&mut self, prefix: &PathNames) {
         let line = self.token(0).map_or(0, |token| token.line);
         let mut path = prefix.clone();
         loop {
@@ -254,7 +254,7 @@ impl Reader<'_> {
             }
             if self.is_mark(0, '*') {
                 self.at += 1;
-                self.module().uses.push(Use { path: path.clone(), line });
+                self.module().uses.push(UsePath { path: path.clone(), line });
                 self.module().globs.push(path);
                 return;
             }
@@ -274,11 +274,11 @@ impl Reader<'_> {
             name = self.name(1).unwrap_or("_").to_owned();
             self.at += 2;
         }
-        self.module().uses.push(Use { path: path.clone(), line });
+        self.module().uses.push(UsePath { path: path.clone(), line });
         self.module().imports.insert(name, path);
     }
 
-    fn list(&mut self, prefix: &Names) {
+    fn list(&mut self, prefix: &PathNames) {
         let end = closing(self.tokens, self.at);
         self.at += 1;
         while self.at + 1 < end {

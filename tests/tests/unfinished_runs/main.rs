@@ -78,13 +78,13 @@ fn losses_on_a_full_disk_are_reported_with_place_and_cause() {
 }
 
 /// A program that records until it is killed.
-struct Running {
+struct RecordingProgram {
     folder: tempfile::TempDir,
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
-impl Running {
+impl RecordingProgram {
     fn start(settings: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -139,7 +139,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RecordingProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -180,7 +180,7 @@ fn info(path: &Path) -> Value {
 fn a_killed_program_is_read_and_repaired() {
     let mut some = false;
     for moment in 1..4 {
-        let mut program = Running::start(&[]);
+        let mut program = RecordingProgram::start(&[]);
         let waited = program.wait(moment * 3);
         let said = program.kill().max(waited);
         let path = program.run();
@@ -239,7 +239,7 @@ fn a_killed_program_is_read_and_repaired() {
 #[test]
 fn a_live_file_in_another_folder_is_collected() {
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut program = Running::start(&[("TUMIT_LIVE", elsewhere.path())]);
+    let mut program = RecordingProgram::start(&[("TUMIT_LIVE", elsewhere.path())]);
     let waited = program.wait(3);
     let said = program.kill().max(waited);
     assert_eq!(program.files("live").len(), 0);
@@ -259,7 +259,7 @@ fn a_live_file_in_another_folder_is_collected() {
 
 #[test]
 fn a_running_program_is_read_at_one_moment_and_not_disturbed() {
-    let mut program = Running::start(&[]);
+    let mut program = RecordingProgram::start(&[]);
     let mut before = 0;
     for round in 0..4 {
         let said = program.wait_beyond(before);
@@ -288,7 +288,7 @@ fn a_running_program_is_read_at_one_moment_and_not_disturbed() {
 
 #[test]
 fn levels_are_switched_from_outside() {
-    let mut program = Running::start(&[]);
+    let mut program = RecordingProgram::start(&[]);
     program.wait(2);
     let (path, pid) = (program.run(), program.pid());
     let more = || stdout(&run(&["dump", "--level", "extra"], &path)).lines().count();
@@ -330,7 +330,7 @@ fn levels_are_switched_from_outside() {
         assert_eq!(gone.status.code(), Some(2));
         assert!(stderr(&gone).contains(told), "{}", stderr(&gone));
     }
-    let mut private = Running::start(&[("TUMIT_BUFFERS", Path::new("private"))]);
+    let mut private = RecordingProgram::start(&[("TUMIT_BUFFERS", Path::new("private"))]);
     private.wait(2);
     for target in [private.pid().as_str(), private.run().to_str().unwrap()] {
         let refused = output(tumit().args(["level", target, "APP", "off"]));
