@@ -31,7 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_missing_file_is_one_message() {
+fn a_missing_file_gives_one_message_and_no_output() {
     let dir = tempfile::tempdir().unwrap();
     for args in [
         &["check", "none.tumit"][..],
@@ -48,7 +48,7 @@ fn a_missing_file_is_one_message() {
 }
 
 #[test]
-fn a_wrong_spec_is_shown_with_place_and_hint() {
+fn mistakes_in_a_spec_are_reported_with_their_lines() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(
         dir.path().join("a.tumit"),
@@ -134,7 +134,7 @@ const DEFINITIONS: &str = "%EventDef PajeDefineContainerType 0\n% Alias string\n
     %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n";
 
 #[test]
-fn a_paje_file_with_a_bad_line_is_still_shown() {
+fn the_good_lines_of_a_paje_file_with_a_bad_line_are_drawn() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!(
         "{DEFINITIONS}\
@@ -148,7 +148,7 @@ fn a_paje_file_with_a_bad_line_is_still_shown() {
 }
 
 #[test]
-fn timestamps_that_are_no_seconds_are_reported() {
+fn timestamps_that_are_not_in_seconds_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let lines = "0 t1 0 Node\n2 t2 t1 Activity\n6 0.0 c1 0 t1 n\n11 5 c1 t2 a\n11 20000.5 c1 t2 b\n11 30000 c1 t2 a\n";
     fs::write(dir.path().join("ms.paje"), format!("{DEFINITIONS}{lines}")).unwrap();
@@ -181,7 +181,7 @@ fn timestamps_that_are_no_seconds_are_reported() {
 }
 
 #[test]
-fn files_that_are_no_traces_are_named() {
+fn messages_about_files_that_are_no_traces_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
     fails(dir.path(), &["view", "picture.paje", "-o", "x.svg"], 2, &["picture.paje"]);

@@ -84,7 +84,7 @@ int main() {
 "#;
 
 #[test]
-fn guards_end_what_they_began() {
+fn guards_end_their_spans() {
     let mut expected = vec![
         "iteration.begin n=Unsigned(1)",
         "outer.begin",
@@ -133,7 +133,7 @@ fn guards_end_what_they_began() {
 }
 
 #[test]
-fn tasks_have_numbers_of_their_own() {
+fn each_task_has_a_number() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -187,7 +187,7 @@ fn contents(object: &Path) -> String {
 }
 
 #[test]
-fn disabled_tracing_leaves_no_code() {
+fn disabled_tracing_generates_no_code() {
     let folder = folder();
     header(folder.path(), SPANS);
     for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {
@@ -369,7 +369,7 @@ fn loaded(program: &Path) -> usize {
 /// slow ones:
 /// `TUMIT_MEASURES=1 cargo test -p tests --test c_features header -- --nocapture`.
 #[test]
-fn the_header_costs_little() {
+fn the_header_adds_little_code_to_a_program() {
     let source = "#include \"big_trace.h\"\nint main(int argc, char **argv) {\n    (void)argv;\n\
                   big_step0(1, 2, 3, (uint32_t)argc); big_step1(1, 2, 3, 4); big_step2(1, 2, 3, 4);\n\
                   big_step3(1, 2, 3, 4.0); big_step4(1, 2, 3, \"x\");\n    return 0;\n}\n";
@@ -412,7 +412,7 @@ fn the_header_costs_little() {
 }
 
 #[test]
-fn the_documentation_shows_what_is_generated() {
+fn code_in_the_documentation_is_in_the_generated_header() {
     let root = tests::programs::workspace();
     let page = std::fs::read_to_string(root.join("docs/generated-code.md")).expect("the page");
     let spec = std::fs::read_to_string(root.join("examples/taktuk/taktuk.tumit")).expect("the spec");

@@ -112,7 +112,7 @@ int main(void) {
 ";
 
 #[test]
-fn names_collide_with_nothing() {
+fn names_of_generated_code_do_not_collide() {
     let folder = folder();
     let long = "L".repeat(63);
     let all = words();

@@ -247,7 +247,7 @@ fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
 }
 
 #[test]
-fn full_disks_and_removed_folders_add_up() {
+fn records_and_reported_losses_add_up_on_full_disks() {
     full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 16);
     // One of the first attempts detects it; their number depends on chance.
     let broken = OverwritingProgram::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);

@@ -55,7 +55,7 @@ fn undated(row: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_style_is_read_by_its_readers() {
+fn every_output_style_is_read_by_pj_dump_and_tumit() {
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path());
     let file = dir.path().join("x.paje");
@@ -117,7 +117,7 @@ fn every_style_is_read_by_its_readers() {
 }
 
 #[test]
-fn a_unit_is_one_for_all_readers_of_a_file() {
+fn the_unit_of_a_file_applies_to_all_commands() {
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path());
     convert(dir.path(), &["run.tmt", "-o", "s.paje"]);
@@ -144,7 +144,7 @@ fn a_unit_is_one_for_all_readers_of_a_file() {
 }
 
 #[test]
-fn an_input_is_not_written_over() {
+fn an_output_never_replaces_its_input() {
     let dir = tempfile::tempdir().unwrap();
     let run = run_in(dir.path());
     convert(dir.path(), &["run.tmt", "-o", "x.paje"]);
@@ -319,7 +319,7 @@ fn conflicting_options_are_refused() {
 /// Records that wait for the timestamp of a later record go to a file when they have no room in
 /// memory.
 #[test]
-fn records_wait_in_a_file_if_memory_is_short() {
+fn pending_records_are_in_temporary_files_if_memory_is_short() {
     const SPEC: &str = "trace t;
 level L { event tick { n: u32 } event region { since: date } }
 paje { container thread[tid: u64] \"Thread {tid}\" { state phase { whole } event seen { tick } } }
@@ -350,7 +350,7 @@ int main(void) {
 /// The options of `pj_dump` for user fields and hierarchies give the same rows, regardless of the
 /// order.
 #[test]
-fn user_fields_and_hierarchies_are_those_of_pj_dump() {
+fn user_fields_and_hierarchies_equal_those_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("x.paje");
     fs::write(&trace, include_str!("../paje/user-fields.paje")).unwrap();

@@ -74,14 +74,14 @@ fn the_same_calls_give_the_same_records_in_every_language() {
 }
 
 #[test]
-fn everything_that_can_be_recorded_is_in_some_case() {
+fn every_feature_of_the_language_is_in_some_case() {
     let covered: BTreeSet<String> = cases().iter().flat_map(covered_features).collect();
     let missing: Vec<String> = required_features().difference(&covered).cloned().collect();
     assert!(missing.is_empty(), "no case has {}", missing.join("; "));
 }
 
 #[test]
-fn cases_are_whole() {
+fn each_case_has_drivers_a_spec_and_an_expected_dump() {
     let all = cases();
     assert!(all.len() >= 40, "{} cases", all.len());
     let mut lacking = Vec::new();

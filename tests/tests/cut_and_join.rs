@@ -26,7 +26,7 @@ fn listed(path: &Path, filters: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn selected_records_are_kept() {
+fn a_cut_run_has_exactly_the_selected_records() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.tmt");
     record(&whole);

@@ -24,7 +24,7 @@ fn number(title: &str, suffix: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_row_of_very_many_events_is_full() {
+fn bars_of_a_row_add_up_to_all_its_events() {
     let folder = tempfile::tempdir().unwrap();
     let mut trace = HEADER.to_owned()
         + "0 T 0 Thread\n3 E T Mark \"0 0 1\"\n5 a E often \"1 0 0\"\n5 b E seldom \"0 1 0\"\n6 0 t 0 T t\n";
@@ -42,7 +42,7 @@ fn a_row_of_very_many_events_is_full() {
 }
 
 #[test]
-fn an_arrow_that_stands_for_most_links_is_drawn() {
+fn combined_links_add_up_to_all_links() {
     let folder = tempfile::tempdir().unwrap();
     let mut trace = HEADER.to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n5 m L data \"1 0 0\"\n";
     for row in 0..20 {
@@ -116,7 +116,7 @@ fn rows_beyond_the_height_of_an_image_are_folded() {
 }
 
 #[test]
-fn centuries_of_many_hosts_are_added_up_exactly() {
+fn durations_of_centuries_are_added_up_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let year = 31_536_000;
     let mut trace = format!("{HEADER}0 H 0 Host\n2 S H State\n5 on S on \"0 1 0\"\n5 off S off \"1 0 0\"\n");

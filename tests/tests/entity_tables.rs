@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
 /// The recorder's own events have a second spec. The table contains the rows of both, like the Pajé
 /// text.
 #[test]
-fn records_of_several_specs_are_all_in_the_table() {
+fn the_table_has_the_records_of_all_specs() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run.tmt");
     succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &run).env("TUMIT_LEVELS", "TUMIT=on"));
@@ -206,7 +206,7 @@ fn paje_files_are_checked() {
 }
 
 #[test]
-fn the_command_that_measures_takes_every_path() {
+fn all_measured_conversions_process_the_same_entities() {
     let stdout = succeed(Command::new(env!("CARGO_BIN_EXE_measure_conversion")).arg("--smoke"));
     let units = |path: &str| -> u64 {
         let line = stdout.lines().find(|line| line.split_whitespace().next() == Some(path));

@@ -218,9 +218,9 @@ fn an_interrupted_sampler_ends_in_order() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut ready = String::new();
-    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut ready).unwrap();
-    assert!(ready.contains("Ctrl-C ends"), "{ready}");
+    let mut first_line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut first_line).unwrap();
+    assert!(first_line.contains("Ctrl-C ends"), "{first_line}");
     succeed(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]));
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -232,21 +232,21 @@ fn monitors_have_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let bank = build_c(dir.path(), "monitors", "g++", &[]);
     let run = dir.path().join("bank.tmt");
-    let said = succeed(std::process::Command::new(&bank).env("TUMIT_TRACE", &run));
+    let stdout = succeed(std::process::Command::new(&bank).env("TUMIT_TRACE", &run));
     let rows = convert(&run, &[]);
-    let containers = count(&said, "threads") + count(&said, "monitors") + 1;
+    let containers = count(&stdout, "threads") + count(&stdout, "monitors") + 1;
     assert_eq!(rows.count("Container"), containers);
-    assert_eq!(rows.count("State"), count(&said, "states"));
+    assert_eq!(rows.count("State"), count(&stdout, "states"));
     let calls = rows.of("State").filter(|row| row[2] == "Call").count() as u64;
-    assert_eq!(calls, count(&said, "calls"));
-    assert_eq!(rows.count("Link"), count(&said, "releases") + count(&said, "notices"));
+    assert_eq!(calls, count(&stdout, "calls"));
+    assert_eq!(rows.count("Link"), count(&stdout, "releases") + count(&stdout, "notices"));
     assert_eq!(rows.reversed_links(), 0);
     // Tellers meet at least at the queue, and no teller wakes or follows itself.
-    assert!(count(&said, "releases") > 0);
+    assert!(count(&stdout, "releases") > 0);
     assert!(rows.of("Link").all(|row| row[7] != row[8]));
     // The owner of a monitor holds it: the row of the monitor and that of the thread agree from the
     // same timestamp on.
-    let held: BTreeSet<(&str, &str)> = rows
+    let locked: BTreeSet<(&str, &str)> = rows
         .of("State")
         .filter(|row| row[2] == "Monitor" && row[7] == "Holds")
         .map(|row| (row[1].as_str(), row[3].as_str()))
@@ -257,11 +257,11 @@ fn monitors_have_the_expected_trace() {
         .map(|row| (row[7].as_str(), row[3].as_str()))
         .collect();
     // A thread may acquire two monitors at one timestamp.
-    assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), held);
+    assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), locked);
 }
 
 #[test]
-fn runs_and_paje_files_are_drawn_alike() {
+fn a_run_and_its_paje_file_give_the_same_image() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("md.tmt");
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run));

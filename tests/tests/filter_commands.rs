@@ -70,7 +70,7 @@ fn images_show_only_filtered_entities() {
 }
 
 #[test]
-fn statistics_are_exact_and_follow_interval_and_filters() {
+fn statistics_are_exact_and_follow_the_interval_and_the_filters() {
     let dir = tempfile::tempdir().unwrap();
     let all = rows(dir.path(), &[]);
     let find = |rows: &[Value], value: &str| {
@@ -115,7 +115,7 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
 }
 
 #[test]
-fn recursion_counts_once_and_self_times_fill_the_time() {
+fn recursive_states_count_once_and_self_times_add_up_to_the_time() {
     let dir = tempfile::tempdir().unwrap();
     let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
     // State main from 0 to 10 s, f from 1 to 6 s, and a nested f from 2 to 5 s. A short thread is
@@ -151,7 +151,7 @@ fn recursion_counts_once_and_self_times_fill_the_time() {
 }
 
 #[test]
-fn of_equal_extremes_the_first_is_shown() {
+fn the_first_of_several_equal_extremes_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
     let body = "0 T 0 Thread\n1 V T Load \"1 0 0\"\n6 0 a 0 T a\n6 0 b 0 T b\n8 0 a V 5\n8 0 b V 5\n8 2 b V 9\n8 3 b V 1\n\
@@ -162,7 +162,7 @@ fn of_equal_extremes_the_first_is_shown() {
 }
 
 #[test]
-fn filters_are_kept_in_files() {
+fn filters_are_saved_to_files_and_read_from_them() {
     let dir = tempfile::tempdir().unwrap();
     picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
     let saved = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
@@ -212,7 +212,7 @@ fn mistakes_are_reported_before_anything_is_drawn() {
 }
 
 #[test]
-fn conditions_and_ends_of_links() {
+fn links_are_filtered_by_conditions_on_their_endpoints() {
     let dir = tempfile::tempdir().unwrap();
     let count = |filter: &str, kind: &str| {
         let all = rows(dir.path(), &["--filter", filter]);
@@ -276,7 +276,7 @@ fn conditions_and_ends_of_links() {
 }
 
 #[test]
-fn names_in_conditions_that_fit_nothing_are_mistakes() {
+fn conditions_with_unknown_names_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let example = |filter: &str, words: &str| {
         let out = run(dir.path(), &["stats", "--filter", filter]);
@@ -356,14 +356,14 @@ fn response(port: &str, path: &str) -> String {
 }
 
 #[test]
-fn the_arguments_of_the_browser_have_no_lasting_secret() {
+fn the_address_passed_to_the_browser_works_only_once() {
     use std::io::Read as _;
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
     let (opener, arguments_file) = (dir.path().join("xdg-open"), dir.path().join("seen"));
     fs::write(&opener, "#!/bin/sh\necho \"$#\" \"$@\" > \"$SEEN.part\"\nmv \"$SEEN.part\" \"$SEEN\"\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
-    let (mut ours, theirs) = terminal();
+    let (mut terminal, other_side) = terminal();
     let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
     let mut viewer = tumit()
         .arg("view")
@@ -372,14 +372,14 @@ fn the_arguments_of_the_browser_have_no_lasting_secret() {
         .envs([("PATH", path.as_str()), ("DISPLAY", ":0")])
         .env("SEEN", &arguments_file)
         .env_remove("SSH_CONNECTION")
-        .stdin(theirs.try_clone().unwrap())
-        .stderr(theirs)
+        .stdin(other_side.try_clone().unwrap())
+        .stderr(other_side)
         .spawn()
         .unwrap();
     let mut stderr = String::new();
     while !stderr.contains("Ctrl-C") {
         let mut bytes = [0; 1024];
-        let read = ours.read(&mut bytes).unwrap();
+        let read = terminal.read(&mut bytes).unwrap();
         stderr += &String::from_utf8_lossy(&bytes[..read]);
     }
     let printed = stderr.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");

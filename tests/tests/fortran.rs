@@ -50,7 +50,7 @@ fn every_standard_compiles_clean_and_records_the_same() {
 }
 
 #[test]
-fn names_that_fortran_uses_itself_are_good_names() {
+fn names_of_fortran_keywords_and_functions_are_valid() {
     let long = "a".repeat(62);
     let spec = format!(
         "trace odd;
@@ -101,7 +101,7 @@ end program drive
 }
 
 #[test]
-fn literals_and_kinds_mix() {
+fn literals_of_any_kind_may_be_arguments() {
     let spec = "trace t;
 level L {
     event three { a: u64, b: i64, c: [u64; 2], d: u8 }
@@ -156,7 +156,7 @@ end program drive
 }
 
 #[test]
-fn constants_and_tasks_come_over() {
+fn constants_and_tasks_reach_fortran() {
     let spec = r#"trace t;
 const LIMIT = 5;
 const FAR = 5000000000;
@@ -191,7 +191,7 @@ end program drive
 }
 
 #[test]
-fn texts_end_where_fortran_says() {
+fn texts_have_their_fortran_length_without_trailing_blanks() {
     let driver = "
 program drive
   use t_trace
@@ -214,7 +214,7 @@ end program drive
 }
 
 #[test]
-fn tracing_can_be_removed() {
+fn build_options_remove_tracing() {
     for (flags, records) in [(&["-DTUMIT_OFF"] as &[_], None), (&["-DTYPES_OFF_ALL"], Some(4))] {
         let folder = folder();
         let compiler = FortranCompilers { c_flags: flags, ..GFORTRAN };
@@ -266,7 +266,7 @@ fn files_modules_and_languages_share_one_recorder() {
 }
 
 #[test]
-fn openmp_threads_have_streams() {
+fn each_openmp_thread_has_a_stream() {
     let driver = "
 program drive
   use t_trace

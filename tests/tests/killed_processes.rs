@@ -64,7 +64,7 @@ fn launches(run: &Path) -> usize {
 }
 
 #[test]
-fn rows_and_launches_of_killed_processes_last_until_the_last_reading() {
+fn rows_of_killed_processes_last_until_their_last_clock_reading() {
     let folder = tempfile::tempdir().unwrap();
     let program =
         build(folder.path(), GNU99, SPEC, PROGRAM, &["-D_GNU_SOURCE"]).unwrap_or_else(|error| panic!("{error}"));

@@ -97,11 +97,11 @@ fn a_record_has_the_same_timestamp_in_every_command() {
     write_run(&run);
     let mut all = Vec::new();
     for args in [&[][..], &["--clock", "none"], &["--causal", "off"], &["--clock", "none", "--causal", "off"]] {
-        let (shown, listed) = (converted(&run, args), dumped(&run, args));
-        assert_eq!(shown.len(), STEPS as usize * 6);
-        let differing = shown.iter().zip(&listed).filter(|(a, b)| a != b).count();
-        assert_eq!((shown.len(), differing), (listed.len(), 0), "{args:?}");
-        all.push(shown);
+        let (by_convert, by_dump) = (converted(&run, args), dumped(&run, args));
+        assert_eq!(by_convert.len(), STEPS as usize * 6);
+        let differing = by_convert.iter().zip(&by_dump).filter(|(a, b)| a != b).count();
+        assert_eq!((by_convert.len(), differing), (by_dump.len(), 0), "{args:?}");
+        all.push(by_convert);
     }
     let moved: Vec<(&u64, &i64)> = all[1].iter().filter(|(n, date)| all[3][n] != **date).collect();
     assert!(moved.len() > 1000, "links put in order move dates, of {} records", moved.len());
@@ -109,22 +109,22 @@ fn a_record_has_the_same_timestamp_in_every_command() {
     // Time ranges that begin and end at moved timestamps.
     for at in [moved[3], moved[moved.len() / 2], moved[moved.len() - 5]] {
         let time = format!("{0}ns..{1}ns", at.1, at.1 + 700_000);
-        let wanted: Vec<u64> =
+        let expected: Vec<u64> =
             all[1].iter().filter(|(_, date)| (*at.1..=at.1 + 700_000).contains(*date)).map(|(n, _)| *n).collect();
         let args = ["--clock", "none", "--interval", &time];
         let found: Vec<u64> = dumped(&run, &args).into_keys().collect();
-        assert_eq!(found, wanted, "{time}");
+        assert_eq!(found, expected, "{time}");
         let part = folder.path().join(format!("part{}.tmt", at.0));
         succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(args));
-        let kept: Vec<u64> = dumped(&part, &["--clock", "none"]).into_keys().collect();
-        assert_eq!(kept, wanted, "cut {time}");
-        assert!(wanted.contains(at.0));
+        let records: Vec<u64> = dumped(&part, &["--clock", "none"]).into_keys().collect();
+        assert_eq!(records, expected, "cut {time}");
+        assert!(expected.contains(at.0));
     }
     let off = ["--clock", "none", "--causal", "off", "--interval", "10ms..20ms"];
-    let wanted = dumped(&run, &off);
+    let expected = dumped(&run, &off);
     let part = folder.path().join("off.tmt");
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(off));
-    assert!(dumped(&part, &off[..4]).into_keys().eq(wanted.into_keys()));
+    assert!(dumped(&part, &off[..4]).into_keys().eq(expected.into_keys()));
 }
 
 /// 2025-11-25T13:18:31.5Z
@@ -239,8 +239,8 @@ fn a_cut_launch_is_a_run_and_a_merged_run_is_one_launch() {
     succeed(tumit().arg("cut").arg(&again).arg("-o").arg(&cut).args(["--thread", "main"]));
     for (path, records) in [(&joined, 9), (&again, 12), (&sorted, 12), (&cut, 12)] {
         assert_eq!(succeed(tumit().arg("dump").arg(path)).lines().count(), records, "{}", path.display());
-        let shown = succeed(tumit().arg("info").arg(path));
-        assert!(shown.contains("Nothing was lost or damaged") && !shown.contains("launch"), "{shown}");
+        let info = succeed(tumit().arg("info").arg(path));
+        assert!(info.contains("Nothing was lost or damaged") && !info.contains("launch"), "{info}");
     }
     let sorted_again = folder.path().join("sorted-again.tmt");
     write_launch(&folder.path().join("fourth.tmt"), "fourth", 5, 180);
@@ -260,7 +260,7 @@ fn runs_without_launch_ids_are_one_launch() {
 }
 
 #[test]
-fn the_time_of_day_is_shown() {
+fn commands_show_the_time_of_day_of_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     write_launch(&run, "one", 1, 0);
@@ -270,12 +270,12 @@ fn the_time_of_day_is_shown() {
     assert!(objects(&json).all(|record| record["time"].as_str().unwrap().starts_with("2025-11-25T13:18:31.50")));
     let info = succeed(tumit().arg("info").arg(&run));
     assert!(info.contains("began 2025-11-25T13:18:31.500000000Z"), "{info}");
-    for (format, wanted) in [
+    for (format, expected) in [
         ("csv", ",2025-11-25T13:18:31.502000000Z,2025-11-25T13:18:31.502000000Z,0."),
         ("json", "\"time\":\"2025-11-25T13:18:31.502000000Z\""),
     ] {
         let table = succeed(tumit().arg("convert").arg(&run).args(["-o", "-", "--wall-clock", "--format", format]));
-        assert!(table.contains(wanted), "{table}");
+        assert!(table.contains(expected), "{table}");
     }
     let stats = succeed(tumit().arg("stats").arg(&run).arg("--wall-clock"));
     assert!(stats.starts_with("run, 2025-11-25T13:18:31.500000000Z to 2025-11-25T13:18:31.502000001Z"), "{stats}");
@@ -344,7 +344,7 @@ fn files_derived_from_a_private_run_are_private() {
 }
 
 #[test]
-fn a_spec_is_not_a_trace() {
+fn a_spec_given_as_a_trace_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let spec = folder.path().join("pair.tumit");
     fs::write(&spec, SPEC).unwrap();
@@ -363,7 +363,7 @@ fn a_spec_is_not_a_trace() {
     ] {
         let mut words = args.split(' ');
         let out = output(tumit().arg(words.next().unwrap()).arg(&spec).args(words).current_dir(folder.path()));
-        let wanted = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
-        assert!(out.status.code() == Some(2) && stderr(&out).contains(&wanted), "{args}: {}", stderr(&out));
+        let expected = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(&expected), "{args}: {}", stderr(&out));
     }
 }

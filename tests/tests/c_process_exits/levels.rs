@@ -10,7 +10,7 @@ use tracer_format::tags::{integer, tag};
 use crate::{TICK, collect, launch, program, sums, witness};
 
 #[test]
-fn levels_pauses_and_statistics() {
+fn levels_pauses_and_statistics_work_from_the_program() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -52,13 +52,13 @@ fn levels_are_switched_from_outside() {
     };
     calls_after(0);
     let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
-    let known = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
+    let switched = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
     let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
     calls_after(witness(folder.path()));
     child.kill().expect("it can be killed");
     child.wait().expect("it ended");
-    for (known, good) in [(&unknown, false), (&known, true), (&again, true)] {
-        assert_eq!(known.status.success(), good, "{}", String::from_utf8_lossy(&known.stderr));
+    for (call, good) in [(&unknown, false), (&switched, true), (&again, true)] {
+        assert_eq!(call.status.success(), good, "{}", String::from_utf8_lossy(&call.stderr));
     }
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no level `NONE`"), "{unknown:?}");
     let (recorded, dropped) = sums(&collect(folder.path()));

@@ -8,7 +8,7 @@ use tracer_format::tags::tag;
 use crate::{launch, program, run, sums, witness};
 
 #[test]
-fn private_buffers_lose_only_unwritten_records() {
+fn killed_processes_with_private_buffers_lose_only_unwritten_records() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     let environment = [("TUMIT_BUFFERS", "private")];
@@ -29,7 +29,7 @@ fn private_buffers_lose_only_unwritten_records() {
 }
 
 #[test]
-fn full_memory_drops_the_newest_and_counts_them() {
+fn records_dropped_in_full_memory_are_counted() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     for (way, buffers) in [("flood", "mapped"), ("flood", "private"), ("flood-kill", "mapped")] {
@@ -48,7 +48,7 @@ fn full_memory_drops_the_newest_and_counts_them() {
 }
 
 #[test]
-fn a_limit_of_the_file_size_is_no_signal() {
+fn a_file_size_limit_does_not_kill_the_program() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     for (way, memory, mapped) in [("limit-first", "16M", 2), ("limit-later", "1M", 1), ("limit-later", "16M", 1)] {

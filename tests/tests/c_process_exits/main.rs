@@ -165,7 +165,7 @@ int main(int count, char **arguments) {
 "#;
 
 #[test]
-fn threads_and_processes_have_ends_and_launches_have_ids() {
+fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
     let folder = folder();
     let program =
         build(folder.path(), GNU99, TICK, ENDS, &["-D_GNU_SOURCE", "-O0"]).unwrap_or_else(|error| panic!("{error}"));
@@ -233,7 +233,7 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
 }
 
 #[test]
-fn kills_at_any_moment_lose_and_tear_no_records() {
+fn kills_at_any_moment_lose_no_records() {
     kills(12);
 }
 
@@ -269,7 +269,7 @@ fn kills(times: u64) {
 }
 
 #[test]
-fn threads_that_still_run_are_in_the_run() {
+fn records_of_detached_threads_are_in_the_run() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     for _ in 0..5 {
@@ -311,7 +311,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
-fn a_library_that_is_unloaded_takes_its_recorder_with_it() {
+fn an_unloaded_library_ends_its_recorder() {
     let folder = folder();
     let library = "#include \"t_trace.h\"\nvoid work(uint64_t n);\nvoid work(uint64_t n) { t_tick(n); }\n";
     build(folder.path(), GNU99, TICK, library, &["-fPIC", "-shared"]).unwrap_or_else(|error| panic!("{error}"));

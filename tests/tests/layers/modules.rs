@@ -86,20 +86,20 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn token(&self, ahead: usize) -> Option<&Token> {
-        self.tokens.get(self.at + ahead)
+    fn token(&self, offset: usize) -> Option<&Token> {
+        self.tokens.get(self.at + offset)
     }
 
-    fn name(&self, ahead: usize) -> Option<&str> {
-        self.token(ahead)?.name()
+    fn name(&self, offset: usize) -> Option<&str> {
+        self.token(offset)?.name()
     }
 
-    fn is_mark(&self, ahead: usize, mark: char) -> bool {
-        self.token(ahead).is_some_and(|token| token.is_mark(mark))
+    fn is_mark(&self, offset: usize, mark: char) -> bool {
+        self.token(offset).is_some_and(|token| token.is_mark(mark))
     }
 
-    fn is_separator(&self, ahead: usize) -> bool {
-        self.token(ahead).is_some_and(|token| token.kind == Kind::PathSeparator)
+    fn is_separator(&self, offset: usize) -> bool {
+        self.token(offset).is_some_and(|token| token.kind == Kind::PathSeparator)
     }
 
     fn module(&mut self) -> &mut Module {
@@ -145,7 +145,7 @@ impl Reader<'_> {
         while self.is_mark(0, '#') && self.is_mark(1, '[') {
             self.at = closing(self.tokens, self.at + 1);
         }
-        let is_use = (0..4).any(|ahead| self.name(ahead) == Some("use"));
+        let is_use = (0..4).any(|offset| self.name(offset) == Some("use"));
         while let Some(token) = self.token(0) {
             match token.kind {
                 Kind::Mark(';' | ',') => {

@@ -80,13 +80,13 @@ impl Section {
         for import in imports {
             let pair = (self.member(&modules[import.from]), self.member(&modules[import.to]));
             let (Some(from), Some(to)) = pair else { continue };
-            let (Some(own), Some(other)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
-            if from == to || other < own {
+            let (Some(layer), Some(other)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
+            if from == to || other < layer {
                 continue;
             }
             let pair = (from, to);
             if !self.allowed.contains(&pair) {
-                let direction = if other > own { "upward" } else { "sideways" };
+                let direction = if other > layer { "upward" } else { "sideways" };
                 let (from, to) = &pair;
                 let (at, path) = (format!("{}:{}", import.file.display(), import.line), import.path.join("::"));
                 found.push(format!("{at}: `{path}` is an import from `{from}` {direction} to `{to}`"));
@@ -108,8 +108,8 @@ impl Section {
             return None;
         }
         // The crate's own file is `lib`, that of a folder `mod`.
-        let own = if folder.is_empty() { "lib" } else { "mod" };
-        Some(module.path.get(folder.len()).map_or_else(|| own.to_owned(), Clone::clone))
+        let layer = if folder.is_empty() { "lib" } else { "mod" };
+        Some(module.path.get(folder.len()).map_or_else(|| layer.to_owned(), Clone::clone))
     }
 }
 

@@ -3,7 +3,7 @@
 use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, saved_text, spot, watch_files};
 
 #[test]
-fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
+fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -48,7 +48,7 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 }
 
 #[test]
-fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
+fn tasks_have_latencies_and_the_longest_leads_to_its_first_state() {
     let viewer = ViewProcess::of(include_str!("../tasks/continuations.paje"));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
@@ -76,7 +76,7 @@ fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
 }
 
 #[test]
-fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
+fn a_click_works_while_its_panel_is_refilled() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -143,7 +143,7 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
 }
 
 #[test]
-fn a_source_that_is_not_there_says_where_it_was_looked_for() {
+fn a_missing_source_file_is_reported_with_the_searched_folders() {
     let viewer = ViewProcess::with(&[&with_sources()], &["--source", "."]);
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
@@ -159,7 +159,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_late_answer_takes_no_note_away() {
+fn a_late_response_removes_no_note() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     // The panel requests the notes just before one is made, and receives the answer just after.
@@ -195,7 +195,7 @@ fn a_late_answer_takes_no_note_away() {
 }
 
 #[test]
-fn notes_are_kept_beside_the_trace() {
+fn notes_are_saved_next_to_the_trace() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.key("g");
@@ -234,7 +234,7 @@ fn notes_are_kept_beside_the_trace() {
 }
 
 #[test]
-fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
+fn two_traces_share_an_axis_and_a_table_of_differences() {
     let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
     let mut browser = tests::browser::BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
@@ -269,7 +269,7 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
 }
 
 #[test]
-fn a_trace_that_is_removed_is_told_and_what_was_read_stays() {
+fn a_removed_trace_is_reported_and_stays_visible() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     std::fs::remove_file(viewer.folder.path().join("two-nodes.paje")).unwrap();

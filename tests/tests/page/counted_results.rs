@@ -51,7 +51,7 @@ fn begins(browser: &mut BrowserPage, wanted: &str) {
 }
 
 #[test]
-fn all_hits_are_counted_listed_and_stepped_through() {
+fn search_hits_are_counted_listed_and_visited_in_turn() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
@@ -96,7 +96,7 @@ fn all_hits_are_counted_listed_and_stepped_through() {
 }
 
 #[test]
-fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
+fn the_list_of_hits_does_not_change_while_a_key_is_down() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
@@ -115,7 +115,7 @@ fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
 }
 
 #[test]
-fn the_list_of_hits_goes_on_where_it_ends() {
+fn the_list_of_hits_loads_more_at_its_end() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
@@ -172,7 +172,7 @@ fn in_parts(browser: &mut BrowserPage, route: &str, part: &str) {
 }
 
 #[test]
-fn what_is_being_counted_is_shown_so_far_and_says_so() {
+fn partial_counts_are_shown_and_marked_as_partial() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -212,7 +212,7 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
 }
 
 #[test]
-fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited() {
+fn a_pressed_hit_is_visited_although_the_list_is_reloaded() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     in_parts(&mut browser, "find", "(all) => ({ ...all, hits: all.hits.slice(0, 5), total: 5 })");
@@ -228,7 +228,7 @@ fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited(
 }
 
 #[test]
-fn a_line_leads_to_all_that_comes_from_it_links_too() {
+fn a_source_line_leads_to_all_its_entities() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "at:solve.c:7");
@@ -269,7 +269,7 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
 }
 
 #[test]
-fn charts_have_scales_and_names() {
+fn charts_have_axes_and_titles() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     let texts = "[...document.querySelectorAll('#times .plot text')].map((one) => one.firstChild.data)";
@@ -308,7 +308,7 @@ fn charts_have_scales_and_names() {
 }
 
 #[test]
-fn the_source_is_a_field_and_what_is_none_is_told() {
+fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
     let viewer = ViewProcess::of(&super::charts_sources_notes::with_sources());
     let (mut browser, _) = open(&viewer);
     for (what, many) in [
@@ -326,7 +326,7 @@ fn the_source_is_a_field_and_what_is_none_is_told() {
 }
 
 #[test]
-fn shares_of_nested_states_say_why_they_are_more_than_all() {
+fn shares_above_100_percent_of_nested_states_are_explained() {
     let head = include_str!("../../../viewer/tests/header.paje");
     let nested = "0 T 0 Thread\n2 S T Activity\n5 o S outer \"0 0.6 0\"\n5 i S inner \"0.6 0 0\"\n6 0 t 0 T t\n12 0 t S o\n12 4 t S i\n13 9 t S\n7 10 T t\n";
     let viewer = ViewProcess::of(&format!("{head}{nested}"));

@@ -52,7 +52,7 @@ fn strip(browser: &mut BrowserPage, row: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn nested_states_types_events_and_variables_each_have_their_place() {
+fn nested_states_types_events_and_variables_have_separate_lanes() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
@@ -122,7 +122,7 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
 }
 
 #[test]
-fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
+fn the_tooltip_of_a_variable_has_minimum_mean_and_maximum() {
     let samples: String =
         (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
     let viewer = ViewProcess::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
@@ -139,7 +139,7 @@ fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
 }
 
 #[test]
-fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
+fn dense_links_are_drawn_as_bundles_with_their_count() {
     let mut links = String::new();
     for key in 0..70_000_u32 {
         let date = 0.6 + f64::from(key) * 1e-6;
@@ -167,7 +167,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
 }
 
 #[test]
-fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
+fn entities_are_found_by_fields_and_visited_in_both_directions() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     browser.with_key_down("Control", |browser| browser.key("f"));
@@ -202,7 +202,7 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
 }
 
 #[test]
-fn what_is_measured_is_what_is_counted() {
+fn statistics_cover_the_measured_interval() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
@@ -234,7 +234,7 @@ fn what_is_measured_is_what_is_counted() {
 }
 
 #[test]
-fn a_second_pane_has_filters_of_its_own() {
+fn a_second_pane_has_separate_filters() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("|");
@@ -275,7 +275,7 @@ fn a_second_pane_has_filters_of_its_own() {
 
 /// Independent of the pane that is ready first.
 #[test]
-fn traces_of_different_lengths_are_opened_on_the_longest() {
+fn traces_of_different_lengths_open_on_the_longest_interval() {
     let long = TRACE.replace("\n4 1.0", "\n4 2.0");
     for traces in [[TRACE, &long], [&long, TRACE]] {
         let viewer = ViewProcess::with(&traces, &[]);
@@ -300,7 +300,7 @@ fn traces_of_different_lengths_are_opened_on_the_longest() {
 }
 
 #[test]
-fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
+fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
     // A message in the opposite direction.
     let back = "17 0.9 w1 E saved\n";
     let answer = "15 0.8 0 M w1 data b\n116 0.8025 0 M w0 data b 100\n";
@@ -361,7 +361,7 @@ fn relay() -> String {
 }
 
 #[test]
-fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
+fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     let viewer = ViewProcess::of(&relay());
     let (mut browser, _) = open(&viewer);
     // A point of an arrow, a quarter of its length after its start, because the edges of rows are

@@ -68,7 +68,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
 const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
 
 #[test]
-fn a_line_that_broke_is_tried_again() {
+fn a_broken_connection_is_reported_and_can_be_retried() {
     let viewer = ViewProcess::start();
     let line = Line::to(&viewer.url);
     let mut browser = BrowserPage::start(1280, 720);
@@ -108,7 +108,7 @@ fn a_line_that_broke_is_tried_again() {
 }
 
 #[test]
-fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
+fn a_replaced_trace_is_reported_and_the_first_stays_visible() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("5 0.5", "5 0.25")).unwrap();
@@ -130,7 +130,7 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
 }
 
 #[test]
-fn an_index_that_is_stale_or_damaged_is_made_anew() {
+fn a_stale_or_damaged_index_is_rebuilt() {
     let viewer = ViewProcess::start();
     let trace = viewer.folder.path().join("two-nodes.paje");
     let index = viewer.folder.path().join("two-nodes.paje.tmtx");
@@ -158,7 +158,7 @@ fn an_index_that_is_stale_or_damaged_is_made_anew() {
 }
 
 #[test]
-fn two_tabs_go_their_own_ways_and_share_their_notes() {
+fn two_tabs_have_separate_views_and_shared_notes() {
     let viewer = ViewProcess::start();
     let ((mut one, _), (mut other, _)) = (open(&viewer), open(&viewer));
     show(&mut one, "0.2..0.4 s");
@@ -197,7 +197,7 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
 /// Long names, names from right to left, and names that look like markup, at every place of the
 /// page.
 #[test]
-fn names_of_any_kind_are_texts_everywhere() {
+fn names_with_markup_and_directions_are_shown_as_text() {
     let long = "long ".repeat(1000);
     for name in [
         "<b onclick=boom()>bold</b><script>boom()</script>",

@@ -15,7 +15,7 @@ fn press_with_control(browser: &mut BrowserPage, row: &str) {
 }
 
 #[test]
-fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
+fn a_filter_is_completed_while_typed_and_its_mistakes_are_shown() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Add a filter");
@@ -37,7 +37,7 @@ fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
 }
 
 #[test]
-fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
+fn a_filter_chain_is_edited_undone_and_part_of_the_address() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "hide container thread 0.0");
@@ -74,7 +74,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
 }
 
 #[test]
-fn selected_rows_are_grouped_and_a_group_is_burst() {
+fn selected_rows_are_grouped_and_ungrouped() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.0", "thread 0.1"] {
@@ -91,7 +91,7 @@ fn selected_rows_are_grouped_and_a_group_is_burst() {
 }
 
 #[test]
-fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
+fn the_legend_filters_and_colours_persist_for_the_next_run() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
@@ -135,7 +135,7 @@ fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, at: (f
 }
 
 #[test]
-fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
+fn a_value_gets_a_colour_of_the_menu_or_of_another_value() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
@@ -173,7 +173,7 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
 }
 
 #[test]
-fn a_variable_is_a_curve_or_a_gradient() {
+fn a_variable_is_drawn_as_a_curve_or_a_gradient() {
     let defined = "%EventDef PajeDefineVariableType 90\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
          %EventDef PajeSetVariable 91\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
          0 N 0 Node\n90 V N Queued\n";
@@ -223,7 +223,7 @@ fn chip(browser: &mut BrowserPage, value: &str) -> (f64, f64) {
 }
 
 #[test]
-fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
+fn the_page_has_the_filters_of_the_command_line_as_text() {
     let name = "<img src=x onerror=alert(1)> مرحبا 🚀";
     let trace = TRACE.replace("thread 0.0", name);
     let hidden = format!("hide container \"{name}\"");
@@ -250,7 +250,7 @@ fn until(what: &str, holds: impl Fn() -> bool) {
 
 /// Another browser has no memory of the trace, but its filters are stored next to it.
 #[test]
-fn filters_of_last_time_are_offered_again() {
+fn filters_of_the_previous_session_are_offered() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "only container Node 1");

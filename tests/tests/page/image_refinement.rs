@@ -49,7 +49,7 @@ fn changes_at(height: f64) -> String {
 const COARSE: &str = "document.querySelector('#chart').dataset.settled === 'coarse'";
 
 #[test]
-fn what_is_awaited_is_small_and_what_rests_is_exact() {
+fn images_are_coarse_during_movement_and_exact_at_rest() {
     let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);
@@ -85,7 +85,7 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
 }
 
 #[test]
-fn rows_below_are_there_before_they_are_scrolled_to() {
+fn rows_outside_the_window_are_loaded_in_advance() {
     let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);

@@ -190,7 +190,7 @@ impl Keys {
 }
 
 #[test]
-fn every_key_does_what_its_name_says() {
+fn every_key_of_the_help_has_its_effect() {
     let viewer = ViewProcess::start();
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };

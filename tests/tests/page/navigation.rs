@@ -8,7 +8,7 @@ use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, picture, press, r
 use tests::programs::tumit;
 
 #[test]
-fn a_state_that_is_pointed_at_says_what_it_is() {
+fn a_state_under_the_pointer_has_a_tooltip() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
@@ -84,7 +84,7 @@ fn wheel_keys_and_drags_move_through_time() {
 }
 
 #[test]
-fn a_message_says_from_where_to_where() {
+fn the_tooltip_of_a_link_names_its_endpoints() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // The link goes from thread 0.0 at 0.3 s to thread 1.1 at 0.4 s.
@@ -104,7 +104,7 @@ fn a_message_says_from_where_to_where() {
 }
 
 #[test]
-fn the_diagram_is_moved_by_keys_alone() {
+fn the_diagram_is_navigated_by_keyboard_only() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let whole = interval(&mut browser);
@@ -130,7 +130,7 @@ fn the_diagram_is_moved_by_keys_alone() {
 }
 
 #[test]
-fn names_never_overlap_what_stands_beside_them() {
+fn row_names_overlap_no_neighbouring_text() {
     let long = "A node with a name that is far too long for any column of names in the world";
     let trace = TRACE.replace("\"Node 0\"", &format!("\"{long}\"")).replace(
         "0 N 0 Node\n",
@@ -184,7 +184,7 @@ fn containers_fold_and_the_view_is_in_the_address() {
 }
 
 #[test]
-fn the_theme_follows_the_system_and_can_be_turned() {
+fn the_theme_follows_the_system_and_can_be_switched() {
     let viewer = ViewProcess::start();
     let mut browser = BrowserPage::start(1280, 720);
     if !browser.prefer("dark") {
@@ -214,7 +214,7 @@ fn the_theme_follows_the_system_and_can_be_turned() {
 }
 
 #[test]
-fn names_are_text_and_the_end_of_the_server_is_told() {
+fn names_are_text_and_the_end_of_the_server_is_reported() {
     let viewer = ViewProcess::start();
     let hostile = viewer.folder.path().join("hostile.paje");
     std::fs::write(&hostile, TRACE.replace("\"thread 0.0\"", "\"<img src=x onerror=boom()>\"")).unwrap();

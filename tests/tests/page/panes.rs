@@ -31,7 +31,7 @@ fn two(traces: [&str; 2]) -> (ViewProcess, BrowserPage) {
 }
 
 #[test]
-fn back_and_forward_bring_all_panes_back() {
+fn back_and_forward_restore_all_panes() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     let places: Vec<f64> = [0, 1]
         .iter()
@@ -68,7 +68,7 @@ fn back_and_forward_bring_all_panes_back() {
 }
 
 #[test]
-fn dates_of_panes_stand_below_each_other() {
+fn charts_of_panes_are_aligned() {
     let longer = TRACE.replace("\"thread 1.1\"", "\"a thread with a name that needs much more room\"");
     assert_ne!(longer, TRACE);
     let (_viewer, mut browser) = two([TRACE, &longer]);
@@ -89,7 +89,7 @@ fn dates_of_panes_stand_below_each_other() {
 }
 
 #[test]
-fn keys_need_no_click() {
+fn keys_work_in_panes_without_a_click() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     browser.wait("document.activeElement === document.querySelectorAll('iframe')[0]");
     browser.key("?");
@@ -137,7 +137,7 @@ fn a_panel_is_open_in_all_panes_or_in_none() {
 }
 
 #[test]
-fn panes_that_go_together_again_are_where_one_of_them_is() {
+fn panes_that_are_coupled_again_have_the_same_interval() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     let low =
         browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 200").as_f64().unwrap();

@@ -78,7 +78,7 @@ fn tunnel(port: u16, path: &Path) {
 }
 
 #[test]
-fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
+fn the_page_works_through_a_socket_that_is_removed_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my page.sock");
     let serve = || {
@@ -122,7 +122,7 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
 }
 
 #[test]
-fn over_ssh_the_line_to_type_is_printed() {
+fn the_tunnel_command_is_printed_in_an_ssh_session() {
     let folder = tempfile::tempdir().unwrap();
     let viewer = ViewerOutput::start(
         tumit().args(["view", "trace.paje", "--no-open"]).env("SSH_CONNECTION", "10.0.0.7 51234 login1.example 22"),

@@ -127,7 +127,7 @@ fn at_row(browser: &mut BrowserPage, key: &str) {
 }
 
 #[test]
-fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
+fn a_view_has_the_same_image_by_any_navigation() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut eye = Eye { browser };
@@ -164,7 +164,7 @@ fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
 }
 
 #[test]
-fn a_page_that_was_just_opened_shows_what_the_address_says() {
+fn a_page_shows_the_view_of_its_address_from_the_start() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut eye = Eye { browser };

@@ -9,7 +9,7 @@ use tests::page::{
 };
 
 #[test]
-fn what_is_seen_is_exported_behind_the_filters() {
+fn exports_contain_the_filtered_view() {
     let viewer = ViewProcess::with(&[TRACE], &["--filter", "only container Node 1"]);
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
@@ -54,7 +54,7 @@ pub(super) fn open_workspace(browser: &mut BrowserPage, text: &str) {
 }
 
 #[test]
-fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line() {
+fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for text in ["hide container thread 0.0", "bright working of Activity"] {

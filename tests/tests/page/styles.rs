@@ -53,7 +53,7 @@ fn is_blue(ink: &Value) -> bool {
 }
 
 #[test]
-fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
+fn a_mark_is_drawn_and_hit_in_its_shape() {
     let viewer = ViewProcess::of(&looked());
     let (mut browser, _) = open(&viewer);
     let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
@@ -168,7 +168,7 @@ fn replace_and_undo(browser: &mut BrowserPage) {
 }
 
 #[test]
-fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
+fn marks_keep_their_shape_in_a_zoomed_html_file() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = (folder.path().join("looks.paje"), folder.path().join("looks.html"));
     let shapes = ["triangle", "diamond", "circle", "square", "line"];
@@ -196,7 +196,7 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
 }
 
 #[test]
-fn marks_are_seen_in_all_themes() {
+fn marks_are_visible_in_all_themes() {
     let viewer = ViewProcess::of(&looked());
     for theme in ["light", "dark", "contrast"] {
         let (mut browser, _) = open(&viewer);

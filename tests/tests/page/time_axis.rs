@@ -56,7 +56,7 @@ fn check(browser: &mut BrowserPage, case: &str) -> Vec<String> {
 }
 
 #[test]
-fn labels_have_room_at_every_span_and_width() {
+fn axis_labels_do_not_overlap_at_any_span_and_width() {
     let viewer = ViewProcess::of(&stretched(400.0 * 86_400.0));
     for (wide, tall) in [(1280, 720), (600, 720)] {
         let mut browser = BrowserPage::start(wide, tall);
@@ -88,7 +88,7 @@ fn labels_have_room_at_every_span_and_width() {
 }
 
 #[test]
-fn hours_are_typed_and_printed() {
+fn intervals_in_hours_are_read_and_printed() {
     let viewer = ViewProcess::of(&stretched(36_000.0));
     let (mut browser, _) = open(&viewer);
     assert_eq!(interval(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));

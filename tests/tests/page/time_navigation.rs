@@ -6,7 +6,7 @@ use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot}
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
-fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
+fn an_interval_is_read_with_units_and_mistakes_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, shown) in [
@@ -65,7 +65,7 @@ fn the_page_reads_the_same_time_ranges_as_the_command() {
 }
 
 #[test]
-fn zooms_leave_crumbs_that_lead_back() {
+fn the_zoom_history_leads_back() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, crumbs) in [("200..600ms", 2), ("300..400ms", 3), ("310..320ms", 4)] {
@@ -120,7 +120,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
 }
 
 #[test]
-fn a_movement_that_goes_on_is_a_step_back_already() {
+fn back_works_during_a_continuing_movement() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "0.2..0.6 s");
@@ -136,7 +136,7 @@ fn a_movement_that_goes_on_is_a_step_back_already() {
 }
 
 #[test]
-fn the_window_on_the_minimap_is_moved_and_stretched() {
+fn the_window_of_the_minimap_is_moved_and_resized() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let map = browser.find("slider", Some("Position in the trace"));
@@ -175,7 +175,7 @@ fn the_window_on_the_minimap_is_moved_and_stretched() {
 }
 
 #[test]
-fn a_measurement_snaps_to_what_begins_and_ends() {
+fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // From near the beginning of `blocked` to near the end of the message.
@@ -224,7 +224,7 @@ fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
 }
 
 #[test]
-fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
+fn the_previous_image_is_stretched_until_the_response_arrives() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let top = browser.place(&chart).y;
@@ -278,7 +278,7 @@ fn ruler(browser: &mut BrowserPage) -> (String, Vec<(String, f64)>) {
 }
 
 #[test]
-fn the_ruler_has_sane_units_at_every_zoom() {
+fn the_ruler_has_readable_units_at_every_zoom() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let width = browser.evaluate("document.querySelector('#ruler').clientWidth").as_f64().unwrap();

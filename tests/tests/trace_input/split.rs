@@ -165,8 +165,8 @@ fn the_index_of_a_split_trace_follows_its_files() {
     assert!(index().contains("made"), "the first time");
     assert!(index().contains("is there already"));
     fs::write(dir.path().join("parts/c.trace"), "70 S 3 c w\n71 4 S c\n70 S 4 c w\n71 5 S c\n").unwrap();
-    let told = index();
-    assert!(told.contains("the trace has changed") && told.contains("4 entities"), "{told}");
+    let index_report = index();
+    assert!(index_report.contains("the trace has changed") && index_report.contains("4 entities"), "{index_report}");
     fs::remove_file(dir.path().join("parts/a.trace")).unwrap();
     assert!(index().contains("the trace has changed"));
     assert!(index().contains("parts/a.trace"));

@@ -20,7 +20,7 @@ const BLOCK: u32 = 200;
 
 /// Two processes with two threads each: `rounds` sends and steps, one of each per millisecond, and
 /// a loss.
-fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
+fn save_large_run(folder: &Path, rounds: u32, text: usize) -> PathBuf {
     let mut schema = tumit::compile_text("big.tumit", SPEC).0.unwrap().schema();
     schema.sources.clear();
     let path = folder.join("big.tmt");
@@ -28,7 +28,7 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
         let mut file =
             SyntheticFile::new(&SyntheticProcess { domain: "one".to_owned(), ..SyntheticProcess::rank(rank) }, &schema);
         file.codec = PayloadCodec::Lz4;
-        let what = [&u16::try_from(text).unwrap().to_le_bytes()[..], &vec![b'x'; text]].concat();
+        let body = [&u16::try_from(text).unwrap().to_le_bytes()[..], &vec![b'x'; text]].concat();
         for stream in 0..2u32 {
             file.thread(stream, u64::from(stream) + 7, if stream == 0 { "main" } else { "worker" });
         }
@@ -36,19 +36,19 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
             for stream in 0..2u32 {
                 let mut records = SyntheticRecords::default();
                 if round == BLOCK {
-                    let lost = DroppedRecords {
+                    let dropped = DroppedRecords {
                         count: 9,
                         bytes: 300,
                         first_ticks: 150_000_000,
                         last_ticks: 190_000_000,
                         cause: cause::NO_BUFFER,
                     };
-                    records.record(ID_LOST - 1, u64::from(round) * 1_000_000, &lost.encode());
+                    records.record(ID_LOST - 1, u64::from(round) * 1_000_000, &dropped.encode());
                     records.count = 0;
                 }
                 for n in round..(round + BLOCK).min(rounds) {
                     let at = u64::from(n) * 1_000_000 + 10 * rank + u64::from(stream);
-                    records.record(0, at, &[&n.to_le_bytes()[..], &what].concat());
+                    records.record(0, at, &[&n.to_le_bytes()[..], &body].concat());
                     records.record(1, at + 100, &n.to_le_bytes());
                     records.record(2, at + 200, &[]);
                 }
@@ -62,9 +62,9 @@ fn big(folder: &Path, rounds: u32, text: usize) -> PathBuf {
 }
 
 #[test]
-fn dumps_are_filtered() {
+fn dump_filters_by_level_event_thread_and_interval() {
     let folder = tempfile::tempdir().unwrap();
-    let path = big(folder.path(), 1000, 3);
+    let path = save_large_run(folder.path(), 1000, 3);
     let lines = |args: &[&str]| {
         let out = run(&[&["dump"], args].concat(), &path);
         assert_eq!(stderr(&out), "", "{args:?}");
@@ -85,7 +85,7 @@ fn dumps_are_filtered() {
     assert_eq!(lines(&["--interval", "999ms..", "--interval", "..1ns"]).len(), 12 + 1);
     assert_eq!(lines(&["--interval", "..0"]).len(), 0, "the end is excluded");
     assert_eq!(lines(&["--interval", "990ms..", "--limit", "3"]), all[11_880..11_883]);
-    for (args, told) in [
+    for (args, message) in [
         (["--event", "sent"], "no spec of this run has an event `sent`; did you mean `send`?"),
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
         (["--interval", "5"], "expected a time range FROM..TO"),
@@ -93,13 +93,13 @@ fn dumps_are_filtered() {
         (["--interval", "1y.."], "found `y`"),
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
-        assert!(out.status.code() == Some(2) && stderr(&out).contains(told), "{}", stderr(&out));
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(message), "{}", stderr(&out));
     }
 }
 
 /// Lists are JSON lists, texts are unambiguous, and floats without a JSON number are words.
 #[test]
-fn dumps_show_lists_and_unusual_values() {
+fn dump_shows_lists_and_unusual_values_unambiguously() {
     const SPEC: &str = "trace odd; enum side { left, right } level L {
         event lists { small: [u8; 3], names: [interned], sides: [side], at: [pointer] }
         event floats { one: f64, two: f32, all: [f64] }
@@ -154,15 +154,15 @@ fn dumps_show_lists_and_unusual_values() {
 #[test]
 fn losses_are_shown_with_cause_and_timestamps() {
     let folder = tempfile::tempdir().unwrap();
-    let path = big(folder.path(), 400, 3);
-    let told = info(&path);
-    assert_eq!(told["records"], 4800);
-    let lost = &told["lost"][0];
-    assert_eq!((lost["records"].as_u64(), lost["bytes"].as_u64()), (Some(9), Some(300)));
-    assert_eq!((lost["first_ns"].as_i64(), lost["last_ns"].as_i64()), (Some(150_000_000), Some(190_000_000)));
-    assert_eq!(lost["causes"], serde_json::json!(["no free buffer"]));
-    assert_eq!(told["lost"].as_array().map(Vec::len), Some(4));
-    let send = told["events"].as_array().unwrap().iter().find(|event| event["event"] == "send").unwrap();
+    let path = save_large_run(folder.path(), 400, 3);
+    let report = info(&path);
+    assert_eq!(report["records"], 4800);
+    let dropped = &report["lost"][0];
+    assert_eq!((dropped["records"].as_u64(), dropped["bytes"].as_u64()), (Some(9), Some(300)));
+    assert_eq!((dropped["first_ns"].as_i64(), dropped["last_ns"].as_i64()), (Some(150_000_000), Some(190_000_000)));
+    assert_eq!(dropped["causes"], serde_json::json!(["no free buffer"]));
+    assert_eq!(report["lost"].as_array().map(Vec::len), Some(4));
+    let send = report["events"].as_array().unwrap().iter().find(|event| event["event"] == "send").unwrap();
     // Id, delta, `to`, and the text with its length.
     assert_eq!(send["memory_bytes_per_record"].as_f64(), Some(15.0));
     let text = stdout(&run(&["info"], &path));
@@ -174,7 +174,7 @@ fn losses_are_shown_with_cause_and_timestamps() {
 #[test]
 fn a_large_run_is_shown_in_little_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let path = big(folder.path(), 6_000, 4000);
+    let path = save_large_run(folder.path(), 6_000, 4000);
     let sizes = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
     println!("{} bytes in files, 96 MB of text", sizes.sum::<u64>());
     for command in [&["dump", "--limit", "30000"][..], &["dump", "--json", "--interval", "5.."], &["info"]] {

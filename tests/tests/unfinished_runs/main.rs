@@ -61,7 +61,7 @@ fn under_limit() {
 }
 
 #[test]
-fn losses_on_a_full_disk_are_reported_with_place_and_cause() {
+fn losses_on_a_full_disk_are_reported_with_time_range_and_cause() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     // A limit on the size of files has the effect of a full disk: there is room for the live file,
@@ -118,9 +118,9 @@ impl RecordingProgram {
     /// Waits until the program has recorded more than `ticks` ticks, and skips earlier output.
     fn wait_beyond(&mut self, ticks: u64) -> u64 {
         loop {
-            let said = self.wait(1);
-            if said > ticks {
-                return said;
+            let printed = self.wait(1);
+            if printed > ticks {
+                return printed;
             }
         }
     }
@@ -177,20 +177,20 @@ fn info(path: &Path) -> Value {
 }
 
 #[test]
-fn a_killed_program_is_read_and_repaired() {
-    let mut some = false;
+fn the_run_of_a_killed_program_is_read_and_repaired() {
+    let mut live_records_found = false;
     for moment in 1..4 {
         let mut program = RecordingProgram::start(&[]);
         let waited = program.wait(moment * 3);
-        let said = program.kill().max(waited);
+        let printed = program.kill().max(waited);
         let path = program.run();
-        assert!(ticks(&path)[&0] > said, "{:?} of {said}", ticks(&path));
-        let told = info(&path);
-        assert_eq!(told["processes"][0]["state"], "unfinished");
-        assert_eq!(told["processes"][0]["buffers"], "mapped");
+        assert!(ticks(&path)[&0] > printed, "{:?} of {printed}", ticks(&path));
+        let report = info(&path);
+        assert_eq!(report["processes"][0]["state"], "unfinished");
+        assert_eq!(report["processes"][0]["buffers"], "mapped");
         // There are none if the process was killed just after the writer thread had written.
-        let live = told["processes"][0]["live"]["records"].as_u64().unwrap();
-        assert_eq!(told["losses"].as_array().map(Vec::len), Some(1), "{told}");
+        let live = report["processes"][0]["live"]["records"].as_u64().unwrap();
+        assert_eq!(report["losses"].as_array().map(Vec::len), Some(1), "{report}");
 
         let before = run(&["dump"], &path);
         assert_eq!(before.status.code(), Some(1));
@@ -198,7 +198,7 @@ fn a_killed_program_is_read_and_repaired() {
         let untouched = files();
         let plan = succeed(tumit().arg("repair").arg(&path).arg("--dry-run"));
         assert!(plan.contains("gets an end") && plan.contains("from its live file") == (live > 0), "{plan}");
-        some |= live > 0;
+        live_records_found |= live > 0;
         assert_eq!((files(), program.files("live").len()), (untouched, 1));
 
         let copy = program.folder.path().join("copy.tmt");
@@ -233,38 +233,38 @@ fn a_killed_program_is_read_and_repaired() {
             succeed(&mut call);
         }
     }
-    assert!(some, "three times nothing in the live file");
+    assert!(live_records_found, "three times nothing in the live file");
 }
 
 #[test]
 fn a_live_file_in_another_folder_is_collected() {
-    let elsewhere = tempfile::tempdir().unwrap();
-    let mut program = RecordingProgram::start(&[("TUMIT_LIVE", elsewhere.path())]);
+    let live_folder = tempfile::tempdir().unwrap();
+    let mut program = RecordingProgram::start(&[("TUMIT_LIVE", live_folder.path())]);
     let waited = program.wait(3);
-    let said = program.kill().max(waited);
+    let printed = program.kill().max(waited);
     assert_eq!(program.files("live").len(), 0);
-    assert!(ticks(&program.run())[&0] > said);
-    let live: Vec<PathBuf> = fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(ticks(&program.run())[&0] > printed);
+    let live: Vec<PathBuf> = fs::read_dir(live_folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(live.len(), 1);
     // The live file is moved away: a repair ends no process with its last records elsewhere.
-    let hidden = elsewhere.path().join("hidden");
+    let hidden = live_folder.path().join("hidden");
     fs::rename(&live[0], &hidden).unwrap();
     let refused = run(&["repair"], &program.run());
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("its last records are in"), "{}", stderr(&refused));
     fs::rename(&hidden, &live[0]).unwrap();
     succeed(tumit().arg("repair").arg(program.run()));
-    assert!(ticks(&program.run())[&0] > said && !live[0].exists());
+    assert!(ticks(&program.run())[&0] > printed && !live[0].exists());
 }
 
 #[test]
-fn a_running_program_is_read_at_one_moment_and_not_disturbed() {
+fn the_run_of_a_running_program_is_read_without_disturbing_it() {
     let mut program = RecordingProgram::start(&[]);
     let mut before = 0;
     for round in 0..4 {
-        let said = program.wait_beyond(before);
+        let printed = program.wait_beyond(before);
         let now = ticks(&program.run())[&0];
-        assert!(now > said && now > before, "round {round}: {now} after {before}, {said} said");
+        assert!(now > printed && now > before, "round {round}: {now} after {before}, {printed} said");
         before = now;
     }
     assert_eq!(info(&program.run())["processes"][0]["state"], "running");
@@ -275,15 +275,15 @@ fn a_running_program_is_read_at_one_moment_and_not_disturbed() {
         "{}",
         stderr(&refused)
     );
-    let told = run(&["repair", "-n"], &program.run());
-    assert_eq!((told.status.code(), stderr(&told)), (Some(2), stderr(&refused)), "what would be done");
+    let dry_run = run(&["repair", "-n"], &program.run());
+    assert_eq!((dry_run.status.code(), stderr(&dry_run)), (Some(2), stderr(&refused)), "what would be done");
     let copy = program.folder.path().join("copy.tmt");
     succeed(tumit().arg("repair").arg(program.run()).arg("-o").arg(&copy));
     assert!(ticks(&copy)[&0] > before);
     assert_eq!(info(&copy)["processes"][0]["state"], "repaired");
-    let said = program.wait_beyond(ticks(&copy)[&0]);
+    let printed = program.wait_beyond(ticks(&copy)[&0]);
     program.kill();
-    assert!(ticks(&program.run())[&0] > said, "it went on as if nothing had been");
+    assert!(ticks(&program.run())[&0] > printed, "it went on as if nothing had been");
 }
 
 #[test]
@@ -306,11 +306,11 @@ fn levels_are_switched_from_outside() {
 
     let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     signal("-STOP");
-    let unheard = output(tumit().args(["level", &pid, "EXTRA", "on", "--timeout", "0"]));
+    let withdrawn = output(tumit().args(["level", &pid, "EXTRA", "on", "--timeout", "0"]));
     assert!(
-        unheard.status.code() == Some(2) && stderr(&unheard).contains("the request is withdrawn"),
+        withdrawn.status.code() == Some(2) && stderr(&withdrawn).contains("the request is withdrawn"),
         "{}",
-        stderr(&unheard)
+        stderr(&withdrawn)
     );
     signal("-CONT");
     program.wait_beyond(now());
@@ -323,12 +323,12 @@ fn levels_are_switched_from_outside() {
     let wrong = output(tumit().args(["level", &pid, "A=on,B", "on"]));
     assert_eq!(wrong.status.code(), Some(2));
     program.kill();
-    for (target, told) in
+    for (target, message) in
         [(path.to_str().unwrap(), "no process on this machine is recording"), (&pid, "there is no process")]
     {
-        let gone = output(tumit().args(["level", target, "APP", "off"]));
-        assert_eq!(gone.status.code(), Some(2));
-        assert!(stderr(&gone).contains(told), "{}", stderr(&gone));
+        let refused = output(tumit().args(["level", target, "APP", "off"]));
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains(message), "{}", stderr(&refused));
     }
     let mut private = RecordingProgram::start(&[("TUMIT_BUFFERS", Path::new("private"))]);
     private.wait(2);

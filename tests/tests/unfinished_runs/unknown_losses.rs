@@ -23,34 +23,34 @@ fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
     file.records(0, 0, &records);
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
-    let told = (info(folder.path()), stdout(&run(&["info"], folder.path())));
+    let report = (info(folder.path()), stdout(&run(&["info"], folder.path())));
     let repaired = run(&["repair", "--force"], folder.path());
     assert!(repaired.status.success(), "{}", stderr(&repaired));
     // A repair restores nothing of it.
-    assert_eq!(info(folder.path())["processes"][0]["uncounted"], told.0["processes"][0]["uncounted"]);
-    told
+    assert_eq!(info(folder.path())["processes"][0]["uncounted"], report.0["processes"][0]["uncounted"]);
+    report
 }
 
 #[test]
 fn records_in_private_buffers_are_reported_as_unknown() {
-    for (buffers, where_) in [(0, "private buffers"), (1, "its live file is missing"), (2, "private buffers")] {
-        let (told, text) = killed(buffers, &[]);
-        assert_eq!(told["processes"][0]["uncounted"], true);
-        for word in ["unknown", "are missing, and their number is unknown", where_] {
+    for (buffers, reason) in [(0, "private buffers"), (1, "its live file is missing"), (2, "private buffers")] {
+        let (report, text) = killed(buffers, &[]);
+        assert_eq!(report["processes"][0]["uncounted"], true);
+        for word in ["unknown", "are missing, and their number is unknown", reason] {
             assert!(text.contains(word), "{text}");
         }
     }
 }
 
 #[test]
-fn names_that_could_not_be_stored_are_reported() {
-    let said = |names: &[&str]| killed(1, names).1;
+fn truncated_and_unstored_names_are_reported() {
+    let info_text = |names: &[&str]| killed(1, names).1;
     let (long, wide) = ("x".repeat(4096), "é".repeat(2047) + "x");
-    let text = said(&[&long, &wide, "short"]);
+    let text = info_text(&[&long, &wide, "short"]);
     assert!(text.contains("2 names may be truncated: recorders keep 4096 bytes of an interned text"), "{text}");
-    assert!(!said(&[&long[..4092]]).contains("may be truncated"));
+    assert!(!info_text(&[&long[..4092]]).contains("may be truncated"));
     for word in ["(too many different strings)", "(more names than the recorder keeps)"] {
-        assert!(said(&["a", word]).contains(&format!("are shown as `{word}`")));
+        assert!(info_text(&["a", word]).contains(&format!("are shown as `{word}`")));
     }
 }
 
