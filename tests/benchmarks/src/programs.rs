@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use tumit_converter::run::OpenRun;
 use tumit::codegen::{Backend as _, CodegenOptions, c::CBackend};
+use tumit_converter::run::OpenRun;
 
 use crate::disturbance::Ticks;
 use crate::tools::Tool;
@@ -37,9 +37,9 @@ pub struct Paced {
 }
 
 /// Loops that keep the processors busy until this value is dropped.
-struct Load(Vec<Child>);
+struct BackgroundLoad(Vec<Child>);
 
-impl Load {
+impl BackgroundLoad {
     fn start(loops: usize) -> Self {
         let spawn = |_| {
             let program = std::env::current_exe().expect("this program");
@@ -49,7 +49,7 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for BackgroundLoad {
     fn drop(&mut self) {
         for child in &mut self.0 {
             let _ = child.kill();
@@ -164,7 +164,7 @@ impl Programs {
         command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(session.path());
         // The busy loops end before the events are counted: counting need not compete with them.
         let before = Ticks::now();
-        let load = Load::start(loops);
+        let load = BackgroundLoad::start(loops);
         let output = succeed(&mut command);
         drop(load);
         let disturbance = Ticks::now().others_since(&before);
@@ -265,7 +265,11 @@ impl TracerSession {
             }
             _ => {
                 let run = self.run();
-                run.processes.iter().flat_map(|process| &process.streams).map(tumit_converter::run::StreamInRun::records).sum()
+                run.processes
+                    .iter()
+                    .flat_map(|process| &process.streams)
+                    .map(tumit_converter::run::StreamInRun::records)
+                    .sum()
             }
         }
     }
@@ -273,7 +277,7 @@ impl TracerSession {
     /// Events that Tumit reports as dropped.
     fn dropped(&self) -> Option<u64> {
         let is_tumit = matches!(self.tool, Tool::TumitMapped | Tool::TumitPrivate | Tool::TumitC);
-        is_tumit.then(|| self.run().processes.iter().map(tumit_converter::run::ProcessInRun::dropped).sum())
+        is_tumit.then(|| self.run().processes.iter().map(tumit_converter::run::ProcessInRun::dropped_records).sum())
     }
 
     fn run(&self) -> OpenRun {

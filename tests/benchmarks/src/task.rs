@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tracer_rt::Buffers;
+use tracer_rt::SlotLocation;
 
 use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
 
@@ -55,8 +55,8 @@ pub fn run(tool: &str, words: &[String]) {
     // Where the tool's file goes: in the folder in which the child runs.
     match tool {
         "limit" => perform(Limit, words),
-        "mapped" => perform(Tumit::new("run.tmt", Buffers::Mapped), words),
-        "private" => perform(Tumit::new("run.tmt", Buffers::Private), words),
+        "mapped" => perform(Tumit::new("run.tmt", SlotLocation::Mapped), words),
+        "private" => perform(Tumit::new("run.tmt", SlotLocation::Private), words),
         "tracy" => perform(Tracy::new(), words),
         "fastrace" => {
             let witness = (words[0] == "kill").then(|| WitnessCounters::open(&words[1]));

@@ -161,7 +161,7 @@ impl Recorder for Limit {
 pub struct Tumit;
 
 impl Tumit {
-    pub fn new(folder: &str, buffers: tracer_rt::Buffers) -> Self {
+    pub fn new(folder: &str, buffers: tracer_rt::SlotLocation) -> Self {
         let mut config = tracer_rt::RecorderConfig::default();
         config.folder = Some(folder.into());
         config.buffers = Some(buffers);
