@@ -105,7 +105,9 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
         let is_last = !headers[number + 1..].iter().any(|other| in_stream(&other));
         let of = process_of_block(header.stream).unwrap_or_else(|| {
             let process = tags_of_stream(header, payload).get(&tag::STREAM_PROCESS).and_then(|bytes| integer(bytes));
-            *owners.entry(header.stream).or_insert(process.map_or(0, |number| u32::try_from(number).expect("a process")))
+            *owners
+                .entry(header.stream)
+                .or_insert(process.map_or(0, |number| u32::try_from(number).expect("a process")))
         });
         let process = processes.entry(of).or_insert_with(|| ProcessFile {
             path: path.to_owned(),

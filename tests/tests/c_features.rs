@@ -182,7 +182,8 @@ fn traced(calls: bool) -> String {
 
 /// The sections of an object that remain in a program, as `objdump` shows them.
 fn contents(object: &Path) -> String {
-    let sections = succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
+    let sections =
+        succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
     sections.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
 }
 

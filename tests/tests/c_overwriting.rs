@@ -200,7 +200,10 @@ fn on_a_full_disk(program: &OverwritingProgram) {
         assert_eq!(written + dropped, emitted, "{way:?}");
         assert_eq!(mapped, ["size=1300k", "size=1500k", "1300000", "1600000"].contains(&way[1]), "{way:?}");
         let stretches = stretches(&ticks(&file, 0));
-        assert!(!mapped || stretches.last().is_some_and(|(_, end)| *end == emitted), "{way:?}: {stretches:?} of {emitted}");
+        assert!(
+            !mapped || stretches.last().is_some_and(|(_, end)| *end == emitted),
+            "{way:?}: {stretches:?} of {emitted}"
+        );
     }
 }
 
@@ -237,7 +240,11 @@ fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
         assert!(output.status.success(), "{name}: {way:?} {settings:?}: {:?} {errors}", output.status);
         let file = program.collect();
         let ((written, dropped), emitted) = (file.totals(), program.witnessed()[0]);
-        assert_eq!(written, ticks(&file, 0).len() as u64, "{name}: {way:?} {settings:?}: the end has the number of records");
+        assert_eq!(
+            written,
+            ticks(&file, 0).len() as u64,
+            "{name}: {way:?} {settings:?}: the end has the number of records"
+        );
         assert_eq!(
             (written + dropped, emitted),
             (emitted, 120_000),

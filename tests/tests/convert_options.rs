@@ -360,7 +360,8 @@ fn user_fields_and_hierarchies_equal_those_of_pj_dump() {
         lines
     };
     let read = |name: &str| sorted(fs::read_to_string(folder.path().join(name)).unwrap());
-    let expected = ["-l", "9", "-e", "1e300", "-u", "--entity-hierarchy=e.theirs", "--type-hierarchy=t.theirs", "x.paje"];
+    let expected =
+        ["-l", "9", "-e", "1e300", "-u", "--entity-hierarchy=e.theirs", "--type-hierarchy=t.theirs", "x.paje"];
     let expected = sorted(succeed(Command::new("pj_dump").args(expected).current_dir(folder.path())));
     let ours = ["--entity-hierarchy", "e.ours", "--type-hierarchy", "t.ours"];
     let args = [&["x.paje", "-o", "-", "--pj-dump", "--user-fields"], &ours[..]].concat();

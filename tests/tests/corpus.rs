@@ -32,9 +32,9 @@ const FORTRAN: tests::lang::fortran::FortranCompilers =
 
 /// The total time of each language, over all cases and threads.
 #[derive(Default)]
-struct Times(Mutex<BTreeMap<&'static str, Duration>>);
+struct CompileTimes(Mutex<BTreeMap<&'static str, Duration>>);
 
-impl Times {
+impl CompileTimes {
     fn of<T>(&self, language: &'static str, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = work();
@@ -48,7 +48,7 @@ fn the_same_calls_give_the_same_records_in_every_language() {
     let selected = std::env::var("CASE").unwrap_or_default();
     let cases: Vec<CorpusCase> = cases().into_iter().filter(|case| case.name.contains(&selected)).collect();
     assert!(!cases.is_empty(), "no case has `{selected}` in its name");
-    let (next, times, failures) = (AtomicUsize::new(0), Times::default(), Mutex::new(BTreeMap::new()));
+    let (next, times, failures) = (AtomicUsize::new(0), CompileTimes::default(), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             let result = catch_unwind(AssertUnwindSafe(|| check(case, &times)));
@@ -114,10 +114,11 @@ struct CaseProgram {
 
 impl CaseProgram {
     /// The programs of a case in all its languages.
-    fn all(case: &CorpusCase, folder: &Path, times: &Times) -> Vec<Self> {
+    fn all(case: &CorpusCase, folder: &Path, times: &CompileTimes) -> Vec<Self> {
         let mut programs = Vec::new();
         let selected = std::env::var("LANGUAGE").ok();
-        let has = |language: &str| case.has(language) && selected.as_deref().is_none_or(|selected| selected == language);
+        let has =
+            |language: &str| case.has(language) && selected.as_deref().is_none_or(|selected| selected == language);
         if case.has("rust") {
             programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
         }
@@ -151,7 +152,13 @@ impl CaseProgram {
         programs
     }
 
-    fn record(&self, case: &CorpusCase, folder: &Path, environment: &[(&str, &str)], times: &Times) -> LanguageRun {
+    fn record(
+        &self,
+        case: &CorpusCase,
+        folder: &Path,
+        environment: &[(&str, &str)],
+        times: &CompileTimes,
+    ) -> LanguageRun {
         let run = times.of(self.language, || match self.language {
             "rust" => rust::record(&self.path, &case.name, folder, environment),
             _ => record(&self.path, folder, "run.tmt", environment),
@@ -177,7 +184,7 @@ fn is_turn_of(case: &CorpusCase, even: bool) -> bool {
 }
 
 /// Records a case in all its languages; returns the failures.
-fn check(case: &CorpusCase, times: &Times) -> Vec<String> {
+fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let programs = CaseProgram::all(case, folder.path(), times);
     let (mut failed, mut listing) = (Vec::new(), String::new());

@@ -20,9 +20,9 @@ fn until(name: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A child process that is killed at the end of the test.
-struct Ended(Child);
+struct ConversionProcess(Child);
 
-impl Drop for Ended {
+impl Drop for ConversionProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -58,8 +58,9 @@ fn an_interrupted_conversion_leaves_no_incomplete_file() {
             "{} \"$0\" convert long.paje -o result.csv",
             if ignored.is_empty() { "exec env --default-signal=HUP" } else { "trap '' HUP; exec" }
         );
-        let mut child =
-            Ended(Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap());
+        let mut child = ConversionProcess(
+            Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap(),
+        );
         let child = &mut child.0;
         until("it has begun to write", || is_unfinished(dir.path()));
         // A process that ignores the signal continues.

@@ -50,7 +50,8 @@ fn difference(expected: &[String], actual: &[String]) -> Option<String> {
     let lacks = |rows: &[String], others: &[String]| {
         rows.iter().filter(|row| others.binary_search(row).is_err()).take(5).cloned().collect::<Vec<_>>().join("\n  ")
     };
-    (expected != actual).then(|| format!("only pj_dump:\n  {}\nonly ours:\n  {}", lacks(expected, actual), lacks(actual, expected)))
+    (expected != actual)
+        .then(|| format!("only pj_dump:\n  {}\nonly ours:\n  {}", lacks(expected, actual), lacks(actual, expected)))
 }
 
 fn steps() -> impl Strategy<Value = (u64, Vec<StepNumbers>)> {
@@ -72,7 +73,9 @@ fn generated_files_give_the_rows_of_pj_dump() {
         }
         let expected = match pj_dump_rows(&path) {
             Ok(rows) => rows,
-            Err(message) => return Err(TestCaseError::fail(format!("pj_dump refuses it: {message}\n{}", generated.text))),
+            Err(message) => {
+                return Err(TestCaseError::fail(format!("pj_dump refuses it: {message}\n{}", generated.text)));
+            }
         };
         let (actual, account) = tumit_rows(&path);
         if let Some(difference) = difference(&expected, &actual) {
@@ -129,7 +132,8 @@ fn mistakes_that_pj_dump_rejects_are_reported() {
             assert!(pj_dump_rows(&path).is_err(), "pj_dump takes {mistake:?}:\n{}", generated.text);
             let found = output(tumit().args(["check", "--json"]).arg(&path));
             let text = String::from_utf8(found.stdout).unwrap();
-            let is_reported = text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.says()));
+            let is_reported =
+                text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.says()));
             assert!(is_reported, "{mistake:?} is not reported:\n{text}\n{}", generated.text);
             let strict = output(tumit().args(["check", "--strict"]).arg(&path));
             assert_eq!(strict.status.code(), Some(1), "{mistake:?}");

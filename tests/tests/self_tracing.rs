@@ -51,7 +51,8 @@ fn waits_and_writes_are_shown_by_all_commands() {
     let run = run(folder.path(), "TUMIT=on");
     // A record of the writer thread may find no slot, as that thread never waits: then `tumit`
     // exits with a non-zero status.
-    let stdout_of = |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
+    let stdout_of =
+        |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
     let dump = stdout_of(&["dump"]);
     let count = |text: &str| dump.lines().filter(|line| line.contains(text)).count();
     assert_eq!(count(" tick "), TICKS as usize, "they were waited for");

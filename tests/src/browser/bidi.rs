@@ -96,7 +96,8 @@ impl BidiConnection {
                 return if answer["type"] == "success" { Ok(answer["result"].take()) } else { Err(answer) };
             }
             let entry = &answer["params"];
-            if answer["method"] == "log.entryAdded" && ["error", "warn"].contains(&entry["level"].as_str().unwrap_or(""))
+            if answer["method"] == "log.entryAdded"
+                && ["error", "warn"].contains(&entry["level"].as_str().unwrap_or(""))
             {
                 self.complaints.push(entry["text"].to_string());
             }

@@ -1,4 +1,4 @@
-//! The DevTools protocol of Chromium: commands and answers as JSON over a web socket.
+//! The `DevTools` protocol of Chromium: commands and answers as JSON over a web socket.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -124,7 +124,8 @@ impl PageDriver for DevToolsPage {
         // complete. A query during the change is an error, and is repeated.
         self.evaluate("window.isOld = true").expect("the page can be marked");
         self.call("Page.reload", &json!({}));
-        let params = json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
+        let params =
+            json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
         let started = Instant::now();
         while !self.request("Runtime.evaluate", &params).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
             assert!(started.elapsed() < super::PATIENCE, "the page is not reloaded");
@@ -265,7 +266,7 @@ impl PageDriver for DevToolsPage {
     }
 }
 
-/// Decodes a base64 text, the form of images in DevTools.
+/// Decodes a base64 text, the form of images in `DevTools`.
 pub(super) fn decode_base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);

@@ -118,7 +118,10 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
     let truncated = if file.truncated > 0 { format!(", {} truncated", file.truncated) } else { String::new() };
     let end = format!("{written} records written, {dropped} dropped{truncated}");
     let _ = writeln!(listing, "  {end}");
-    essence.push(format!("{end}; reported as dropped: {} records, {} bytes, causes {:#x}", reported.0, reported.1, reported.2));
+    essence.push(format!(
+        "{end}; reported as dropped: {} records, {} bytes, causes {:#x}",
+        reported.0, reported.1, reported.2
+    ));
 }
 
 /// Whether a launch id is random. Ids of launchers and from the environment are equal in all

@@ -57,7 +57,10 @@ fn a_file_size_limit_does_not_kill_the_program() {
         let (recorded, dropped) = sums(&outcome.files);
         assert_eq!(recorded + dropped, outcome.witness, "{way}");
         // Records that the file cannot take stay in the live file, while that has room.
-        assert!(recorded > 0 && (dropped > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {dropped}");
+        assert!(
+            recorded > 0 && (dropped > 0) != (way == "limit-later" && memory == "16M"),
+            "{way}: {recorded} + {dropped}"
+        );
         assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
         // The place and cause of the loss are reported, also after the live file has been merged
         // into the file.

@@ -262,7 +262,10 @@ fn kills(times: u64) {
             let returned = witness(folder.path());
             // Each of the three threads may have published one record of a call that did not
             // return.
-            assert!((returned..=returned + 3).contains(&(recorded + dropped)), "{recorded} + {dropped}, {returned} returned");
+            assert!(
+                (returned..=returned + 3).contains(&(recorded + dropped)),
+                "{recorded} + {dropped}, {returned} returned"
+            );
             std::fs::remove_dir_all(run).expect("the run can go");
         }
     }

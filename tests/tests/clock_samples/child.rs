@@ -133,7 +133,8 @@ fn compare_clocks<L: clock_sync::SyncLink>(mut group: SyncGroup<L>, act: &str, m
     }
     let mut link = group.into_inner();
     let peers: Vec<u32> = (0..all - 1).collect();
-    let result = if me == all - 1 { clock_sync::ask(&mut link, &peers) } else { clock_sync::answer(&mut link, all - 1) };
+    let result =
+        if me == all - 1 { clock_sync::ask(&mut link, &peers) } else { clock_sync::answer(&mut link, all - 1) };
     result.unwrap();
     SyncGroup::new(link, me, all)
 }

@@ -148,7 +148,8 @@ fn generated_readers_agree_on_a_sorted_run() {
     let (c, rust) = (stdout_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
     same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
     let processes = tests::run::read(&sorted);
-    let dropped: Vec<u64> = processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
+    let dropped: Vec<u64> =
+        processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
     assert!(dropped.len() == 2 && dropped.iter().all(|count| *count > 1_000), "{dropped:?}");
     let reports = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
     assert_eq!(reports, processes.iter().map(|process| process.lost.len()).sum::<usize>());
@@ -165,7 +166,10 @@ fn generated_readers_agree_on_a_sorted_run() {
         assert_eq!(names, ["sorted-0.tmt", "sorted-1.tmt"]);
         assert!(files.iter().all(|file| file.part.is_none()), "plain files");
         let dropped: u64 = files.iter().flat_map(|file| &file.lost).map(|dropped| dropped.count).sum();
-        assert_eq!(dropped, processes.iter().flat_map(|process| &process.lost).map(|dropped| dropped.count).sum::<u64>());
+        assert_eq!(
+            dropped,
+            processes.iter().flat_map(|process| &process.lost).map(|dropped| dropped.count).sum::<u64>()
+        );
         same_lines(&stdout_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
     }
     damage::of_a_stream_that_is_nobodys(&sorted, &tool);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 
 /// A path of names. The first one is `crate`, `self`, `super`, a name of the module, or another
 /// crate.
@@ -66,14 +66,14 @@ fn read_tokens(
         globs: Vec::new(),
         uses: Vec::new(),
     });
-    let mut reader = Reader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
+    let mut reader = ModuleReader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
     while reader.at < tokens.len() {
         reader.step()?;
     }
     Ok(number)
 }
 
-struct Reader<'r> {
+struct ModuleReader<'r> {
     modules: &'r mut Vec<Module>,
     number: usize,
     folder: &'r Path,
@@ -85,7 +85,7 @@ struct Reader<'r> {
     path_attribute: Option<String>,
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     fn token(&self, offset: usize) -> Option<&Token> {
         self.tokens.get(self.at + offset)
     }
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 
     fn is_separator(&self, offset: usize) -> bool {
-        self.token(offset).is_some_and(|token| token.kind == Kind::PathSeparator)
+        self.token(offset).is_some_and(|token| token.kind == TokenKind::PathSeparator)
     }
 
     fn module(&mut self) -> &mut Module {
@@ -113,9 +113,9 @@ impl Reader<'_> {
         }
         let token = &self.tokens[self.at];
         match &token.kind {
-            Kind::Mark('{') => self.depth += 1,
-            Kind::Mark('}') => self.depth = self.depth.saturating_sub(1),
-            Kind::Name(name) => return self.word(&name.clone()),
+            TokenKind::Mark('{') => self.depth += 1,
+            TokenKind::Mark('}') => self.depth = self.depth.saturating_sub(1),
+            TokenKind::Name(name) => return self.word(&name.clone()),
             _ => {}
         }
         self.at += 1;
@@ -131,7 +131,7 @@ impl Reader<'_> {
             && inside.iter().any(|token| token.is_name("test"))
             && !inside.iter().any(|token| token.is_name("not"));
         if inside.get(1).is_some_and(|token| token.is_name("path"))
-            && let Some(Kind::Text(file)) = inside.get(3).map(|token| &token.kind)
+            && let Some(TokenKind::Text(file)) = inside.get(3).map(|token| &token.kind)
         {
             self.path_attribute = Some(file.clone());
         }
@@ -148,25 +148,25 @@ impl Reader<'_> {
         let is_use = (0..4).any(|offset| self.name(offset) == Some("use"));
         while let Some(token) = self.token(0) {
             match token.kind {
-                Kind::Mark(';' | ',') => {
+                TokenKind::Mark(';' | ',') => {
                     self.at += 1;
                     return;
                 }
-                Kind::Mark('}') => return,
-                Kind::Mark('{') => {
+                TokenKind::Mark('}') => return,
+                TokenKind::Mark('{') => {
                     self.at = closing(self.tokens, self.at);
                     if !is_use {
                         return;
                     }
                 }
-                Kind::Mark('(' | '[') => self.at = closing(self.tokens, self.at),
+                TokenKind::Mark('(' | '[') => self.at = closing(self.tokens, self.at),
                 _ => self.at += 1,
             }
         }
     }
 
     fn word(&mut self, word: &str) -> Result<(), String> {
-        let is_path_end = self.at > 0 && self.tokens[self.at - 1].kind == Kind::PathSeparator;
+        let is_path_end = self.at > 0 && self.tokens[self.at - 1].kind == TokenKind::PathSeparator;
         let next = self.name(1).map(str::to_owned);
         match (word, next) {
             ("use", _) if !is_path_end => self.import(),
@@ -296,8 +296,8 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {
-            Kind::Mark('{' | '[' | '(') => depth += 1,
-            Kind::Mark('}' | ']' | ')') => {
+            TokenKind::Mark('{' | '[' | '(') => depth += 1,
+            TokenKind::Mark('}' | ']' | ')') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     return at + 1;

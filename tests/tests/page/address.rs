@@ -132,8 +132,8 @@ fn a_copied_address_restores_the_differences_and_the_coupling_of_panes() {
 }
 
 /// The seen state without the pixels.
-fn short(seen: &Value) -> String {
-    seen.as_str().unwrap_or("nothing").chars().take(400).collect()
+fn short(address: &Value) -> String {
+    address.as_str().unwrap_or("nothing").chars().take(400).collect()
 }
 
 #[test]

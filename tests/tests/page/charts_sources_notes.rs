@@ -10,8 +10,8 @@ fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     browser.wait("document.querySelector('#times table')");
     press(&mut browser, "radio", "Pie");
     browser.wait("document.querySelector('#times').dataset.form === 'pie'");
-    let told = read(&mut browser, "tabpanel", "Statistics");
-    assert!(told.contains("working") && told.contains("50.0 %"), "{told}");
+    let statistics = read(&mut browser, "tabpanel", "Statistics");
+    assert!(statistics.contains("working") && statistics.contains("50.0 %"), "{statistics}");
     press(&mut browser, "checkbox", "percent");
     browser.wait("document.querySelector('#times .key').innerText.includes('2.000 s')");
     let slice = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("blocked: ")).unwrap();
@@ -150,8 +150,8 @@ fn a_missing_source_file_is_reported_with_the_searched_folders() {
     browser.click(at);
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source .why')");
-    let told = read(&mut browser, "region", "Source");
-    assert!(told.contains("The file is not in .") && told.contains("--source DIR"), "{told}");
+    let source = read(&mut browser, "region", "Source");
+    assert!(source.contains("The file is not in .") && source.contains("--source DIR"), "{source}");
     // The entities of each line are known even without the source.
     press(&mut browser, "button", "Highlight 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
@@ -217,8 +217,8 @@ fn notes_are_saved_next_to_the_trace() {
     browser.type_text("age</i>");
     browser.key("Enter");
     browser.find("button", Some("Go to note late <i>message</i>"));
-    let kept = std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
-    assert!(kept.contains("late <i>message</i>") && kept.contains("200000000"), "{kept}");
+    let saved = std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
+    assert!(saved.contains("late <i>message</i>") && saved.contains("200000000"), "{saved}");
     browser.key("f");
     browser.open("about:blank#away");
     browser.open(&viewer.url);
@@ -247,9 +247,9 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     browser.wait(&both("page.querySelector('#interval-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#table tbody')");
-    let told = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
+    let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
     // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
-    assert!(told.contains("−1.00 s") && told.contains("+1.00 s"), "{told}");
+    assert!(table.contains("−1.00 s") && table.contains("+1.00 s"), "{table}");
     watch_files(&mut browser);
     press(&mut browser, "button", "Save differences as CSV");
     assert_eq!(

@@ -108,7 +108,7 @@ fn a_long_comparison_shows_its_progress() {
 fn panes_and_their_page_have_the_same_theme() {
     let viewer = ViewProcess::with(&[TRACE, TRACE], &[]);
     let mut browser = BrowserPage::start(1280, 720);
-    let told = browser.prefer("light");
+    let is_supported = browser.prefer("light");
     browser.open(&viewer.url);
     let drawn = "[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(drawn);
@@ -119,7 +119,7 @@ fn panes_and_their_page_have_the_same_theme() {
             "[document, frames[0].document, frames[1].document].every(one => one.documentElement.dataset.theme === '{theme}')"
         )
     };
-    if told {
+    if is_supported {
         assert!(browser.prefer("dark"));
         browser.wait(&all("dark"));
         // The colours of the table are requested again.

@@ -66,10 +66,10 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
             let place = browser.place(&chart);
             browser.point((place.x + place.width * 0.35, y));
             browser.wait("new Promise(done => setTimeout(() => done(true), 30))");
-            let said = browser.evaluate(
+            let tooltip = browser.evaluate(
                 "document.querySelector('#tooltip').hidden ? null : document.querySelector('#tooltip h3').innerText",
             );
-            said.as_str().map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
+            tooltip.as_str().map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
         })
         .collect();
     let mut order = names.clone();
@@ -81,8 +81,8 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
         .collect();
     assert_eq!(order, ["program", "step", "solver", "warm", "Queue"], "{names:?}");
     // Next to the solver the step has its full height; the tooltip contains the type.
-    let said = at(&mut browser, 0.45, calls, "step");
-    assert!(said.contains("400.0 ms") && said.contains("worker 0"), "{said}");
+    let tooltip = at(&mut browser, 0.45, calls, "step");
+    assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
     // An event has its own band, above.
@@ -93,15 +93,15 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
     );
     let band = band.as_f64().unwrap();
     assert!(band < calls);
-    let said = at(&mut browser, 0.3, band, "saved");
-    assert!(said.contains("300.000") && said.contains("worker 0"), "{said}");
+    let tooltip = at(&mut browser, 0.3, band, "saved");
+    assert!(tooltip.contains("300.000") && tooltip.contains("worker 0"), "{tooltip}");
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
     browser.click((place.x + place.width * 0.3, band));
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'saved'");
-    let told = read(&mut browser, "region", "Inspector");
-    let all = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    let all = inspector.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{inspector}");
     browser.key("Escape");
     // The tooltip of a variable shows its value. The row shows the bounds, which are the same for
     // all rows of the type.
@@ -129,13 +129,13 @@ fn the_tooltip_of_a_variable_has_minimum_mean_and_maximum() {
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let queue = strip(&mut browser, "worker 0", "Queue");
-    let said = at(&mut browser, 0.85, queue, "Minimum");
-    let words: Vec<&str> = said.split_whitespace().collect();
+    let tooltip = at(&mut browser, 0.85, queue, "Minimum");
+    let words: Vec<&str> = tooltip.split_whitespace().collect();
     for (name, value) in [("Minimum", "0"), ("Maximum", "6")] {
         let place = words.iter().position(|word| *word == name).expect(name);
-        assert_eq!(words[place + 1], value, "{said}");
+        assert_eq!(words[place + 1], value, "{tooltip}");
     }
-    assert!(words.contains(&"Mean"), "{said}");
+    assert!(words.contains(&"Mean"), "{tooltip}");
 }
 
 #[test]
@@ -158,8 +158,11 @@ fn dense_links_are_drawn_as_bundles_with_their_count() {
     let viewer = ViewProcess::of(&format!("{head}{}\n", lines.join("\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
-    let told = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
-    assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in to see each"), "{told}");
+    let summary = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
+    assert!(
+        summary.starts_with("70 020 links are drawn as ") && summary.ends_with("; zoom in to see each"),
+        "{summary}"
+    );
     // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
     browser.wait("document.querySelector('#missing').hidden");
@@ -176,15 +179,15 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
     browser.wait("document.querySelector('#find-says').innerText === '1 found'");
     browser.key("Enter");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'data'");
-    let told = read(&mut browser, "region", "Inspector");
-    assert!(told.contains("4096") || told.contains("4\u{202f}096"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    assert!(inspector.contains("4096") || inspector.contains("4\u{202f}096"), "{inspector}");
     press(&mut browser, "searchbox", "Search expression");
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text("saved");
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '2 found'");
-    let place = |browser: &mut BrowserPage, wanted: &str| {
-        browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"));
+    let place = |browser: &mut BrowserPage, expected: &str| {
+        browser.wait(&format!("document.querySelector('#find-place').innerText === '{expected}'"));
     };
     // The pointer rests while it steps through the hits: the inspector does not move the buttons.
     press(&mut browser, "button", "Close the inspector");
@@ -221,8 +224,8 @@ fn statistics_cover_the_measured_interval() {
     // Variables: the largest value leads to its position.
     press(&mut browser, "radio", "Variables");
     browser.wait("document.querySelector('#times[data-form=variables]')?.innerText.includes('Queue')");
-    let told = read(&mut browser, "tabpanel", "Statistics");
-    assert!(told.contains("40"), "{told}");
+    let statistics = read(&mut browser, "tabpanel", "Statistics");
+    assert!(statistics.contains("40"), "{statistics}");
     let largest = browser
         .find_all("button", None)
         .into_iter()

@@ -19,8 +19,8 @@ fn the_inspector_leads_to_neighbours_and_linked_entities() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("o");
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
-    let told = read(&mut browser, "region", "Inspector");
-    assert!(told.starts_with("working") && told.contains("Node 1 › thread 1.1"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    assert!(inspector.starts_with("working") && inspector.contains("Node 1 › thread 1.1"), "{inspector}");
     // The address contains the choice.
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     assert!(address.contains("chosen=s"), "{address}");

@@ -103,17 +103,17 @@ fn the_legend_filters_and_colours_persist_for_the_next_run() {
     browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
     of_legend(&mut browser, "working", "working bright, all others grey");
     browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
-    let looks = viewer.folder.path().join("cache/tumit/looks");
-    let kept = || {
-        std::fs::read_dir(&looks)
+    let styles = viewer.folder.path().join("cache/tumit/looks");
+    let saved = || {
+        std::fs::read_dir(&styles)
             .into_iter()
             .flatten()
             .flatten()
             .find_map(|entry| std::fs::read_to_string(entry.path()).ok())
     };
     let started = std::time::Instant::now();
-    while !kept().is_some_and(|text| text.contains("bright working of Activity")) {
-        assert!(started.elapsed().as_secs() < 60, "the look is not kept: {:?}", kept());
+    while !saved().is_some_and(|text| text.contains("bright working of Activity")) {
+        assert!(started.elapsed().as_secs() < 60, "the style is not saved: {:?}", saved());
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
@@ -182,7 +182,7 @@ fn a_variable_is_drawn_as_a_curve_or_a_gradient() {
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let choose = |browser: &mut BrowserPage, what: &str| of_legend(browser, "Queued", what);
+    let choose = |browser: &mut BrowserPage, item: &str| of_legend(browser, "Queued", item);
     let shades = |browser: &mut BrowserPage, share: f64| -> Vec<serde_json::Value> {
         let chart = browser.find_all("application", None).remove(0);
         let (x, y) = spot(browser, &chart, share, "Node 0");
@@ -238,14 +238,14 @@ fn the_page_has_the_filters_of_the_command_line_as_text() {
 }
 
 /// Waits half a minute at most.
-fn until(what: &str, holds: impl Fn() -> bool) {
+fn until(name: &str, holds: impl Fn() -> bool) {
     for _ in 0..3000 {
         if holds() {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("half a minute, and still not: {what}");
+    panic!("half a minute, and still not: {name}");
 }
 
 /// Another browser has no memory of the trace, but its filters are stored next to it.
@@ -256,8 +256,8 @@ fn filters_of_the_previous_session_are_offered() {
     filter(&mut browser, "only container Node 1");
     wait_for_rows(&mut browser, &ALL[3..]);
     let file = viewer.folder.path().join("two-nodes.paje.tumit-view");
-    let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
-    until("the filter lies beside the trace", kept);
+    let is_saved = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
+    until("the filter lies beside the trace", is_saved);
 
     let again = ViewProcess::other_user_as(&viewer);
     let (mut other, _) = open(&again);

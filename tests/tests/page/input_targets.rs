@@ -15,10 +15,10 @@ pub(super) fn tall() -> String {
 fn ruler_and_minimap_are_as_wide_as_the_diagram_with_a_scroll_bar() {
     let viewer = ViewProcess::of(&tall());
     let mut browser = BrowserPage::start(1280, 720);
-    let told = browser.show_scroll_bars();
+    let is_supported = browser.show_scroll_bars();
     browser.open(&viewer.url);
     browser.wait(SETTLED);
-    if told {
+    if is_supported {
         let bar = browser.evaluate("(box => box.offsetWidth - box.clientWidth)(document.querySelector('#scroller'))");
         assert!(bar.as_f64() > Some(4.0), "the scroll bar is {bar} wide");
     }

@@ -82,8 +82,8 @@ fn the_legend_counts_highlights_and_hides_values() {
     browser.wait(SETTLED);
     browser.point(arrow);
     browser.wait("document.querySelector('#readout').innerText.length > 0");
-    let said = read(&mut browser, "status", "Under the pointer");
-    assert!(!said.contains("→"), "{said}");
+    let readout = read(&mut browser, "status", "Under the pointer");
+    assert!(!readout.contains("→"), "{readout}");
     let line = entry(&mut browser, "Message");
     browser.click(line);
     browser.wait("!location.hash.includes('hidden=')");

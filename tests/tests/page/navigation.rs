@@ -18,9 +18,9 @@ fn a_state_under_the_pointer_has_a_tooltip() {
     browser.point(at);
     let tooltip = browser.find("tooltip", None);
     browser.wait("document.querySelector('#tooltip dl')");
-    let said = browser.text(&tooltip);
+    let text = browser.text(&tooltip);
     for word in ["working", "500.0 ms", "Node 0", "thread 0.1", "From", "To"] {
-        assert!(said.contains(word), "`{word}` in: {said}");
+        assert!(text.contains(word), "`{word}` in: {text}");
     }
     let readout = browser.find("status", Some("Under the pointer"));
     let line = browser.text(&readout);
@@ -29,8 +29,8 @@ fn a_state_under_the_pointer_has_a_tooltip() {
     browser.click(at);
     let inspector = browser.find("region", Some("Inspector"));
     browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
-    let told = browser.text(&inspector);
-    assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| told.contains(word)), "{told}");
+    let details = browser.text(&inspector);
+    assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| details.contains(word)), "{details}");
     browser.screenshot(&picture("page-inspector.png"));
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden");
@@ -93,13 +93,13 @@ fn the_tooltip_of_a_link_names_its_endpoints() {
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
     let tooltip = browser.find("tooltip", None);
     browser.wait("document.querySelector('#tooltip dl')");
-    let said = browser.text(&tooltip);
+    let text = browser.text(&tooltip);
     let places =
-        ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| said.find(word));
-    assert!(places.iter().all(Option::is_some), "{said}");
+        ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| text.find(word));
+    assert!(places.iter().all(Option::is_some), "{text}");
     let order: Vec<_> = places[2..].to_vec();
-    assert!(order.is_sorted(), "from comes before to: {said}");
-    assert!(!said.contains("k1"), "a key of the file is for the inspector: {said}");
+    assert!(order.is_sorted(), "from comes before to: {text}");
+    assert!(!text.contains("k1"), "a key of the file is for the inspector: {text}");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -221,8 +221,8 @@ fn names_are_text_and_the_end_of_the_server_is_reported() {
     let mut process =
         tumit().args(["view", "--no-open"]).arg(&hostile).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     // The pipe stays open to the end, because a viewer that cannot write ends.
-    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let url = said.find(|line| line.contains("http://"));
+    let mut printed = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let url = printed.find(|line| line.contains("http://"));
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(url.unwrap().trim());
     browser.wait(SETTLED);

@@ -11,9 +11,9 @@ fn intervals(browser: &mut BrowserPage) -> Vec<String> {
 }
 
 /// Waits until both panes and the address have this interval.
-fn rest(browser: &mut BrowserPage, wanted: &str) {
+fn rest(browser: &mut BrowserPage, expected: &str) {
     let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
-    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {wanted:?})"));
+    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));
     // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
     let told = browser.evaluate(
@@ -42,27 +42,29 @@ fn back_and_forward_restore_all_panes() {
         .collect();
     let whole = intervals(&mut browser)[0].clone();
     rest(&mut browser, &whole);
-    let mut seen = vec![whole.clone()];
+    let mut visited = vec![whole.clone()];
     for y in places {
         browser.wheel((700.0, y), -300.0);
-        browser
-            .wait(&format!("frames[0].document.querySelector('#interval-field').value !== {:?}", seen.last().unwrap()));
+        browser.wait(&format!(
+            "frames[0].document.querySelector('#interval-field').value !== {:?}",
+            visited.last().unwrap()
+        ));
         let now = intervals(&mut browser)[0].clone();
         rest(&mut browser, &now);
-        seen.push(now);
+        visited.push(now);
     }
-    for wanted in [&seen[1], &seen[0]] {
+    for expected in [&visited[1], &visited[0]] {
         browser.evaluate("history.back()");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
-    for wanted in [&seen[1], &seen[2]] {
+    for expected in [&visited[1], &visited[2]] {
         browser.evaluate("history.forward()");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
     // The key of the page does the same.
-    for wanted in [&seen[1], &seen[0]] {
+    for expected in [&visited[1], &visited[0]] {
         browser.key("[");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -144,9 +146,9 @@ fn panes_that_are_coupled_again_have_the_same_interval() {
     press(&mut browser, "checkbox", "one time axis");
     browser.wheel((700.0, low), -300.0);
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
-    let apart = intervals(&mut browser);
-    assert_ne!(apart[0], apart[1]);
+    let separate = intervals(&mut browser);
+    assert_ne!(separate[0], separate[1]);
     press(&mut browser, "checkbox", "one time axis");
-    rest(&mut browser, &apart[1]);
+    rest(&mut browser, &separate[1]);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

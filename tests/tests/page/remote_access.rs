@@ -132,6 +132,9 @@ fn the_tunnel_command_is_printed_in_an_ssh_session() {
     let port: u16 = url[17..].split('/').next().unwrap().parse().unwrap();
     assert_eq!(viewer.with("ssh"), format!("ssh -L {port}:127.0.0.1:{port} me@login1.example"));
     drop(viewer);
-    let local = ViewerOutput::start(tumit().args(["view", "trace.paje", "--no-open"]).env_remove("SSH_CONNECTION"), folder.path());
+    let local = ViewerOutput::start(
+        tumit().args(["view", "trace.paje", "--no-open"]).env_remove("SSH_CONNECTION"),
+        folder.path(),
+    );
     assert!(!local.lines.iter().any(|line| line.contains("ssh")), "{:?}", local.lines);
 }

@@ -180,14 +180,14 @@ fn the_address_restores_the_whole_view() {
     browser.click(at);
     browser.wait("location.hash.includes('chosen=')");
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
-    let shown = interval(&mut browser);
+    let range = interval(&mut browser);
     drop(browser);
 
     // Another browser has no memory.
     let mut other = BrowserPage::start(1280, 720);
     other.open(&address);
     wait_for_rows(&mut other, &arranged);
-    assert_eq!(interval(&mut other), shown);
+    assert_eq!(interval(&mut other), range);
     other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     assert_eq!(other.evaluate("document.querySelector('#gone').innerText"), "1 hidden");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());

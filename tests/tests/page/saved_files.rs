@@ -134,9 +134,9 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     assert_ne!(browser.evaluate(ruler), whole);
     browser.key("ArrowRight");
     browser.wait(&format!("{left}('blocked') < {}", edge - 20.0));
-    let later = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    let after = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
     browser.drag((600.0, 160.0), (700.0, 160.0));
-    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", later + 100.0));
+    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", after + 100.0));
     // The widths of letters and the lengths of arrow heads do not change.
     let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
     let before = browser.evaluate(wide);

@@ -190,8 +190,8 @@ fn marks_keep_their_shape_in_a_zoomed_html_file() {
             let (was, is) = (place(&before, at, 0), place(&after, at, 0));
             assert!((was - is).abs() < 0.1, "{shape}: {was} wide before, {is} after");
         }
-        let apart = |list: &Value| place(list, 2, 1) - place(list, 0, 1);
-        assert!(apart(&after) > 1.2 * apart(&before), "{shape}: dates move apart");
+        let distance = |list: &Value| place(list, 2, 1) - place(list, 0, 1);
+        assert!(distance(&after) > 1.2 * distance(&before), "{shape}: dates move apart");
     }
 }
 

@@ -119,7 +119,8 @@ pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     let origin = reference.map(|(_, error)| *error).min().unwrap();
     // The errors of the reference are negligible. They are used only if there is no other clock.
     let is_single_clock = report.clocks.domains.len() == 1;
-    let errors_of_others = dates.iter().zip(&errors).filter(|((container, ..), _)| is_single_clock || !is_reference(*container));
+    let errors_of_others =
+        dates.iter().zip(&errors).filter(|((container, ..), _)| is_single_clock || !is_reference(*container));
     let mut sizes: Vec<i64> = errors_of_others.map(|(_, error)| (error - origin).abs()).collect();
     sizes.sort_unstable();
     dates.sort_by_key(|(container, _, truth)| (*container, *truth));

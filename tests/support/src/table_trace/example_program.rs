@@ -97,7 +97,9 @@ impl ExampleProgram {
         let id = tables.container(node_ty, ContainerId::ROOT, &format!("Node {node}"));
         let roles = ["main", "send", "force", "local"];
         let threads = (0..threads)
-            .map(|thread| tables.container(thread_ty, id, &format!("{} {thread}", roles[thread as usize % roles.len()])))
+            .map(|thread| {
+                tables.container(thread_ty, id, &format!("{} {thread}", roles[thread as usize % roles.len()]))
+            })
             .collect();
         self.locks.push(tables.container(lock_ty, id, "cells lock"));
         self.nodes.push(id);
