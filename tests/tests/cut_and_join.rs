@@ -87,7 +87,7 @@ fn joined_runs_have_the_records_of_their_parts() {
 }
 
 #[test]
-fn mistakes_are_reported() {
+fn mistakes_in_the_filters_of_cut_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.tmt");
     record(&whole);

@@ -113,7 +113,7 @@ fn the_documented_json_fields_are_complete() {
 }
 
 #[test]
-fn files_that_are_no_specs_are_named_with_their_command() {
+fn files_that_are_no_specs_are_reported_with_their_command() {
     let dir = tempfile::tempdir().expect("a folder");
     for folder in ["run.tmt", "archive", "empty"] {
         fs::create_dir(dir.path().join(folder)).expect("it is new");

@@ -102,7 +102,7 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
 }
 
 #[test]
-fn damaged_files_do_no_harm() {
+fn readers_survive_damaged_files() {
     let folder = folder();
     let run = types_run(folder.path(), "drive.c");
     let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();

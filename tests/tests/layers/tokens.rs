@@ -152,7 +152,7 @@ fn quote_length(text: &str) -> usize {
 }
 
 #[test]
-fn imports_survive_and_comments_and_literals_do_not() {
+fn imports_are_kept_and_comments_and_literals_are_removed() {
     let source = r##"
         // use crate::comment;
         /* use crate::a; /* nested */ use crate::b; */

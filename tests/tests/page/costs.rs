@@ -78,7 +78,7 @@ fn large() -> ViewProcess {
 /// Images of a large trace, dense and sparse, for visual inspection.
 #[test]
 #[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
-fn large_traces_look() {
+fn images_of_large_traces() {
     let viewer = large();
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {

@@ -37,7 +37,7 @@ fn a_filter_is_completed_while_typed_and_its_mistakes_are_shown() {
 }
 
 #[test]
-fn a_filter_chain_is_edited_undone_and_part_of_the_address() {
+fn a_filter_chain_is_edited_undone_and_kept_in_the_address() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "hide container thread 0.0");

@@ -66,7 +66,7 @@ fn waits() -> Vec<(String, f64, f64)> {
 
 #[test]
 #[ignore = "makes docs/page*.png of what `make demo` has recorded"]
-fn shots() {
+fn screenshots_of_the_documentation() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
     browser.wait(SETTLED);
@@ -208,7 +208,7 @@ fn growing() {
 
 #[test]
 #[ignore = "makes target/tmp/state-*.png, to be looked at, of what `make demo` has recorded"]
-fn states() {
+fn screenshots_of_all_states() {
     faults();
     growing();
     let viewer = demo(&["random"]);
