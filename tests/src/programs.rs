@@ -144,6 +144,6 @@ pub fn record_count(run: &Path) -> u64 {
 }
 
 fn info(run: &Path) -> serde_json::Value {
-    let said = output(tumit().args(["info", "--json"]).arg(run));
-    serde_json::from_slice(&said.stdout).expect("the output of info is JSON")
+    let output = output(tumit().args(["info", "--json"]).arg(run));
+    serde_json::from_slice(&output.stdout).expect("the output of info is JSON")
 }

@@ -101,11 +101,13 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     check_sequences(&headers);
     let (mut processes, mut owners) = (BTreeMap::new(), BTreeMap::new());
     for (number, (header, payload)) in headers.iter().zip(&payloads).enumerate() {
-        let later = |other: &&BlockHeader| other.kind == header.kind && other.stream == header.stream;
-        let is_last = !headers[number + 1..].iter().any(|other| later(&other));
+        let in_stream = |other: &&BlockHeader| other.kind == header.kind && other.stream == header.stream;
+        let is_last = !headers[number + 1..].iter().any(|other| in_stream(&other));
         let of = process_of_block(header.stream).unwrap_or_else(|| {
-            let said = tags_of_stream(header, payload).get(&tag::STREAM_PROCESS).and_then(|bytes| integer(bytes));
-            *owners.entry(header.stream).or_insert(said.map_or(0, |number| u32::try_from(number).expect("a process")))
+            let process = tags_of_stream(header, payload).get(&tag::STREAM_PROCESS).and_then(|bytes| integer(bytes));
+            *owners
+                .entry(header.stream)
+                .or_insert(process.map_or(0, |number| u32::try_from(number).expect("a process")))
         });
         let process = processes.entry(of).or_insert_with(|| ProcessFile {
             path: path.to_owned(),
@@ -190,7 +192,7 @@ impl ProcessFile {
 
     fn add_records(&mut self, header: &BlockHeader, payload: &[u8], is_last: bool) {
         assert!(self.streams.contains_key(&header.stream), "stream {} is described before it is used", header.stream);
-        let (mut found, mut lost) = (Vec::new(), Vec::new());
+        let (mut found, mut dropped) = (Vec::new(), Vec::new());
         let (mut marked, mut truncated) = (false, 0);
         let mut last = header.first_ticks;
         let all: Vec<_> =
@@ -204,7 +206,7 @@ impl ProcessFile {
                 let account = DroppedRecords::decode(record.body).expect("the report is complete");
                 marked = account.is_truncation();
                 if !marked {
-                    lost.push(account);
+                    dropped.push(account);
                 }
                 continue;
             }
@@ -222,7 +224,7 @@ impl ProcessFile {
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
         assert!(date_fits, "last timestamp of {header:?}: {last}");
         assert!(!marked, "a mark precedes a record: {header:?}");
-        self.lost.extend(lost);
+        self.lost.extend(dropped);
         self.truncated += truncated;
         self.records.entry(header.stream).or_default().extend(found);
     }

@@ -13,12 +13,12 @@ use tracer_format::{BlockKind, PREAMBLE_BYTES};
 /// `words`.
 fn fails(folder: &Path, args: &[&str], status: i32, words: &[&str]) -> Output {
     let out = output(tumit().args(args).current_dir(folder));
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(status), "tumit {args:?} said: {said}");
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(status), "tumit {args:?} said: {stderr}");
     for word in words {
-        assert!(said.contains(word), "tumit {args:?} did not say `{word}`:\n{said}");
+        assert!(stderr.contains(word), "tumit {args:?} did not say `{word}`:\n{stderr}");
     }
-    assert!(!said.contains("panicked"), "{said}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
     out
 }
 
@@ -31,7 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_missing_file_is_one_message() {
+fn a_missing_file_gives_one_message_and_no_output() {
     let dir = tempfile::tempdir().unwrap();
     for args in [
         &["check", "none.tumit"][..],
@@ -48,7 +48,7 @@ fn a_missing_file_is_one_message() {
 }
 
 #[test]
-fn a_wrong_spec_is_shown_with_place_and_hint() {
+fn mistakes_in_a_spec_are_reported_with_their_lines() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(
         dir.path().join("a.tumit"),
@@ -108,14 +108,14 @@ fn every_command_reports_removed_blocks() {
         let (cut, header) = block.unwrap_or_else(|| panic!("no block of kind {kind:?}"));
         fs::write(&file, [&bytes[..cut.start], &bytes[cut.end..]].concat()).unwrap();
         let info = output(tumit().args(["info", "run.tmt"]).current_dir(dir.path()));
-        let told = String::from_utf8_lossy(&info.stdout).into_owned();
-        assert_eq!(info.status.code(), Some(1), "{kind:?}: {told}");
+        let stdout = String::from_utf8_lossy(&info.stdout).into_owned();
+        assert_eq!(info.status.code(), Some(1), "{kind:?}: {stdout}");
         for word in words {
-            assert!(told.contains(word), "{kind:?}: {told}");
+            assert!(stdout.contains(word), "{kind:?}: {stdout}");
         }
-        assert!(!told.contains("Nothing was lost"), "{told}");
+        assert!(!stdout.contains("Nothing was lost"), "{stdout}");
         if kind == BlockKind::Records {
-            assert!(told.contains(&format!("{} of the ", header.records)), "{told}");
+            assert!(stdout.contains(&format!("{} of the ", header.records)), "{stdout}");
         }
         fails(dir.path(), &["dump", "run.tmt"], 1, words);
         fails(dir.path(), &["convert", "run.tmt", "-o", "run.paje"], 1, &words[..1]);
@@ -134,7 +134,7 @@ const DEFINITIONS: &str = "%EventDef PajeDefineContainerType 0\n% Alias string\n
     %EventDef PajeSetState 11\n% Time date\n% Container string\n% Type string\n% Value string\n%EndEventDef\n";
 
 #[test]
-fn a_paje_file_with_a_bad_line_is_still_shown() {
+fn the_good_lines_of_a_paje_file_with_a_bad_line_are_drawn() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!(
         "{DEFINITIONS}\
@@ -148,7 +148,7 @@ fn a_paje_file_with_a_bad_line_is_still_shown() {
 }
 
 #[test]
-fn timestamps_that_are_no_seconds_are_reported() {
+fn timestamps_that_are_not_in_seconds_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let lines = "0 t1 0 Node\n2 t2 t1 Activity\n6 0.0 c1 0 t1 n\n11 5 c1 t2 a\n11 20000.5 c1 t2 b\n11 30000 c1 t2 a\n";
     fs::write(dir.path().join("ms.paje"), format!("{DEFINITIONS}{lines}")).unwrap();
@@ -158,15 +158,15 @@ fn timestamps_that_are_no_seconds_are_reported() {
         &["convert", "ms.paje", "-o", "/dev/null", "--format", "csv"],
     ] {
         let seconds = output(tumit().args(command).current_dir(dir.path()));
-        let told = String::from_utf8_lossy(&seconds.stderr);
+        let stderr = String::from_utf8_lossy(&seconds.stderr);
         assert!(
-            seconds.status.success() && told.contains("line 28: ") && told.contains("--unit ms"),
-            "{command:?} {told}"
+            seconds.status.success() && stderr.contains("line 28: ") && stderr.contains("--unit ms"),
+            "{command:?} {stderr}"
         );
         for unit in ["ms", "s"] {
-            let answered = output(tumit().args(command).args(["--unit", unit]).current_dir(dir.path()));
-            let told = String::from_utf8_lossy(&answered.stderr);
-            assert!(answered.status.success() && !told.contains("unit"), "{command:?} --unit {unit}: {told}");
+            let with_unit = output(tumit().args(command).args(["--unit", unit]).current_dir(dir.path()));
+            let stderr = String::from_utf8_lossy(&with_unit.stderr);
+            assert!(with_unit.status.success() && !stderr.contains("unit"), "{command:?} --unit {unit}: {stderr}");
         }
     }
     // Hours in whole seconds are plausible.
@@ -174,14 +174,14 @@ fn timestamps_that_are_no_seconds_are_reported() {
     let hours = output(tumit().args(["stats", "h.paje"]).current_dir(dir.path()));
     assert!(hours.status.success() && hours.stderr.is_empty(), "{}", String::from_utf8_lossy(&hours.stderr));
     // Timestamps with more decimals than nanoseconds in milliseconds have are seconds.
-    let fine = lines.replace("n\n11 5 ", "n\n11 5.1234567 ");
-    fs::write(dir.path().join("s.paje"), format!("{DEFINITIONS}{fine}")).unwrap();
-    let fine = output(tumit().args(["stats", "s.paje"]).current_dir(dir.path()));
-    assert!(fine.status.success() && fine.stderr.is_empty(), "{}", String::from_utf8_lossy(&fine.stderr));
+    let precise = lines.replace("n\n11 5 ", "n\n11 5.1234567 ");
+    fs::write(dir.path().join("s.paje"), format!("{DEFINITIONS}{precise}")).unwrap();
+    let precise = output(tumit().args(["stats", "s.paje"]).current_dir(dir.path()));
+    assert!(precise.status.success() && precise.stderr.is_empty(), "{}", String::from_utf8_lossy(&precise.stderr));
 }
 
 #[test]
-fn files_that_are_no_traces_are_named() {
+fn messages_about_files_that_are_no_traces_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
     fails(dir.path(), &["view", "picture.paje", "-o", "x.svg"], 2, &["picture.paje"]);
@@ -193,8 +193,8 @@ fn files_that_are_no_traces_are_named() {
 #[test]
 fn a_port_in_use_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
     fs::write(dir.path().join("a.paje"), "%EventDef PajeDefineContainerType 0\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n0 t1 0 \"Node\"\n").unwrap();
     fails(dir.path(), &["view", "a.paje", "--no-open", "--port", &port], 2, &[&port]);
 }

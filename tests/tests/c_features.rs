@@ -84,7 +84,7 @@ int main() {
 "#;
 
 #[test]
-fn guards_end_what_they_began() {
+fn guards_end_their_spans() {
     let mut expected = vec![
         "iteration.begin n=Unsigned(1)",
         "outer.begin",
@@ -133,7 +133,7 @@ fn guards_end_what_they_began() {
 }
 
 #[test]
-fn tasks_have_numbers_of_their_own() {
+fn each_task_has_a_number() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -182,16 +182,17 @@ fn traced(calls: bool) -> String {
 
 /// The sections of an object that remain in a program, as `objdump` shows them.
 fn contents(object: &Path) -> String {
-    let shown = succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
-    shown.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
+    let sections =
+        succeed(Command::new("objdump").args(["-d", "-s", "-j", ".text", "-j", ".text.startup"]).arg(object));
+    sections.lines().filter(|line| !line.contains("file format")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn disabled_tracing_leaves_no_code() {
+fn disabled_tracing_generates_no_code() {
     let folder = folder();
     header(folder.path(), SPANS);
     for compiler in [C99, CXX11, CCompiler { command: "clang", flags: &["-std=gnu11"] }] {
-        let mut shown = Vec::new();
+        let mut objects = Vec::new();
         for calls in [true, false] {
             let (source, object) = (folder.path().join("off.c"), folder.path().join("off.o"));
             std::fs::write(&source, traced(calls)).expect("a writable folder");
@@ -200,10 +201,10 @@ fn disabled_tracing_leaves_no_code() {
                 .unwrap_or_else(|error| panic!("{error}"));
             let names = succeed(Command::new("nm").arg(&object));
             assert!(!names.contains("tumit") && !names.contains("t_"), "{compiler:?}: {names}");
-            shown.push(contents(&object));
+            objects.push(contents(&object));
         }
-        assert_eq!(shown[0], shown[1], "{compiler:?}: the same code as without the calls");
-        assert!(shown[0].contains("main"));
+        assert_eq!(objects[0], objects[1], "{compiler:?}: the same code as without the calls");
+        assert!(objects[0].contains("main"));
     }
     // A disabled level leaves no trace of its calls, although the recorder stays.
     let main_of = |calls: bool| {
@@ -369,7 +370,7 @@ fn loaded(program: &Path) -> usize {
 /// slow ones:
 /// `TUMIT_MEASURES=1 cargo test -p tests --test c_features header -- --nocapture`.
 #[test]
-fn the_header_costs_little() {
+fn the_header_adds_little_code_to_a_program() {
     let source = "#include \"big_trace.h\"\nint main(int argc, char **argv) {\n    (void)argv;\n\
                   big_step0(1, 2, 3, (uint32_t)argc); big_step1(1, 2, 3, 4); big_step2(1, 2, 3, 4);\n\
                   big_step3(1, 2, 3, 4.0); big_step4(1, 2, 3, \"x\");\n    return 0;\n}\n";
@@ -412,16 +413,16 @@ fn the_header_costs_little() {
 }
 
 #[test]
-fn the_documentation_shows_what_is_generated() {
+fn code_in_the_documentation_is_in_the_generated_header() {
     let root = tests::programs::workspace();
     let page = std::fs::read_to_string(root.join("docs/generated-code.md")).expect("the page");
     let spec = std::fs::read_to_string(root.join("examples/taktuk/taktuk.tumit")).expect("the spec");
     let folder = folder();
     header(folder.path(), &spec);
-    let made = std::fs::read_to_string(folder.path().join("taktuk_trace.h")).expect("a header");
-    let shown: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(shown.iter().any(|code| code.contains("taktuk_post")));
-    for code in shown {
-        assert!(made.contains(code), "the header does not have:\n{code}");
+    let generated = std::fs::read_to_string(folder.path().join("taktuk_trace.h")).expect("a header");
+    let documented: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(documented.iter().any(|code| code.contains("taktuk_post")));
+    for code in documented {
+        assert!(generated.contains(code), "the header does not have:\n{code}");
     }
 }

@@ -22,9 +22,9 @@ const WORDS: &str = "
 
 /// The words that the language distinguishes: it compares names in snake case.
 fn words() -> Vec<&'static str> {
-    let mut seen = std::collections::HashSet::new();
+    let mut distinct = std::collections::HashSet::new();
     let all = WORDS.split_whitespace();
-    all.filter(|word| seen.insert(word.to_lowercase().trim_matches('_').replace('_', ""))).collect()
+    all.filter(|word| distinct.insert(word.to_lowercase().trim_matches('_').replace('_', ""))).collect()
 }
 
 /// A spec in which every word is a parameter, an event, a level, a value of an enum and a field of
@@ -112,7 +112,7 @@ int main(void) {
 ";
 
 #[test]
-fn names_collide_with_nothing() {
+fn names_of_generated_code_do_not_collide() {
     let folder = folder();
     let long = "L".repeat(63);
     let all = words();
@@ -184,8 +184,8 @@ fn colliding_specs_are_reported() {
     let folder = folder();
     let write = |name: &str, text: &str| {
         header(folder.path(), text);
-        let made = text.split([' ', ';']).nth(1).expect("a name");
-        std::fs::rename(folder.path().join(format!("{made}_trace.h")), folder.path().join(name)).expect("it is there");
+        let trace = text.split([' ', ';']).nth(1).expect("a name");
+        std::fs::rename(folder.path().join(format!("{trace}_trace.h")), folder.path().join(name)).expect("it is there");
     };
     write("a.h", "trace a; level L { event b_c {} }");
     write("a_again.h", "trace a; level L { event b_c {} }");

@@ -22,12 +22,12 @@ const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 const SMALL: &str = "1M";
 
 /// A program in a folder of its own.
-struct Place {
+struct OverwritingProgram {
     folder: tempfile::TempDir,
     program: PathBuf,
 }
 
-impl Place {
+impl OverwritingProgram {
     fn new(compiler: CCompiler, extra: &[&str]) -> Self {
         let folder = folder();
         let program = build(folder.path(), compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
@@ -97,11 +97,11 @@ fn stretches(ticks: &[u64]) -> Vec<(u64, u64)> {
 /// and reported losses add up to all calls.
 /// `None` is for records requested continuously: while many of them wait for the writer thread, the
 /// newest find no room.
-fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessFile {
-    let file = place.collect();
-    let (written, lost) = file.totals();
-    let (mut recorded, mut made, mut uncertain) = (0, 0, 0);
-    for (thread, called) in place.witnessed().into_iter().enumerate() {
+fn check(program: &OverwritingProgram, most_stretches: Option<usize>, killed: bool) -> ProcessFile {
+    let file = program.collect();
+    let (written, dropped) = file.totals();
+    let (mut recorded, mut emitted, mut uncertain) = (0, 0, 0);
+    for (thread, called) in program.witnessed().into_iter().enumerate() {
         let ticks = ticks(&file, thread as u64);
         let stretches = stretches(&ticks);
         assert!(most_stretches.is_none_or(|most| stretches.len() <= most), "thread {thread}: {stretches:?}");
@@ -109,98 +109,101 @@ fn check(place: &Place, most_stretches: Option<usize>, killed: bool) -> ProcessF
         recorded += ticks.len() as u64;
         let Some((_, end)) = stretches.last().filter(|_| most_stretches.is_some()) else {
             // All slots of this thread may have been older than those of the others.
-            (made, uncertain) = (made + called, uncertain + u64::from(killed && called > 0));
+            (emitted, uncertain) = (emitted + called, uncertain + u64::from(killed && called > 0));
             continue;
         };
         assert!((called..=called + u64::from(killed)).contains(end), "thread {thread}: up to {end} of {called}");
-        made += end;
+        emitted += end;
     }
     let steps = file.records.values().flatten().filter(|record| record.text.starts_with("step")).count() as u64;
-    assert_eq!(written, recorded + steps, "the end says what is there");
-    assert!(lost > 0, "much more than there is room for");
-    assert!((made..=made + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {made}");
+    assert_eq!(written, recorded + steps, "the end has the number of records");
+    assert!(dropped > 0, "much more than there is room for");
+    assert!((emitted..=emitted + uncertain).contains(&(recorded + dropped)), "{recorded} + {dropped} of {emitted}");
     let ring = file.streams.values().filter(|tags| tags.get(&tag::OVERWRITTEN).and_then(|tag| integer(tag)) == Some(1));
-    assert!(ring.count() >= 1, "the stream says so");
+    assert!(ring.count() >= 1, "streams are marked as overwritten");
     file
 }
 
-/// Each loss has its place and its cause.
-fn told(file: &ProcessFile) {
+/// Checks that each report of dropped records has a time range and the cause.
+fn check_reports(file: &ProcessFile) {
     assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), file.totals().1);
     assert!(file.lost.iter().all(|lost| lost.cause == cause::OVERWRITTEN && lost.first_ticks <= lost.last_ticks));
 }
 
-fn ends_in_order(place: &Place) {
+fn ends_in_order(program: &OverwritingProgram) {
     for buffers in ["mapped", "private"] {
-        assert!(output(&mut place.command(&["return"], &[("TUMIT_BUFFERS", buffers)])).status.success());
-        told(&check(place, Some(1), false));
+        assert!(output(&mut program.command(&["return"], &[("TUMIT_BUFFERS", buffers)])).status.success());
+        check_reports(&check(program, Some(1), false));
     }
 }
 
-fn written_on_request(place: &Place) {
+fn written_on_request(program: &OverwritingProgram) {
     // Records requested twice, and those kept at the end.
     for buffers in ["mapped", "private"] {
-        assert!(output(&mut place.command(&["dump"], &[("TUMIT_BUFFERS", buffers)])).status.success());
-        told(&check(place, Some(2), false));
+        assert!(output(&mut program.command(&["dump"], &[("TUMIT_BUFFERS", buffers)])).status.success());
+        check_reports(&check(program, Some(2), false));
     }
-    let killed = output(&mut place.command(&["dump-kill"], &[]));
+    let killed = output(&mut program.command(&["dump-kill"], &[]));
     assert_eq!(killed.status.signal(), Some(9));
-    check(place, Some(2), true);
+    check(program, Some(2), true);
     // If a process leaves no live file, its file contains only the requested records.
-    output(&mut place.command(&["dump-leave"], &[("TUMIT_BUFFERS", "private")]));
-    let file = read(&place.run()).remove(0);
+    output(&mut program.command(&["dump-leave"], &[("TUMIT_BUFFERS", "private")]));
+    let file = read(&program.run()).remove(0);
     let stretches = stretches(&ticks(&file, 0));
-    let told: u64 = file.lost.iter().map(|lost| lost.count).sum();
-    let there: u64 = stretches.iter().map(|(from, to)| to - from).sum();
+    let reported: u64 = file.lost.iter().map(|lost| lost.count).sum();
+    let recorded: u64 = stretches.iter().map(|(from, to)| to - from).sum();
     assert_eq!(stretches.iter().map(|(_, to)| *to).collect::<Vec<_>>(), [60_100, 120_000]);
-    assert_eq!(there + told, 120_000);
+    assert_eq!(recorded + reported, 120_000);
 }
 
-fn killed_by_itself(place: &Place) {
+fn killed_by_itself(program: &OverwritingProgram) {
     for (way, signal) in [("segv", 11), ("abort", 6), ("kill", 9)] {
-        assert_eq!(output(&mut place.command(&[way], &[])).status.signal(), Some(signal));
-        check(place, Some(1), true);
+        assert_eq!(output(&mut program.command(&[way], &[])).status.signal(), Some(signal));
+        check(program, Some(1), true);
     }
 }
 
-fn killed_at_any_moment(place: &Place) {
+fn killed_at_any_moment(program: &OverwritingProgram) {
     for round in 0..10_u64 {
         let (way, memory) =
             (["forever", "dump forever"][round as usize % 2], [SMALL, "256K", "128K"][round as usize % 3]);
-        let mut child = place.command(&[way], &[("TUMIT_MEMORY", memory)]).spawn().expect("it starts");
+        let mut child = program.command(&[way], &[("TUMIT_MEMORY", memory)]).spawn().expect("it starts");
         // Each thread makes more records than there is room for.
-        while place.witnessed()[1] < 30_000 || place.witnessed()[2] < 30_000 {
+        while program.witnessed()[1] < 30_000 || program.witnessed()[2] < 30_000 {
             assert!(child.try_wait().expect("it started").is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_micros(round * 3_137));
         child.kill().expect("it can be killed");
         assert_eq!(child.wait().expect("it ended").signal(), Some(9));
-        check(place, (way == "forever").then_some(1), true);
+        check(program, (way == "forever").then_some(1), true);
     }
 }
 
 /// If neither the file nor a live file has room, the newest records are lost. The rest of the check
 /// holds.
-fn on_a_full_disk(place: &Place) {
+fn on_a_full_disk(program: &OverwritingProgram) {
     // Sizes too small for a live file; then sizes for it and a part of the file.
     let disks = ["size=100k", "size=300k", "size=1300k", "size=1500k"].map(|size| ["disk", size]);
     let limits = ["60000", "250000", "1300000", "1600000"].map(|size| ["limit", size]);
     for way in disks.into_iter().chain(limits) {
-        let output = output(&mut place.command(&way, &[]));
+        let output = output(&mut program.command(&way, &[]));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let file = place.collect();
-        let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
-        assert_eq!(written, ticks(&file, 0).len() as u64, "the end says what is there");
+        let file = program.collect();
+        let ((written, dropped), emitted) = (file.totals(), program.witnessed()[0]);
+        assert_eq!(written, ticks(&file, 0).len() as u64, "the end has the number of records");
         let mapped = file.process_integer(tag::BUFFERS) == Some(1);
         // Space was reserved for the end of the file, which reports the losses; otherwise the live
         // file reports them.
-        let ended = file.end.as_ref().and_then(|tags| tags.get(&tag::REPAIRED)).is_none();
-        assert!(ended || mapped, "{way:?}");
-        assert_eq!(written + lost, made, "{way:?}");
+        let has_end = file.end.as_ref().and_then(|tags| tags.get(&tag::REPAIRED)).is_none();
+        assert!(has_end || mapped, "{way:?}");
+        assert_eq!(written + dropped, emitted, "{way:?}");
         assert_eq!(mapped, ["size=1300k", "size=1500k", "1300000", "1600000"].contains(&way[1]), "{way:?}");
         let stretches = stretches(&ticks(&file, 0));
-        assert!(!mapped || stretches.last().is_some_and(|(_, end)| *end == made), "{way:?}: {stretches:?} of {made}");
+        assert!(
+            !mapped || stretches.last().is_some_and(|(_, end)| *end == emitted),
+            "{way:?}: {stretches:?} of {emitted}"
+        );
     }
 }
 
@@ -214,11 +217,11 @@ fn random(state: &mut u64, below: u64) -> u64 {
 
 /// Full disks, file size limits and removed folders, with any memory size, in both modes, for
 /// levels that overwrite or drop. Records and reported losses add up to all calls.
-fn full_disks_add_up(place: &Place, times: u64) {
+fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
     let mut seed = u64::from(since.subsec_nanos()) << 20 | 1;
     for at in 0..times {
-        let tried = format!("disk {at}, seed {seed}");
+        let name = format!("disk {at}, seed {seed}");
         let memory = 128 << random(&mut seed, 6);
         // Less than the live file needs, or enough for it and a part of the file.
         let kilobytes = random(&mut seed, 2) * (memory + 400) + 100 + random(&mut seed, 3000);
@@ -232,36 +235,40 @@ fn full_disks_add_up(place: &Place, times: u64) {
         let buffers = ["mapped", "private"][random(&mut seed, 2) as usize];
         let memory = format!("{memory}K");
         let settings = [("TUMIT_MEMORY", &*memory), ("TUMIT_POLICY", policy), ("TUMIT_BUFFERS", buffers)];
-        let output = output(&mut place.command(&way, &settings));
+        let output = output(&mut program.command(&way, &settings));
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{tried}: {way:?} {settings:?}: {:?} {errors}", output.status);
-        let file = place.collect();
-        let ((written, lost), made) = (file.totals(), place.witnessed()[0]);
-        assert_eq!(written, ticks(&file, 0).len() as u64, "{tried}: {way:?} {settings:?}: the end says what is there");
+        assert!(output.status.success(), "{name}: {way:?} {settings:?}: {:?} {errors}", output.status);
+        let file = program.collect();
+        let ((written, dropped), emitted) = (file.totals(), program.witnessed()[0]);
         assert_eq!(
-            (written + lost, made),
-            (made, 120_000),
-            "{tried}: {way:?} {settings:?}: {written} + {lost}: {errors}"
+            written,
+            ticks(&file, 0).len() as u64,
+            "{name}: {way:?} {settings:?}: the end has the number of records"
+        );
+        assert_eq!(
+            (written + dropped, emitted),
+            (emitted, 120_000),
+            "{name}: {way:?} {settings:?}: {written} + {dropped}: {errors}"
         );
     }
 }
 
 #[test]
-fn full_disks_and_removed_folders_add_up() {
-    full_disks_add_up(&Place::new(GNU99, &[]), 16);
+fn records_and_reported_losses_add_up_on_full_disks() {
+    full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 16);
     // One of the first attempts detects it; their number depends on chance.
-    let broken = Place::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);
+    let broken = OverwritingProgram::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| full_disks_add_up(&broken, 200))).is_err());
 }
 
 #[test]
 #[ignore = "takes minutes; cargo test --workspace --test c_overwriting -- --ignored a_thousand"]
 fn a_thousand_full_disks_add_up() {
-    full_disks_add_up(&Place::new(GNU99, &[]), 1_000);
+    full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 1_000);
 }
 
 /// A check and its name.
-type Check = (&'static str, fn(&Place));
+type Check = (&'static str, fn(&OverwritingProgram));
 
 const CHECKS: [Check; 5] = [
     ("ends in order", ends_in_order),
@@ -273,39 +280,39 @@ const CHECKS: [Check; 5] = [
 
 #[test]
 fn overwriting_keeps_the_newest_records() {
-    let place = Place::new(GNU99, &[]);
+    let program = OverwritingProgram::new(GNU99, &[]);
     for (name, check) in CHECKS {
         println!("{name}");
-        check(&place);
+        check(&program);
     }
     for (compiler, extra) in [
         (CLANG, &[][..]),
         (GNU99, &["-DTUMIT_NO_THREAD"]),
         (GNU99, &["-DTUMIT_CLOCK()=clock_now()", "-include", "clock.h"]),
     ] {
-        let place = if extra.len() > 1 { with_own_clock(extra) } else { Place::new(compiler, extra) };
-        ends_in_order(&place);
-        killed_by_itself(&place);
+        let program = if extra.len() > 1 { with_own_clock(extra) } else { OverwritingProgram::new(compiler, extra) };
+        ends_in_order(&program);
+        killed_by_itself(&program);
     }
 }
 
 /// A program with a clock of its own and small timestamps.
-fn with_own_clock(extra: &[&str]) -> Place {
+fn with_own_clock(extra: &[&str]) -> OverwritingProgram {
     let folder = folder();
     let clock = "#include <stdint.h>\nstatic __inline__ uint64_t clock_now(void) { static uint64_t now; return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED); }\n";
     std::fs::write(folder.path().join("clock.h"), clock).expect("a writable folder");
     let include = format!("-I{}", folder.path().display());
     let extra = [&["-D_GNU_SOURCE", &include], extra].concat();
     let program = build(folder.path(), GNU99, SPEC, PROGRAM, &extra).unwrap_or_else(|error| panic!("{error}"));
-    Place { folder, program }
+    OverwritingProgram { folder, program }
 }
 
 #[test]
 fn injected_faults_are_detected() {
     for broken in ["-DTUMIT1_BROKEN_RING=1", "-DTUMIT1_BROKEN_RING=2"] {
-        let place = Place::new(GNU99, &[broken]);
+        let program = OverwritingProgram::new(GNU99, &[broken]);
         for (name, check) in CHECKS {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&place))).is_err();
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&program))).is_err();
             assert!(found, "{broken}: {name}");
         }
     }

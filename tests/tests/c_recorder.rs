@@ -49,7 +49,7 @@ fn every_standard_compiles_clean_and_records_the_same() {
 }
 
 #[test]
-fn tracing_can_be_removed() {
+fn build_options_remove_tracing() {
     let folder = folder();
     for flag in ["-DTUMIT_OFF", "-DTYPES_OFF_ALL"] {
         let program = build(folder.path(), C99, TYPES, DRIVE_TYPES, &[flag]).unwrap_or_else(|error| panic!("{error}"));
@@ -173,7 +173,7 @@ int main(void) {
 }
 
 #[test]
-fn a_full_disk_is_counted_and_the_file_stays_readable() {
+fn losses_on_a_full_disk_are_counted_and_the_file_stays_readable() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -205,7 +205,7 @@ int main(void) {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_one_message() {
+fn a_folder_that_cannot_be_created_gives_one_message() {
     let folder = folder();
     let source = "#include \"t_trace.h\"\nint main(void) { t_tick(1); t_tick(2); return 0; }\n";
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -243,7 +243,7 @@ int main(void) {
 }
 
 #[test]
-fn signal_handlers_record_or_are_counted() {
+fn records_of_signal_handlers_are_stored_or_counted() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -299,8 +299,8 @@ int main(void) {
     let records = &file.records[&0];
     assert_eq!(records.len(), 20_000);
     assert!(records.iter().all(|record| record.ticks == records[0].ticks));
-    let said = succeed(tumit().arg("info").arg(&run));
-    assert!(said.contains("its clock went back: 19999 records have the timestamp of their predecessor"), "{said}");
+    let info = succeed(tumit().arg("info").arg(&run));
+    assert!(info.contains("its clock went back: 19999 records have the timestamp of their predecessor"), "{info}");
 }
 
 #[test]
@@ -334,7 +334,7 @@ int main(void) {
     for source in [run_time, compile_time] {
         let program = build(folder.path(), C99, TICK, &format!("{counter}{source}"), &[]);
         let run = record(&program.unwrap_or_else(|error| panic!("{error}")), folder.path(), "run.tmt", &[]);
-        let said = succeed(tumit().arg("info").arg(&run));
+        let info = succeed(tumit().arg("info").arg(&run));
         let file = only(&run);
         std::fs::remove_dir_all(run).expect("the run can go");
         let records = &file.records[&0];
@@ -343,7 +343,7 @@ int main(void) {
         assert!(steps.len() == 99 && steps.iter().all(|step| step % (1 << 28) == 0 && *step > 0), "{steps:?}");
         let wraps = records[99].ticks >> 32;
         assert!(wraps >= 6, "{wraps}");
-        assert!(said.contains("is a counter of 32 bits and restarted at 0"), "{said}");
+        assert!(info.contains("is a counter of 32 bits and restarted at 0"), "{info}");
     }
 }
 

@@ -31,7 +31,7 @@ fn count(dump: &str, text: &str) -> usize {
 }
 
 #[test]
-fn waits_and_writes_are_in_the_run() {
+fn waits_and_writes_of_the_recorder_are_in_the_run() {
     // The writer thread does nothing until the recording thread waits for it. Without a writer
     // thread, the recording thread does its work.
     for (extra, cause) in [("-DTUMIT1_HELD", "room"), ("-DTUMIT_NO_THREAD", "call")] {

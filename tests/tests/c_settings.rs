@@ -41,7 +41,7 @@ fn count(file: &ProcessFile, name: &str) -> u64 {
 }
 
 #[test]
-fn programs_of_one_step_share_a_folder_unless_a_shell_is_all_of_it() {
+fn programs_of_one_job_step_share_a_folder_unless_the_step_is_a_shell() {
     let place = folder();
     let program = program(place.path(), GNU99, "#include \"t_trace.h\"\nint main(void) { t_tick(1); return 0; }\n");
     for (tasks, folders) in [("2", 1), ("1", 2)] {
@@ -57,7 +57,7 @@ fn programs_of_one_step_share_a_folder_unless_a_shell_is_all_of_it() {
 }
 
 #[test]
-fn a_level_may_wait_for_room() {
+fn a_level_with_policy_block_waits_for_free_memory() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -201,7 +201,7 @@ int main(void) {
 }
 
 #[test]
-fn a_live_file_describes_its_contents() {
+fn a_live_file_contains_all_that_a_reader_needs() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
@@ -227,11 +227,11 @@ int main(int argc, char **argv) {
         let run = folder.path().join("run.tmt");
         let files: Vec<_> =
             std::fs::read_dir(&run).expect("a run").map(|entry| entry.expect("an entry").path()).collect();
-        let own = files.iter().find(|path| path.extension().is_some_and(|end| end == "tmt")).expect("the file");
+        let run_file = files.iter().find(|path| path.extension().is_some_and(|end| end == "tmt")).expect("the file");
         let mut repair = tumit();
         repair.arg("repair").arg(&run);
         if argument.is_none() {
-            std::fs::remove_file(own).expect("it can go"); // as if it could never be made
+            std::fs::remove_file(run_file).expect("it can go"); // as if it could never be made
             assert_eq!(output(&mut repair).status.code(), Some(2), "it could lie elsewhere");
             repair.arg("--force");
         }

@@ -39,15 +39,15 @@ fn whole(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str) -> Vec
     let mut files = read(&folder.join("run.tmt"));
     files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
     for file in &files {
-        let told: u64 = file.lost.iter().map(|lost| lost.count).sum();
-        assert_eq!(told, file.totals().1, "records of losses say what the end says: {:?}", file.lost);
+        let reported: u64 = file.lost.iter().map(|lost| lost.count).sum();
+        assert_eq!(reported, file.totals().1, "records of losses say what the end says: {:?}", file.lost);
         assert!(file.lost.iter().all(|lost| lost.cause == cause::NESTED), "{:?}", file.lost);
     }
     files
 }
 
 #[test]
-fn a_handler_makes_the_first_record_of_all() {
+fn the_first_record_may_be_made_in_a_signal_handler() {
     let ways: [(CCompiler, &[&str]); 4] =
         [(GNU99, &["-DOWN_MALLOC"]), (GNU99, &["-DTUMIT_NO_THREAD"]), (CLANG, &["-O2"]), (GNU99, &["-static"])];
     for (compiler, extra) in ways {

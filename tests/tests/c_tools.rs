@@ -166,14 +166,14 @@ fn mpi_may_be_initialised_in_a_file_without_the_recorder() {
             .arg(path("wrong"))
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&linked.stderr);
+        let stderr = String::from_utf8_lossy(&linked.stderr);
         let advice = "tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI";
-        assert!(!linked.status.success() && said.contains(advice), "{said}");
+        assert!(!linked.status.success() && stderr.contains(advice), "{stderr}");
     }
 }
 
 #[test]
-fn ranks_agree_on_a_folder_by_themselves() {
+fn ranks_without_a_set_folder_agree_on_one() {
     let folder = folder();
     let mpicc = CCompiler { command: "mpicc", flags: &["-std=gnu99"] };
     let program = build(folder.path(), mpicc, TICK, MPI, &[]).unwrap_or_else(|error| panic!("{error}"));

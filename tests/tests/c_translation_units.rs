@@ -143,12 +143,12 @@ fn units_of_both_languages_share_one_recorder() {
         ];
         assert_eq!(files[0].texts(), expected);
     }
-    let alone = write(
+    let separate = write(
         folder.path(),
         "alone.c",
         "#define TUMIT_EXTERN\n#include \"t_trace.h\"\nint main(void) { t_tick(1); return 0; }\n",
     );
-    let error = GNU99.compile(&[&alone], &path("alone"), &[]).expect_err("nobody has the recorder");
+    let error = GNU99.compile(&[&separate], &path("alone"), &[]).expect_err("nobody has the recorder");
     let advice = "tumit1_one_source_file_must_include_the_header_without_TUMIT_EXTERN";
     assert!(error.contains(&format!("undefined reference to `{advice}'")), "{error}");
 }

@@ -68,26 +68,26 @@ fn the_recorder_never_uses_files_of_the_program() {
 }
 
 #[test]
-fn threads_may_end_without_notice() {
+fn cancelled_threads_and_destructors_of_threads_lose_no_records() {
     for compiler in [GNU99, CLANG] {
         // One record, and one in each of the four rounds of destructors.
         assert_eq!(totals(compiler, &["keys"], &[]), (1 + 20 * 5, 0), "{compiler:?}");
         for how in ["cancelled", "cancelled late"] {
-            let (_, lost) = totals(compiler, &[how], &[("TUMIT_POLICY", "all=block")]);
-            assert_eq!(lost, 0, "{compiler:?} {how}");
+            let (_, dropped) = totals(compiler, &[how], &[("TUMIT_POLICY", "all=block")]);
+            assert_eq!(dropped, 0, "{compiler:?} {how}");
         }
     }
 }
 
 #[test]
-fn a_handler_jumps_out_of_a_record() {
+fn a_handler_may_jump_out_of_a_record() {
     for compiler in [GNU99, CLANG] {
         assert_eq!(totals(compiler, &["jumps"], &[]), (10 + 100 + 10_000, 0), "{compiler:?}");
     }
 }
 
 #[test]
-fn a_thousand_threads_have_room() {
+fn a_thousand_threads_lose_no_records() {
     // The memory has 256 slots; the result does not depend on the speed of the writer thread.
     assert_eq!(totals(GNU99, &["together", "1000"], &[]), (2000, 0));
     assert_eq!(totals(GNU99, &["alone", "2000"], &[]), (2000, 0));
@@ -102,7 +102,7 @@ fn a_child_without_fork_handlers_does_not_change_the_trace() {
 }
 
 #[test]
-fn errno_and_processors_are_the_programs_own() {
+fn errno_and_processor_affinity_of_the_program_do_not_change() {
     let _ = run(GNU99, &["errors"], &[("TUMIT_MEMORY", "256K")]);
     assert_eq!(totals(GNU99, &["pinned"], &[]), (10, 0));
 }
@@ -125,9 +125,9 @@ fn a_level_that_starts_off_is_switched_on_from_outside() {
 #[test]
 fn a_process_that_ends_at_once_records_its_clock_rate() {
     let file = &run(GNU99, &["early"], &[])[0];
-    let apart =
+    let separation =
         file.anchors.last().zip(file.anchors.first()).map(|(last, first)| last.monotonic_nanos - first.monotonic_nanos);
-    assert!(file.process_integer(tag::CLOCK_HZ) != Some(0) || apart >= Some(100_000), "{:?}", file.anchors);
+    assert!(file.process_integer(tag::CLOCK_HZ) != Some(0) || separation >= Some(100_000), "{:?}", file.anchors);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn signal_handlers_may_call_all_functions() {
 }
 
 #[test]
-fn handlers_interrupt_handlers() {
+fn a_handler_may_interrupt_another_handler() {
     // In a static program the unwinder has a lock, which the interrupted handler may hold.
     for flags in [&[][..], &["-static"]] {
         let folder = folder();
@@ -155,12 +155,12 @@ fn records_made_while_the_end_is_written_are_counted() {
     for compiler in [GNU99, CLANG] {
         let folder = folder();
         let output = output(&mut program(folder.path(), compiler, &["ending"], &[]));
-        let (written, lost) = read(&folder.path().join("run.tmt"))[0].totals();
-        assert_eq!(written + lost, 1 + 10 + 1000, "{compiler:?}: {lost} lost");
-        let told = String::from_utf8_lossy(&output.stderr);
+        let (written, dropped) = read(&folder.path().join("run.tmt"))[0].totals();
+        assert_eq!(written + dropped, 1 + 10 + 1000, "{compiler:?}: {dropped} lost");
+        let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(
-            lost > 0 && told.contains(&format!("tumit: {lost} records are missing")),
-            "{compiler:?}: {lost}: {told}"
+            dropped > 0 && stderr.contains(&format!("tumit: {dropped} records are missing")),
+            "{compiler:?}: {dropped}: {stderr}"
         );
     }
 }
@@ -169,8 +169,12 @@ fn records_made_while_the_end_is_written_are_counted() {
 fn scarce_memory_gives_smaller_buffers() {
     let folder = folder();
     let output = output(&mut program(folder.path(), GNU99, &["little"], &[]));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.contains("the program goes on with 4194304"), "{}: {told}", output.status);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && stderr.contains("the program goes on with 4194304"),
+        "{}: {stderr}",
+        output.status
+    );
     assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0));
 }
 
@@ -190,7 +194,7 @@ fn locked_memory_gives_smaller_buffers() {
 }
 
 #[test]
-fn hooks_of_functions_may_record() {
+fn instrumentation_hooks_of_functions_may_record() {
     const PROGRAM: &str = "#include \"t_trace.h\"
         #define PLAIN __attribute__((no_instrument_function))
         PLAIN void __cyg_profile_func_enter(void *function, void *caller) { (void)function; (void)caller; t_tick(1); }

@@ -64,7 +64,7 @@ fn generic_containers_are_placed_in_their_own_process() {
 }
 
 #[test]
-fn a_name_of_several_processes_is_ambiguous_to_others() {
+fn a_name_in_several_processes_is_ambiguous_in_other_processes() {
     let folder = tempfile::tempdir().unwrap();
     let program =
         build(folder.path(), GNU99, SPEC, PROGRAM, &["-D_GNU_SOURCE"]).unwrap_or_else(|error| panic!("{error}"));

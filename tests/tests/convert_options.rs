@@ -21,14 +21,14 @@ fn convert(folder: &Path, args: &[&str]) -> Output {
     output(tumit().arg("convert").args(args).current_dir(folder))
 }
 
-fn told(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The rows of a Pajé file, sorted.
 fn rows(folder: &Path, args: &[&str]) -> Vec<String> {
     let out = convert(folder, &[&["-o", "-", "--pj-dump"], args].concat());
-    assert_eq!((out.status.code(), told(&out).as_str()), (Some(0), ""), "{args:?}");
+    assert_eq!((out.status.code(), stderr(&out).as_str()), (Some(0), ""), "{args:?}");
     let mut rows: Vec<String> = String::from_utf8(out.stdout).unwrap().lines().map(str::to_owned).collect();
     rows.sort_unstable();
     rows
@@ -55,26 +55,26 @@ fn undated(row: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_style_is_read_by_its_readers() {
+fn every_output_style_is_read_by_pj_dump_and_tumit() {
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path());
     let file = dir.path().join("x.paje");
     let write = |args: &[&str]| {
         let out = convert(dir.path(), &[&["run.tmt", "-o", "x.paje"], args].concat());
-        assert_eq!((out.status.code(), told(&out).as_str()), (Some(0), ""), "{args:?}");
+        assert_eq!((out.status.code(), stderr(&out).as_str()), (Some(0), ""), "{args:?}");
         fs::read_to_string(&file).unwrap()
     };
     let reference = write(&[]);
     assert_eq!(reference, write(&["--precision", "9", "--unit", "s", "--header", "reference"]));
-    let wanted = peer_rows(&file, &[]);
-    assert!(wanted.len() > 1000);
-    let ours = rows(dir.path(), &["x.paje"]);
+    let expected = peer_rows(&file, &[]);
+    assert!(expected.len() > 1000);
+    let actual = rows(dir.path(), &["x.paje"]);
     let definitions = |text: &str| text.lines().filter(|line| line.starts_with("%EventDef")).count();
     assert!(reference.contains("% Line int") && definitions(&reference) > 17);
 
     let old = write(&["--header", "old"]);
-    assert_eq!(peer_rows(&file, &["-n"]), wanted);
-    assert_eq!(rows(dir.path(), &["x.paje"]), ours);
+    assert_eq!(peer_rows(&file, &["-n"]), expected);
+    assert_eq!(rows(dir.path(), &["x.paje"]), actual);
     for name in
         ["ContainerType", "EntityType", "SourceContainerType", "DestContainerType", "SourceContainer", "DestContainer"]
     {
@@ -85,25 +85,25 @@ fn every_style_is_read_by_its_readers() {
     assert_eq!(lines(&old), lines(&reference));
 
     let basic = write(&["--header", "basic"]);
-    assert_eq!(peer_rows(&file, &[]), wanted);
-    assert_eq!(rows(dir.path(), &["x.paje"]), ours);
+    assert_eq!(peer_rows(&file, &[]), expected);
+    assert_eq!(rows(dir.path(), &["x.paje"]), actual);
     assert_eq!(definitions(&basic), 17);
     assert!(!basic.contains("Line") && basic.lines().all(|line| !line.starts_with('2') || line.starts_with("2 t")));
 
     // The units are read back. Fewer digits give the same timestamps, truncated.
     for unit in ["ms", "us", "ns"] {
         let text = write(&["--unit", unit]);
-        assert!(peer_rows(&file, &[]).len() == wanted.len() && text != reference);
-        assert_eq!(rows(dir.path(), &["x.paje", "--unit", unit]), ours);
-        assert!(rows(dir.path(), &["x.paje"]) != ours, "taken for seconds, the dates are others");
+        assert!(peer_rows(&file, &[]).len() == expected.len() && text != reference);
+        assert_eq!(rows(dir.path(), &["x.paje", "--unit", unit]), actual);
+        assert!(rows(dir.path(), &["x.paje"]) != actual, "taken for seconds, the dates are others");
     }
     for (unit, digits) in [("s", "6"), ("s", "3"), ("s", "0"), ("ms", "1"), ("us", "0")] {
         write(&["--unit", unit, "--precision", digits, "--header", "old"]);
         let peer = peer_rows(&file, &["-n"]);
         // Of several values of a variable at one timestamp, only the last counts.
-        let lasting = |rows: &&String| !rows.starts_with("Variable");
-        let mut cut: Vec<_> = peer.iter().filter(lasting).map(|row| undated(row)).collect();
-        let mut whole: Vec<_> = wanted.iter().filter(lasting).map(|row| undated(row)).collect();
+        let is_no_variable = |rows: &&String| !rows.starts_with("Variable");
+        let mut cut: Vec<_> = peer.iter().filter(is_no_variable).map(|row| undated(row)).collect();
+        let mut whole: Vec<_> = expected.iter().filter(is_no_variable).map(|row| undated(row)).collect();
         cut.sort_unstable();
         whole.sort_unstable();
         assert_eq!(cut, whole, "{unit} {digits}");
@@ -111,13 +111,13 @@ fn every_style_is_read_by_its_readers() {
             peer.iter().filter(|row| row.starts_with("State") && row.split(", ").nth(5).unwrap().starts_with('-'));
         assert_eq!(negative.count(), 0, "an end comes before its start");
         let checked = output(tumit().args(["check", "--strict", "--unit", unit, "x.paje"]).current_dir(dir.path()));
-        let said = String::from_utf8_lossy(&checked.stdout).into_owned();
-        assert!(!said.contains("error:"), "{said}");
+        let stdout = String::from_utf8_lossy(&checked.stdout).into_owned();
+        assert!(!stdout.contains("error:"), "{stdout}");
     }
 }
 
 #[test]
-fn a_unit_is_one_for_all_readers_of_a_file() {
+fn the_unit_of_a_file_applies_to_all_commands() {
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path());
     convert(dir.path(), &["run.tmt", "-o", "s.paje"]);
@@ -138,13 +138,13 @@ fn a_unit_is_one_for_all_readers_of_a_file() {
     ] {
         let out = convert(dir.path(), args);
         assert_eq!(out.status.code(), Some(2), "{args:?}");
-        assert!(told(&out).contains(words), "{}", told(&out));
+        assert!(stderr(&out).contains(words), "{}", stderr(&out));
     }
     assert!(!dir.path().join("x.csv").exists() && !dir.path().join("x.json").exists());
 }
 
 #[test]
-fn an_input_is_not_written_over() {
+fn an_output_never_replaces_its_input() {
     let dir = tempfile::tempdir().unwrap();
     let run = run_in(dir.path());
     convert(dir.path(), &["run.tmt", "-o", "x.paje"]);
@@ -169,9 +169,9 @@ fn an_input_is_not_written_over() {
     ] {
         let out = output(tumit().args(args).current_dir(dir.path()));
         assert_eq!(out.status.code(), Some(2), "{args:?}");
-        let told = told(&out);
-        let is_clear = ["itself", "is inside the input", "of the input"].iter().any(|words| told.contains(words));
-        assert!(is_clear && told.lines().count() == 1, "{args:?}: {told}");
+        let stderr = stderr(&out);
+        let is_clear = ["itself", "is inside the input", "of the input"].iter().any(|words| stderr.contains(words));
+        assert!(is_clear && stderr.lines().count() == 1, "{args:?}: {stderr}");
     }
     assert!(before == (fs::read(dir.path().join("x.paje")).unwrap(), fs::read(&process).unwrap()));
     assert_eq!(fs::read_dir(&run).unwrap().count(), 1);
@@ -184,7 +184,7 @@ fn links_permissions_and_special_files_are_preserved() {
     let dir = tempfile::tempdir().unwrap();
     run_in(dir.path());
     convert(dir.path(), &["run.tmt", "-o", "wanted.paje"]);
-    let wanted = fs::read(dir.path().join("wanted.paje")).unwrap();
+    let expected = fs::read(dir.path().join("wanted.paje")).unwrap();
     let path = |name: &str| dir.path().join(name);
     let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
 
@@ -196,38 +196,38 @@ fn links_permissions_and_special_files_are_preserved() {
     symlink("there/new.paje", path("c.paje")).unwrap();
     for name in ["b.paje", "c.paje"] {
         let out = convert(dir.path(), &["run.tmt", "-o", name]);
-        assert_eq!(out.status.code(), Some(0), "{}", told(&out));
+        assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
         assert!(fs::symlink_metadata(path(name)).unwrap().is_symlink(), "{name}");
-        assert!(fs::read(path(name)).unwrap() == wanted);
+        assert!(fs::read(path(name)).unwrap() == expected);
     }
     assert!(fs::symlink_metadata(path("a.paje")).unwrap().is_symlink());
     assert_eq!(mode("there/real.paje"), 0o600);
     assert!(
-        fs::read(path("there/real.paje")).unwrap() == wanted && fs::read(path("there/new.paje")).unwrap() == wanted
+        fs::read(path("there/real.paje")).unwrap() == expected && fs::read(path("there/new.paje")).unwrap() == expected
     );
     symlink("round.paje", path("round.paje")).unwrap();
     let out = convert(dir.path(), &["run.tmt", "-o", "round.paje"]);
-    assert!(out.status.code() == Some(2) && told(&out).contains("is a symbolic link to itself"), "{}", told(&out));
+    assert!(out.status.code() == Some(2) && stderr(&out).contains("is a symbolic link to itself"), "{}", stderr(&out));
 
     succeed(Command::new("mkfifo").arg(path("pipe.paje")));
     let file = fs::File::create(path("through")).unwrap();
     let mut reader = Command::new("cat").arg(path("pipe.paje")).stdout(file).spawn().unwrap();
     assert_eq!(convert(dir.path(), &["run.tmt", "-o", "pipe.paje"]).status.code(), Some(0));
-    assert!(reader.wait().unwrap().success() && fs::read(path("through")).unwrap() == wanted);
+    assert!(reader.wait().unwrap().success() && fs::read(path("through")).unwrap() == expected);
     assert!(fs::metadata(path("pipe.paje")).unwrap().file_type().is_fifo());
 
     // The existing contents of the file that standard output refers to stay before the output.
     let csv = convert(dir.path(), &["run.tmt", "-o", "-", "--format", "csv"]).stdout;
-    for (format, wanted) in [("paje", &wanted), ("csv", &csv)] {
+    for (format, expected) in [("paje", &expected), ("csv", &csv)] {
         let through = convert(dir.path(), &["run.tmt", "-o", "/dev/stdout", "--format", format]);
-        assert!(through.stdout == *wanted, "{format}: {}", told(&through));
+        assert!(through.stdout == *expected, "{format}: {}", stderr(&through));
         let all = path("all");
         fs::write(&all, "before\n").unwrap();
         let file = fs::File::options().append(true).open(&all).unwrap();
         let mut command = tumit();
         command.args(["convert", "run.tmt", "-o", "/dev/stdout", "--format", format]).current_dir(dir.path());
         assert!(command.stdout(file).status().unwrap().success());
-        assert!(fs::read(&all).unwrap() == [b"before\n", &wanted[..]].concat(), "{format}");
+        assert!(fs::read(&all).unwrap() == [b"before\n", &expected[..]].concat(), "{format}");
     }
     // The whole folder contains no unfinished file.
     assert!(
@@ -245,17 +245,17 @@ fn a_full_disk_is_reported_with_the_name_of_the_file() {
         let out = convert(dir.path(), &["run.tmt", "-o", name]);
         assert_eq!(out.status.code(), Some(2));
         assert!(
-            told(&out).contains(&format!("cannot write `{name}`")) && told(&out).contains("No space"),
+            stderr(&out).contains(&format!("cannot write `{name}`")) && stderr(&out).contains("No space"),
             "{}",
-            told(&out)
+            stderr(&out)
         );
     }
     // Files of a folder: a limit on their size has the same effect as a full disk.
     for args in ["merge run.tmt -o m.tmt", "merge --sort run.tmt -o m.tmt", "cut run.tmt --interval 0.. -o m.tmt"] {
         let line = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" {args}");
         let out = output(Command::new("sh").args(["-c", &line]).arg(tumit().get_program()).current_dir(dir.path()));
-        assert_eq!(out.status.code(), Some(2), "{args}: {}", told(&out));
-        assert!(told(&out).contains(".tmt") && told(&out).contains("too large"), "{args}: {}", told(&out));
+        assert_eq!(out.status.code(), Some(2), "{args}: {}", stderr(&out));
+        assert!(stderr(&out).contains(".tmt") && stderr(&out).contains("too large"), "{args}: {}", stderr(&out));
         assert!(!dir.path().join("m.tmt").exists(), "{args}");
     }
 }
@@ -270,28 +270,28 @@ fn rules_that_do_not_fit_a_run_are_reported() {
     spec("other.tumit", &format!("trace other;\nlevel A {{ event nobody {{ n: u32 }} }}\n{tree}{}", rule("nobody")));
     for args in [&["-o", "x.paje"][..], &["-o", "x.csv"]] {
         let out = convert(dir.path(), &[&["run.tmt", "--rules", "other.tumit"], args].concat());
-        let told = told(&out);
-        assert_eq!(out.status.code(), Some(1), "{told}");
+        let stderr = stderr(&out);
+        assert_eq!(out.status.code(), Some(1), "{stderr}");
         assert!(
-            told.contains("no event of the spec `other` is in this run")
-                && told.contains("give the rules of the recorded program"),
-            "{told}"
+            stderr.contains("no event of the spec `other` is in this run")
+                && stderr.contains("give the rules of the recorded program"),
+            "{stderr}"
         );
         assert!(!dir.path().join(args[1]).exists());
     }
     let stats = output(tumit().args(["stats", "run.tmt", "--rules", "other.tumit"]).current_dir(dir.path()));
-    assert_eq!((stats.status.code(), told(&stats).contains("no event of the spec `other`")), (Some(1), true));
+    assert_eq!((stats.status.code(), stderr(&stats).contains("no event of the spec `other`")), (Some(1), true));
 
     let newer =
         "trace newer;\nlevel messages { event send { to: string, n: u32, bytes: u32 } event later { n: u32 } }\n";
     spec("newer.tumit", &format!("{newer}{tree}{}{}", rule("send"), rule("later")));
     let out = convert(dir.path(), &["run.tmt", "--rules", "newer.tumit", "-o", "x.paje"]);
-    let told = told(&out);
-    assert_eq!(out.status.code(), Some(0), "{told}");
-    assert!(told.contains("`newer` has rules for events that are not in this run: `later`"), "{told}");
-    assert!(told.contains("`to` of `send` (string, recorded as "), "{told}");
+    let stderr = stderr(&out);
+    assert_eq!(out.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("`newer` has rules for events that are not in this run: `later`"), "{stderr}");
+    assert!(stderr.contains("`to` of `send` (string, recorded as "), "{stderr}");
     assert!(fs::read_to_string(dir.path().join("x.paje")).unwrap().contains("\"it\""));
-    assert!(!told.contains("`n` of `send`"), "{told}");
+    assert!(!stderr.contains("`n` of `send`"), "{stderr}");
 }
 
 #[test]
@@ -304,13 +304,13 @@ fn conflicting_options_are_refused() {
         (&["merge", "run.tmt", "-o", "all.tmt", "--threads", "1"], "--sort"),
     ] {
         let out = output(tumit().args(args).current_dir(dir.path()));
-        assert!(out.status.code() == Some(2) && told(&out).contains(told_of), "{args:?}: {}", told(&out));
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(told_of), "{args:?}: {}", stderr(&out));
         assert!(!dir.path().join(args[3]).exists(), "{args:?}");
     }
     for (threads, name) in [("1", "one.tmt"), ("2", "two.tmt")] {
         let args = ["merge", "run.tmt", "-o", name, "--sort", "--threads", threads, "--memory", "1M"];
         let out = output(tumit().args(args).current_dir(dir.path()));
-        assert_eq!(out.status.code(), Some(0), "{}", told(&out));
+        assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
     }
     let sorted = |name: &str| fs::read(dir.path().join(name).join("sorted.tmt")).unwrap();
     assert!(sorted("one.tmt") == sorted("two.tmt"));
@@ -319,7 +319,7 @@ fn conflicting_options_are_refused() {
 /// Records that wait for the timestamp of a later record go to a file when they have no room in
 /// memory.
 #[test]
-fn records_wait_in_a_file_if_memory_is_short() {
+fn pending_records_are_in_temporary_files_if_memory_is_short() {
     const SPEC: &str = "trace t;
 level L { event tick { n: u32 } event region { since: date } }
 paje { container thread[tid: u64] \"Thread {tid}\" { state phase { whole } event seen { tick } } }
@@ -350,7 +350,7 @@ int main(void) {
 /// The options of `pj_dump` for user fields and hierarchies give the same rows, regardless of the
 /// order.
 #[test]
-fn user_fields_and_hierarchies_are_those_of_pj_dump() {
+fn user_fields_and_hierarchies_equal_those_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("x.paje");
     fs::write(&trace, include_str!("../paje/user-fields.paje")).unwrap();
@@ -360,16 +360,17 @@ fn user_fields_and_hierarchies_are_those_of_pj_dump() {
         lines
     };
     let read = |name: &str| sorted(fs::read_to_string(folder.path().join(name)).unwrap());
-    let theirs = ["-l", "9", "-e", "1e300", "-u", "--entity-hierarchy=e.theirs", "--type-hierarchy=t.theirs", "x.paje"];
-    let theirs = sorted(succeed(Command::new("pj_dump").args(theirs).current_dir(folder.path())));
+    let expected =
+        ["-l", "9", "-e", "1e300", "-u", "--entity-hierarchy=e.theirs", "--type-hierarchy=t.theirs", "x.paje"];
+    let expected = sorted(succeed(Command::new("pj_dump").args(expected).current_dir(folder.path())));
     let ours = ["--entity-hierarchy", "e.ours", "--type-hierarchy", "t.ours"];
     let args = [&["x.paje", "-o", "-", "--pj-dump", "--user-fields"], &ours[..]].concat();
     let ours = convert(folder.path(), &args);
-    assert_eq!((ours.status.code(), told(&ours).as_str()), (Some(0), ""));
-    assert_eq!(sorted(String::from_utf8(ours.stdout).unwrap()), theirs);
+    assert_eq!((ours.status.code(), stderr(&ours).as_str()), (Some(0), ""));
+    assert_eq!(sorted(String::from_utf8(ours.stdout).unwrap()), expected);
     assert_eq!(read("e.ours"), read("e.theirs"));
     assert_eq!(read("t.ours"), read("t.theirs"));
     // A table does not replace the trace.
     let refused = convert(folder.path(), &["x.paje", "-o", "-", "--pj-dump", "--type-hierarchy", "x.paje"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
 }

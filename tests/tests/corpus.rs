@@ -32,9 +32,9 @@ const FORTRAN: tests::lang::fortran::FortranCompilers =
 
 /// The total time of each language, over all cases and threads.
 #[derive(Default)]
-struct Times(Mutex<BTreeMap<&'static str, Duration>>);
+struct CompileTimes(Mutex<BTreeMap<&'static str, Duration>>);
 
-impl Times {
+impl CompileTimes {
     fn of<T>(&self, language: &'static str, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = work();
@@ -45,10 +45,10 @@ impl Times {
 
 #[test]
 fn the_same_calls_give_the_same_records_in_every_language() {
-    let wanted = std::env::var("CASE").unwrap_or_default();
-    let cases: Vec<CorpusCase> = cases().into_iter().filter(|case| case.name.contains(&wanted)).collect();
-    assert!(!cases.is_empty(), "no case has `{wanted}` in its name");
-    let (next, times, failures) = (AtomicUsize::new(0), Times::default(), Mutex::new(BTreeMap::new()));
+    let selected = std::env::var("CASE").unwrap_or_default();
+    let cases: Vec<CorpusCase> = cases().into_iter().filter(|case| case.name.contains(&selected)).collect();
+    assert!(!cases.is_empty(), "no case has `{selected}` in its name");
+    let (next, times, failures) = (AtomicUsize::new(0), CompileTimes::default(), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             let result = catch_unwind(AssertUnwindSafe(|| check(case, &times)));
@@ -74,14 +74,14 @@ fn the_same_calls_give_the_same_records_in_every_language() {
 }
 
 #[test]
-fn everything_that_can_be_recorded_is_in_some_case() {
+fn every_feature_of_the_language_is_in_some_case() {
     let covered: BTreeSet<String> = cases().iter().flat_map(covered_features).collect();
     let missing: Vec<String> = required_features().difference(&covered).cloned().collect();
     assert!(missing.is_empty(), "no case has {}", missing.join("; "));
 }
 
 #[test]
-fn cases_are_whole() {
+fn each_case_has_drivers_a_spec_and_an_expected_dump() {
     let all = cases();
     assert!(all.len() >= 40, "{} cases", all.len());
     let mut lacking = Vec::new();
@@ -105,19 +105,20 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// A program that makes the calls of a case.
-struct Program {
+struct CaseProgram {
     language: &'static str,
     /// Language and compiler, for messages.
     dialect: &'static str,
     path: PathBuf,
 }
 
-impl Program {
+impl CaseProgram {
     /// The programs of a case in all its languages.
-    fn all(case: &CorpusCase, folder: &Path, times: &Times) -> Vec<Self> {
+    fn all(case: &CorpusCase, folder: &Path, times: &CompileTimes) -> Vec<Self> {
         let mut programs = Vec::new();
-        let wanted = std::env::var("LANGUAGE").ok();
-        let has = |language: &str| case.has(language) && wanted.as_deref().is_none_or(|wanted| wanted == language);
+        let selected = std::env::var("LANGUAGE").ok();
+        let has =
+            |language: &str| case.has(language) && selected.as_deref().is_none_or(|selected| selected == language);
         if case.has("rust") {
             programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
         }
@@ -132,8 +133,8 @@ impl Program {
             if !has(language) || (compiler.command.starts_with("clang") && !is_turn_of(case, compiler.is_cxx())) {
                 continue;
             }
-            let own = case.file("drive.cpp");
-            let source = if language == "c++" && own.exists() { own } else { case.file("drive.c") };
+            let cxx = case.file("drive.cpp");
+            let source = if language == "c++" && cxx.exists() { cxx } else { case.file("drive.c") };
             let path = folder.join(dialect.replace(' ', "-"));
             let is_optimised = dialect == OPTIMISED && is_turn_of(case, false);
             let flags = [include.as_str(), if is_optimised { "-O1" } else { "-O0" }, "-pipe"];
@@ -151,7 +152,13 @@ impl Program {
         programs
     }
 
-    fn record(&self, case: &CorpusCase, folder: &Path, environment: &[(&str, &str)], times: &Times) -> LanguageRun {
+    fn record(
+        &self,
+        case: &CorpusCase,
+        folder: &Path,
+        environment: &[(&str, &str)],
+        times: &CompileTimes,
+    ) -> LanguageRun {
         let run = times.of(self.language, || match self.language {
             "rust" => rust::record(&self.path, &case.name, folder, environment),
             _ => record(&self.path, folder, "run.tmt", environment),
@@ -177,13 +184,13 @@ fn is_turn_of(case: &CorpusCase, even: bool) -> bool {
 }
 
 /// Records a case in all its languages; returns the failures.
-fn check(case: &CorpusCase, times: &Times) -> Vec<String> {
+fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let programs = Program::all(case, folder.path(), times);
+    let programs = CaseProgram::all(case, folder.path(), times);
     let (mut failed, mut listing) = (Vec::new(), String::new());
     for environment in &case.environments {
         let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let record = |program: &Program| program.record(case, folder.path(), &environment, times);
+        let record = |program: &CaseProgram| program.record(case, folder.path(), &environment, times);
         let recorded: Vec<LanguageRun> = programs.iter().map(record).collect();
         let (first, others) = recorded.split_first().expect("a language that can say it");
         failed.extend(others.iter().filter_map(|other| first.difference(other)));
@@ -223,11 +230,11 @@ fn expected(case: &CorpusCase, name: &str, found: &str) -> Option<String> {
         std::fs::write(&path, found).expect("the package can be written");
         return None;
     }
-    let (line, (wanted, got)) = expected
+    let (line, (line_of_file, line_found)) = expected
         .lines()
         .chain(std::iter::repeat("(nothing)"))
         .zip(found.lines().chain(std::iter::repeat("(nothing)")))
         .enumerate()
-        .find(|(_, (wanted, got))| wanted != got)?;
-    Some(format!("line {} of {name}\n  expected: {wanted}\n  found:    {got}", line + 1))
+        .find(|(_, (line_of_file, line_found))| line_of_file != line_found)?;
+    Some(format!("line {} of {name}\n  expected: {line_of_file}\n  found:    {line_found}", line + 1))
 }

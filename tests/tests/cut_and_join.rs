@@ -26,7 +26,7 @@ fn listed(path: &Path, filters: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn selected_records_are_kept() {
+fn a_cut_run_has_exactly_the_selected_records() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.tmt");
     record(&whole);
@@ -42,11 +42,11 @@ fn selected_records_are_kept() {
     ];
     for (number, filters) in cases.iter().enumerate() {
         let part = folder.path().join(format!("part{number}.tmt"));
-        let told = succeed(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(*filters));
-        let wanted = listed(&whole, filters);
-        assert!(!wanted.is_empty() && wanted.len() < all, "{filters:?}: {} of {all}", wanted.len());
-        assert!(listed(&part, &[]) == wanted, "{filters:?}");
-        assert!(told.contains(&format!("{} records", wanted.len())) && told.contains("left out"), "{told}");
+        let stdout = succeed(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(*filters));
+        let expected = listed(&whole, filters);
+        assert!(!expected.is_empty() && expected.len() < all, "{filters:?}: {} of {all}", expected.len());
+        assert!(listed(&part, &[]) == expected, "{filters:?}");
+        assert!(stdout.contains(&format!("{} records", expected.len())) && stdout.contains("left out"), "{stdout}");
         // The cut run is packed as well as the whole, so that it is not larger.
         let bytes = |path: &Path| -> u64 {
             std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
@@ -63,17 +63,17 @@ fn joined_runs_have_the_records_of_their_parts() {
     let parts: Vec<_> = ["a.tmt", "b.tmt"].iter().map(|name| folder.path().join(name)).collect();
     parts.iter().for_each(|part| record(part));
     let whole = folder.path().join("whole.tmt");
-    let told = succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&whole));
+    let stdout = succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&whole));
     let pid_of = |record: &Value| record["pid"].as_u64().unwrap();
     let joined = listed(&whole, &[]);
     for part in &parts {
-        let wanted = listed(part, &[]);
-        let pid = pid_of(&wanted[0]);
+        let expected = listed(part, &[]);
+        let pid = pid_of(&expected[0]);
         let found: Vec<&Value> = joined.iter().filter(|record| pid_of(record) == pid).collect();
-        assert_eq!(found.len(), wanted.len());
-        assert!(found.iter().zip(&wanted).all(|(a, b)| a["fields"] == b["fields"] && a["tid"] == b["tid"]));
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(&expected).all(|(a, b)| a["fields"] == b["fields"] && a["tid"] == b["tid"]));
     }
-    assert!(told.contains("2 processes"), "{told}");
+    assert!(stdout.contains("2 processes"), "{stdout}");
     // One process given twice is an error, and no output remains.
     let twice = folder.path().join("twice.tmt");
     let refused = output(tumit().arg("merge").args([&parts[0], &parts[0]]).arg("-o").arg(&twice));
@@ -87,7 +87,7 @@ fn joined_runs_have_the_records_of_their_parts() {
 }
 
 #[test]
-fn mistakes_are_reported() {
+fn mistakes_in_the_filters_of_cut_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.tmt");
     record(&whole);
@@ -99,8 +99,8 @@ fn mistakes_are_reported() {
     ] {
         let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(filters));
         assert_eq!(refused.status.code(), Some(2));
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains(expected), "{told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains(expected), "{stderr}");
         assert!(!part.exists());
     }
     let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&whole).args(["--interval", "..1"]));

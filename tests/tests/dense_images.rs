@@ -19,12 +19,12 @@ fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {
 }
 
 /// The number before the text `behind`.
-fn number(title: &str, behind: &str) -> Option<u64> {
-    title.split_once(behind)?.0.trim().parse().ok()
+fn number(title: &str, suffix: &str) -> Option<u64> {
+    title.split_once(suffix)?.0.trim().parse().ok()
 }
 
 #[test]
-fn a_row_of_very_many_events_is_full() {
+fn bars_of_a_row_add_up_to_all_its_events() {
     let folder = tempfile::tempdir().unwrap();
     let mut trace = HEADER.to_owned()
         + "0 T 0 Thread\n3 E T Mark \"0 0 1\"\n5 a E often \"1 0 0\"\n5 b E seldom \"0 1 0\"\n6 0 t 0 T t\n";
@@ -32,7 +32,7 @@ fn a_row_of_very_many_events_is_full() {
         writeln!(trace, "17 {}.{:03} t E {}", at / 1000, at % 1000, if at % 4 == 0 { "b" } else { "a" }).unwrap();
     }
     let titles = titles(folder.path(), &trace, &[]);
-    let sum = |what: &str| titles.iter().filter_map(|title| number(title, what)).sum::<u64>();
+    let sum = |suffix: &str| titles.iter().filter_map(|title| number(title, suffix)).sum::<u64>();
     assert_eq!((sum("× often"), sum("× seldom")), (450_000, 150_000));
     let bars: Vec<u64> = titles.iter().filter_map(|title| number(title, "× often")).collect();
     assert!(bars.len() > 300, "{} bars", bars.len());
@@ -42,7 +42,7 @@ fn a_row_of_very_many_events_is_full() {
 }
 
 #[test]
-fn an_arrow_that_stands_for_most_links_is_drawn() {
+fn combined_links_add_up_to_all_links() {
     let folder = tempfile::tempdir().unwrap();
     let mut trace = HEADER.to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n5 m L data \"1 0 0\"\n";
     for row in 0..20 {
@@ -100,23 +100,23 @@ fn rows_beyond_the_height_of_an_image_are_folded() {
     let drawn = || size(&std::fs::read(folder.path().join("a.png")).unwrap());
     std::fs::write(folder.path().join("a.paje"), threads(40, 200)).unwrap();
     for (options, height) in [(&[][..], 40 * 20..40 * 40), (&["--height", "700", "--scale", "3"], 2100..2101)] {
-        let said = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
-        let told = "containers of level 0 are folded, because 8,040 rows are too many for an image";
-        assert!(said.contains(told), "{said}");
+        let stderr = String::from_utf8(draw(options).stderr).unwrap().replace('\u{202f}', ",");
+        let expected = "containers of level 0 are folded, because 8,040 rows are too many for an image";
+        assert!(stderr.contains(expected), "{stderr}");
         let [_, drawn] = drawn();
         assert!(height.contains(&drawn), "{options:?}: {drawn}");
     }
     // Rows without a hierarchy cannot be folded; the message suggests a filter.
     std::fs::write(folder.path().join("a.paje"), threads(8000, 0)).unwrap();
     let out = draw(&[]);
-    let said = String::from_utf8(out.stderr).unwrap();
-    assert!(!out.status.success() && said.contains("--filter 'group * into All'"), "{said}");
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert!(!out.status.success() && stderr.contains("--filter 'group * into All'"), "{stderr}");
     assert!(draw(&["--filter", "group * into All"]).status.success());
     assert!(drawn()[1] < 300);
 }
 
 #[test]
-fn centuries_of_many_hosts_are_added_up_exactly() {
+fn durations_of_centuries_are_added_up_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let year = 31_536_000;
     let mut trace = format!("{HEADER}0 H 0 Host\n2 S H State\n5 on S on \"0 1 0\"\n5 off S off \"1 0 0\"\n");
@@ -126,8 +126,8 @@ fn centuries_of_many_hosts_are_added_up_exactly() {
     writeln!(trace, "7 {year} H h0").unwrap();
     std::fs::write(folder.path().join("a.paje"), trace).unwrap();
     for index in [&["--index", "none"][..], &[]] {
-        let told = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
-        let told = String::from_utf8_lossy(&told.stdout).replace('\u{202f}', "");
-        assert!(told.contains("54750 d  25.0 %") && told.contains("164250 d  75.0 %"), "{told}");
+        let statistics = output(tumit().args(["stats", "a.paje"]).args(index).current_dir(folder.path()));
+        let statistics = String::from_utf8_lossy(&statistics.stdout).replace('\u{202f}', "");
+        assert!(statistics.contains("54750 d  25.0 %") && statistics.contains("164250 d  75.0 %"), "{statistics}");
     }
 }

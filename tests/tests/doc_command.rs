@@ -12,7 +12,7 @@ fn spec(name: &str) -> String {
 }
 
 #[test]
-fn the_page_is_found_through_by_keyboard() {
+fn the_page_is_searched_by_keyboard() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("taktuk.html");
     succeed(tumit().args(["doc", &spec("taktuk.tumit"), "-o"]).arg(&page));
@@ -89,7 +89,7 @@ fn the_page_can_be_read_in_light_and_dark_and_on_narrow_screens() {
 }
 
 #[test]
-fn the_format_is_that_of_the_file() {
+fn the_format_follows_the_extension_of_the_output_file() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| output(tumit().arg("doc").arg(spec("growth.tumit")).args(args).current_dir(dir.path()));
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();

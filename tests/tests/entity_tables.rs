@@ -25,12 +25,12 @@ fn text(bytes: &[u8]) -> String {
 /// The recorder's own events have a second spec. The table contains the rows of both, like the Pajé
 /// text.
 #[test]
-fn records_of_several_specs_are_all_in_the_table() {
+fn the_table_has_the_records_of_all_specs() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run.tmt");
     succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &run).env("TUMIT_LEVELS", "TUMIT=on"));
-    let told = convert(&run, &["-o", "a.paje"], dir.path());
-    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    let converted = convert(&run, &["-o", "a.paje"], dir.path());
+    assert_eq!(converted.status.code(), Some(0), "{}", text(&converted.stderr));
     let by_paje = convert(&dir.path().join("a.paje"), &["-o", "-", "--pj-dump"], dir.path());
     let direct = convert(&run, &["-o", "-", "--pj-dump"], dir.path());
     assert_eq!((direct.status.code(), text(&direct.stderr).as_str()), (Some(0), ""));
@@ -83,8 +83,8 @@ fn a_run_becomes_tables() {
     // The output to standard output is the same.
     let out = convert(&run, &["-o", "-", "--format", "csv"], dir.path());
     assert_eq!(text(&out.stdout), csv);
-    let alone = convert(&run, &["-o", "-", "--format", "csv", "--threads", "1"], dir.path());
-    assert_eq!(alone.stdout, out.stdout, "for any number of threads");
+    let one_thread = convert(&run, &["-o", "-", "--format", "csv", "--threads", "1"], dir.path());
+    assert_eq!(one_thread.stdout, out.stdout, "for any number of threads");
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn a_full_disk_is_an_error() {
 fn paje_files_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     let good = corpus("two-nodes.paje");
-    let said = succeed(tumit().arg("check").arg(&good));
-    assert!(said.contains("two-nodes.paje: is correct: 85 lines, 6 containers, 8 states"), "{said}");
+    let stdout = succeed(tumit().arg("check").arg(&good));
+    assert!(stdout.contains("two-nodes.paje: is correct: 85 lines, 6 containers, 8 states"), "{stdout}");
     let mut wrong = fs::read_to_string(&good).unwrap();
     wrong.push_str("5 1.5 S n7 w\n5 2 S t00 w\n5 1.75 S nobody w\n");
     let path = dir.path().join("wrong");
@@ -194,10 +194,10 @@ fn paje_files_are_checked() {
     assert_eq!((&summary["errors"], &summary["warnings"], &summary["states"]), (&2.into(), &2.into(), &9.into()));
     // Strict mode ends at the first diagnostic.
     let out = output(tumit().args(["check", "--strict"]).arg(&path));
-    let said = text(&out.stdout);
+    let stdout = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1));
-    assert!(said.contains("wrong:86: error: line with a container that was not created (`n7`)\n"), "{said}");
-    assert!(!said.contains(":87:") && said.ends_with("reading stopped at this line\n"), "{said}");
+    assert!(stdout.contains("wrong:86: error: line with a container that was not created (`n7`)\n"), "{stdout}");
+    assert!(!stdout.contains(":87:") && stdout.ends_with("reading stopped at this line\n"), "{stdout}");
     // Checks a spec, a missing file and a wrong one together.
     fs::write(dir.path().join("a.tumit"), "trace a;\nlevel L { event e {} }\n").unwrap();
     let out = output(tumit().args(["check", "a.tumit", "none.paje", "wrong"]).current_dir(dir.path()));
@@ -206,18 +206,18 @@ fn paje_files_are_checked() {
 }
 
 #[test]
-fn the_command_that_measures_takes_every_path() {
-    let told = succeed(Command::new(env!("CARGO_BIN_EXE_measure_conversion")).arg("--smoke"));
+fn all_measured_conversions_process_the_same_entities() {
+    let stdout = succeed(Command::new(env!("CARGO_BIN_EXE_measure_conversion")).arg("--smoke"));
     let units = |path: &str| -> u64 {
-        let line = told.lines().find(|line| line.split_whitespace().next() == Some(path));
+        let line = stdout.lines().find(|line| line.split_whitespace().next() == Some(path));
         line.and_then(|line| line.split_whitespace().nth(1))
-            .unwrap_or_else(|| panic!("{path}: {told}"))
+            .unwrap_or_else(|| panic!("{path}: {stdout}"))
             .parse()
             .unwrap()
     };
-    assert!(units("run-paje") > 2000, "{told}");
+    assert!(units("run-paje") > 2000, "{stdout}");
     assert_eq!(units("run-paje"), units("run-entities"));
-    assert!(units("paje-entities") > 2000, "{told}");
+    assert!(units("paje-entities") > 2000, "{stdout}");
     // Rows of the run and of its Pajé text.
     assert_eq!(units("run-csv"), units("paje-csv"));
 }

@@ -49,10 +49,10 @@ fn molecular_dynamics_has_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let idle = |placement: &str| {
         let run = dir.path().join(format!("{placement}.tmt"));
-        let said = succeed(molecular_dynamics().args(["--placement", placement]).env("TUMIT_TRACE", &run));
+        let stdout = succeed(molecular_dynamics().args(["--placement", placement]).env("TUMIT_TRACE", &run));
         let rows = convert(&run, &[]);
         for (kind, name) in [("Container", "containers"), ("State", "states"), ("Link", "links")] {
-            assert_eq!(rows.count(kind), count(&said, name), "{name} of the {placement} run");
+            assert_eq!(rows.count(kind), count(&stdout, name), "{name} of the {placement} run");
         }
         assert_eq!(rows.reversed_links(), 0);
         std::fs::remove_dir_all(run).unwrap();
@@ -60,12 +60,12 @@ fn molecular_dynamics_has_the_expected_trace() {
     };
     // The emulated machines are real threads in real time: other programs may delay them, seldom
     // three times.
-    let seen = (0..3).any(|_| {
+    let is_faster = (0..3).any(|_| {
         let (random, balanced) = (idle("random"), idle("balanced"));
         println!("idle shares: random {random:.3}, balanced {balanced:.3}");
         random >= 2.0 * balanced
     });
-    assert!(seen, "a balanced placement leaves nodes idle as often");
+    assert!(is_faster, "a balanced placement leaves nodes idle as often");
 }
 
 /// The mean share of time during which no thread of a working node had a processor.
@@ -89,10 +89,10 @@ fn heat_on_four_ranks_has_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
     let run = dir.path().join("heat.tmt");
-    let said = succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let stdout = succeed(mpirun(4).arg(&heat).env("TUMIT_TRACE", &run).current_dir(dir.path()));
     let rows = convert(&run, &[]);
     for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
-        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+        assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
     }
     assert_eq!(rows.reversed_links(), 0);
     let info = succeed(tumit().arg("info").arg(&run));
@@ -105,7 +105,7 @@ fn clock_correction_repairs_links_that_skewed_clocks_reverse() {
     let heat = build_c(dir.path(), "heat-mpi", "mpicc", &[]);
     // Offset and drift do not guarantee order. Their precision depends on messages without delays;
     // ranks outnumber cores here, and other programs may delay them, seldom three times.
-    let close = (0..3).any(|number| {
+    let is_accurate = (0..3).any(|number| {
         let run = dir.path().join(format!("skewed{number}.tmt"));
         // Long enough for 50 ppm to matter: drift alone moves timestamps by more than the duration
         // of a message.
@@ -119,10 +119,10 @@ fn clock_correction_repairs_links_that_skewed_clocks_reverse() {
         assert_eq!(corrected.reversed_links(), 0);
         assert_eq!(convert(&run, &["--clock", "none"]).reversed_links(), 0);
         let plot = dir.path().join("clocks.svg");
-        let shown = succeed(tumit().arg("sync").arg(&run).arg("-o").arg(&plot));
+        let report = succeed(tumit().arg("sync").arg(&run).arg("-o").arg(&plot));
         assert!(
-            ["bursts+messages", "certain", "0 with final timestamps"].iter().all(|word| shown.contains(word)),
-            "{shown}"
+            ["bursts+messages", "certain", "0 with final timestamps"].iter().all(|word| report.contains(word)),
+            "{report}"
         );
         let plot = std::fs::read_to_string(plot).unwrap();
         assert_eq!(plot.matches("<polyline").count(), 4, "a curve for each clock");
@@ -137,7 +137,7 @@ fn clock_correction_repairs_links_that_skewed_clocks_reverse() {
         by_clocks * 100 <= links
             && drifts.iter().zip([0.0, 31.0, 62.0, 93.0]).all(|(drift, truth)| (drift - truth).abs() < 20.0)
     });
-    assert!(close, "the corrected clocks are wrong");
+    assert!(is_accurate, "the corrected clocks are wrong");
 }
 
 /// The output of `tumit sync --json`. Its exit status is non-zero if links are still reversed.
@@ -150,10 +150,10 @@ fn taktuk_launches_a_binomial_tree() {
     let dir = tempfile::tempdir().unwrap();
     let taktuk = build_c(dir.path(), "taktuk", "gcc", &[]);
     let run = dir.path().join("taktuk.tmt");
-    let said = succeed(std::process::Command::new(&taktuk).env("TUMIT_TRACE", &run).current_dir(dir.path()));
+    let stdout = succeed(std::process::Command::new(&taktuk).env("TUMIT_TRACE", &run).current_dir(dir.path()));
     let rows = convert(&run, &[]);
     for (kind, name) in [("Container", "containers"), ("State", "states"), ("Link", "links")] {
-        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+        assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
     }
     assert_eq!(rows.reversed_links(), 0);
 }
@@ -175,12 +175,12 @@ fn a_sampled_machine_has_the_expected_trace() {
         let run = dir.path().join(name);
         let mut command = std::process::Command::new(&sampler);
         command.args(["--period", "1", "--samples", "110"]).args(cluster).env("TUMIT_TRACE", &run);
-        let said = succeed(&mut command);
+        let stdout = succeed(&mut command);
         let rows = convert(&run, &[]);
         for (kind, name) in
             [("Container", "containers"), ("State", "states"), ("Variable", "variables"), ("Event", "events")]
         {
-            assert_eq!(rows.count(kind), count(&said, name), "{name}");
+            assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
         }
         let slots = rows.of("Container").filter(|row| row[2].ends_with("slot")).count();
         assert_eq!(slots, 100);
@@ -218,9 +218,9 @@ fn an_interrupted_sampler_ends_in_order() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut ready = String::new();
-    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut ready).unwrap();
-    assert!(ready.contains("Ctrl-C ends"), "{ready}");
+    let mut first_line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut first_line).unwrap();
+    assert!(first_line.contains("Ctrl-C ends"), "{first_line}");
     succeed(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]));
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -232,21 +232,21 @@ fn monitors_have_the_expected_trace() {
     let dir = tempfile::tempdir().unwrap();
     let bank = build_c(dir.path(), "monitors", "g++", &[]);
     let run = dir.path().join("bank.tmt");
-    let said = succeed(std::process::Command::new(&bank).env("TUMIT_TRACE", &run));
+    let stdout = succeed(std::process::Command::new(&bank).env("TUMIT_TRACE", &run));
     let rows = convert(&run, &[]);
-    let containers = count(&said, "threads") + count(&said, "monitors") + 1;
+    let containers = count(&stdout, "threads") + count(&stdout, "monitors") + 1;
     assert_eq!(rows.count("Container"), containers);
-    assert_eq!(rows.count("State"), count(&said, "states"));
+    assert_eq!(rows.count("State"), count(&stdout, "states"));
     let calls = rows.of("State").filter(|row| row[2] == "Call").count() as u64;
-    assert_eq!(calls, count(&said, "calls"));
-    assert_eq!(rows.count("Link"), count(&said, "releases") + count(&said, "notices"));
+    assert_eq!(calls, count(&stdout, "calls"));
+    assert_eq!(rows.count("Link"), count(&stdout, "releases") + count(&stdout, "notices"));
     assert_eq!(rows.reversed_links(), 0);
     // Tellers meet at least at the queue, and no teller wakes or follows itself.
-    assert!(count(&said, "releases") > 0);
+    assert!(count(&stdout, "releases") > 0);
     assert!(rows.of("Link").all(|row| row[7] != row[8]));
     // The owner of a monitor holds it: the row of the monitor and that of the thread agree from the
     // same timestamp on.
-    let held: BTreeSet<(&str, &str)> = rows
+    let locked: BTreeSet<(&str, &str)> = rows
         .of("State")
         .filter(|row| row[2] == "Monitor" && row[7] == "Holds")
         .map(|row| (row[1].as_str(), row[3].as_str()))
@@ -257,11 +257,11 @@ fn monitors_have_the_expected_trace() {
         .map(|row| (row[7].as_str(), row[3].as_str()))
         .collect();
     // A thread may acquire two monitors at one timestamp.
-    assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), held);
+    assert_eq!(owned.iter().copied().collect::<BTreeSet<_>>(), locked);
 }
 
 #[test]
-fn runs_and_paje_files_are_drawn_alike() {
+fn a_run_and_its_paje_file_give_the_same_image() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("md.tmt");
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run));

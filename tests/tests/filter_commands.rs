@@ -65,12 +65,12 @@ fn images_show_only_filtered_entities() {
     );
     assert!(svg.contains("width=\"800\"") && svg.contains("height=\"400\""), "{}", &svg[..300]);
     assert!(!svg.contains("Message") && svg.contains("400") && svg.contains("750"), "from 400 to 750 ms");
-    let said = ["--from", "0.4", "--to", "0.6"];
-    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &said));
+    let range = ["--from", "0.4", "--to", "0.6"];
+    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &range));
 }
 
 #[test]
-fn statistics_are_exact_and_follow_interval_and_filters() {
+fn statistics_are_exact_and_follow_the_interval_and_the_filters() {
     let dir = tempfile::tempdir().unwrap();
     let all = rows(dir.path(), &[]);
     let find = |rows: &[Value], value: &str| {
@@ -115,7 +115,7 @@ fn statistics_are_exact_and_follow_interval_and_filters() {
 }
 
 #[test]
-fn recursion_counts_once_and_self_times_fill_the_time() {
+fn recursive_states_count_once_and_self_times_add_up_to_the_time() {
     let dir = tempfile::tempdir().unwrap();
     let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
     // State main from 0 to 10 s, f from 1 to 6 s, and a nested f from 2 to 5 s. A short thread is
@@ -151,7 +151,7 @@ fn recursion_counts_once_and_self_times_fill_the_time() {
 }
 
 #[test]
-fn of_equal_extremes_the_first_is_shown() {
+fn the_first_of_several_equal_extremes_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let head = fs::read_to_string(workspace().join("viewer/tests/header.paje")).unwrap();
     let body = "0 T 0 Thread\n1 V T Load \"1 0 0\"\n6 0 a 0 T a\n6 0 b 0 T b\n8 0 a V 5\n8 0 b V 5\n8 2 b V 9\n8 3 b V 1\n\
@@ -162,16 +162,16 @@ fn of_equal_extremes_the_first_is_shown() {
 }
 
 #[test]
-fn filters_are_kept_in_files() {
+fn filters_are_saved_to_files_and_read_from_them() {
     let dir = tempfile::tempdir().unwrap();
     picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
-    let kept = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
-    assert!(kept.contains("\"hide value blocked\",\n"), "{kept}");
+    let saved = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
+    assert!(saved.contains("\"hide value blocked\",\n"), "{saved}");
     let svg = picture(dir.path(), &[], &["--filters", "mine.tumit-view"]);
     assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
     // A disabled filter has no effect. A filter with a name that only another run has is reported
     // and left out.
-    let other = kept.replace(
+    let other = saved.replace(
         "\"hide value blocked\"",
         "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
     );
@@ -212,7 +212,7 @@ fn mistakes_are_reported_before_anything_is_drawn() {
 }
 
 #[test]
-fn conditions_and_ends_of_links() {
+fn links_are_filtered_by_conditions_on_their_endpoints() {
     let dir = tempfile::tempdir().unwrap();
     let count = |filter: &str, kind: &str| {
         let all = rows(dir.path(), &["--filter", filter]);
@@ -251,8 +251,8 @@ fn conditions_and_ends_of_links() {
         &["only where not (from = thread 0.0 or involves Node 1)"],
         &["--save-filters", "new.tumit-view"],
     );
-    let kept = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
-    assert!(kept.contains("\"version\": 2"), "{kept}");
+    let saved = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
+    assert!(saved.contains("\"version\": 2"), "{saved}");
     picture(dir.path(), &[], &["--filters", "new.tumit-view"]);
     fs::write(
         dir.path().join("old.tumit-view"),
@@ -260,10 +260,10 @@ fn conditions_and_ends_of_links() {
     )
     .unwrap();
     picture(dir.path(), &[], &["--filters", "old.tumit-view", "--save-filters", "same.tumit-view"]);
-    let kept = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
+    let saved = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
     assert!(
-        kept.contains(r#"hide where value = \"this and that (not x)\""#) && kept.contains("\"version\": 1"),
-        "{kept}"
+        saved.contains(r#"hide where value = \"this and that (not x)\""#) && saved.contains("\"version\": 1"),
+        "{saved}"
     );
     for (filter, words) in [
         ("only where involves Node 7", "no container is called `Node 7`"),
@@ -276,7 +276,7 @@ fn conditions_and_ends_of_links() {
 }
 
 #[test]
-fn names_in_conditions_that_fit_nothing_are_mistakes() {
+fn conditions_with_unknown_names_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let example = |filter: &str, words: &str| {
         let out = run(dir.path(), &["stats", "--filter", filter]);
@@ -346,7 +346,7 @@ fn terminal() -> (fs::File, fs::File) {
 }
 
 /// Sends a request to a server, and returns the whole answer.
-fn asked(port: &str, path: &str) -> String {
+fn response(port: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n").unwrap();
@@ -356,48 +356,48 @@ fn asked(port: &str, path: &str) -> String {
 }
 
 #[test]
-fn the_arguments_of_the_browser_have_no_lasting_secret() {
+fn the_address_passed_to_the_browser_works_only_once() {
     use std::io::Read as _;
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
-    let (opener, seen) = (dir.path().join("xdg-open"), dir.path().join("seen"));
+    let (opener, arguments_file) = (dir.path().join("xdg-open"), dir.path().join("seen"));
     fs::write(&opener, "#!/bin/sh\necho \"$#\" \"$@\" > \"$SEEN.part\"\nmv \"$SEEN.part\" \"$SEEN\"\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
-    let (mut ours, theirs) = terminal();
+    let (mut terminal, other_side) = terminal();
     let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
     let mut viewer = tumit()
         .arg("view")
         .arg(trace())
         .args(["--until-idle", "60"])
         .envs([("PATH", path.as_str()), ("DISPLAY", ":0")])
-        .env("SEEN", &seen)
+        .env("SEEN", &arguments_file)
         .env_remove("SSH_CONNECTION")
-        .stdin(theirs.try_clone().unwrap())
-        .stderr(theirs)
+        .stdin(other_side.try_clone().unwrap())
+        .stderr(other_side)
         .spawn()
         .unwrap();
-    let mut said = String::new();
-    while !said.contains("Ctrl-C") {
+    let mut stderr = String::new();
+    while !stderr.contains("Ctrl-C") {
         let mut bytes = [0; 1024];
-        let read = ours.read(&mut bytes).unwrap();
-        said += &String::from_utf8_lossy(&bytes[..read]);
+        let read = terminal.read(&mut bytes).unwrap();
+        stderr += &String::from_utf8_lossy(&bytes[..read]);
     }
-    let printed = said.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");
-    while !seen.exists() {
+    let printed = stderr.split_whitespace().find(|word| word.starts_with("http://")).expect("an address");
+    while !arguments_file.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let arguments = fs::read_to_string(&seen).unwrap();
+    let arguments = fs::read_to_string(&arguments_file).unwrap();
     let (host, page) = printed.split_at(printed.find("/t/").expect("the secret"));
     let (_, port) = host.rsplit_once(':').unwrap();
     let secret = page.trim_start_matches("/t/").trim_end_matches('/');
     let once = arguments.trim().strip_prefix(&format!("1 {host}")).expect("one argument, an address of the server");
     assert!(secret.len() == 32 && !once.contains(secret), "{once}");
-    let first = asked(port, once);
+    let first = response(port, once);
     assert!(first.starts_with("HTTP/1.1 303") && first.contains(&format!("location: {page}\r\n")), "{first}");
-    let second = asked(port, once);
+    let second = response(port, once);
     assert!(second.starts_with("HTTP/1.1 410") && second.contains("printed in the terminal"), "{second}");
     assert!(!second.contains(secret));
-    assert!(asked(port, page).starts_with("HTTP/1.1 200"), "the printed address goes on to work");
+    assert!(response(port, page).starts_with("HTTP/1.1 200"), "the printed address goes on to work");
     viewer.kill().unwrap();
     viewer.wait().unwrap();
 }

@@ -104,7 +104,7 @@ fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn the_specs_of_the_repository_have_their_usual_form() {
+fn the_specs_of_the_repository_are_formatted() {
     let mut found = Vec::new();
     for folder in ["examples", "tests/cases", "tests/readme", "tumit/std", "tracer-rt/benches"] {
         specs(&workspace().join(folder), &mut found);

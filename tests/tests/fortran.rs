@@ -50,7 +50,7 @@ fn every_standard_compiles_clean_and_records_the_same() {
 }
 
 #[test]
-fn names_that_fortran_uses_itself_are_good_names() {
+fn names_of_fortran_keywords_and_functions_are_valid() {
     let long = "a".repeat(62);
     let spec = format!(
         "trace odd;
@@ -101,7 +101,7 @@ end program drive
 }
 
 #[test]
-fn literals_and_kinds_mix() {
+fn literals_of_any_kind_may_be_arguments() {
     let spec = "trace t;
 level L {
     event three { a: u64, b: i64, c: [u64; 2], d: u8 }
@@ -156,7 +156,7 @@ end program drive
 }
 
 #[test]
-fn constants_and_tasks_come_over() {
+fn constants_and_tasks_reach_fortran() {
     let spec = r#"trace t;
 const LIMIT = 5;
 const FAR = 5000000000;
@@ -185,13 +185,13 @@ program drive
   if (tumit_new_task() == task .or. size(list) /= 5) error stop 1
 end program drive
 ";
-    let seen = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
-    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", seen, "fetch.end task=Unsigned(1)"];
+    let constants = "seen far=Signed(5000000000) low=Signed(-9223372036854775808) half=Double(-0.5) name=\"a \\\"quoted\\\" text,\\nin two lines, of which the second one is so long that it is continued\" none=\"\" yes=Bool(true)";
+    let expected = ["fetch.begin task=Unsigned(1) url=\"here\"", constants, "fetch.end task=Unsigned(1)"];
     assert_eq!(texts(GFORTRAN, spec, driver), expected);
 }
 
 #[test]
-fn texts_end_where_fortran_says() {
+fn texts_have_their_fortran_length_without_trailing_blanks() {
     let driver = "
 program drive
   use t_trace
@@ -214,7 +214,7 @@ end program drive
 }
 
 #[test]
-fn tracing_can_be_removed() {
+fn build_options_remove_tracing() {
     for (flags, records) in [(&["-DTUMIT_OFF"] as &[_], None), (&["-DTYPES_OFF_ALL"], Some(4))] {
         let folder = folder();
         let compiler = FortranCompilers { c_flags: flags, ..GFORTRAN };
@@ -266,7 +266,7 @@ fn files_modules_and_languages_share_one_recorder() {
 }
 
 #[test]
-fn openmp_threads_have_streams() {
+fn each_openmp_thread_has_a_stream() {
     let driver = "
 program drive
   use t_trace
@@ -457,15 +457,15 @@ fn heat_along_a_rod_has_the_expected_trace() {
     let objects = files.map(|file| format!("{file}.o"));
     let rod = MPIFORT.link(folder, &objects.each_ref().map(String::as_str)).unwrap_or_else(|error| panic!("{error}"));
     let run = folder.join("rod.tmt");
-    let said = succeed(mpirun(3).arg(&rod).env("TUMIT_TRACE", &run).current_dir(folder));
+    let stdout = succeed(mpirun(3).arg(&rod).env("TUMIT_TRACE", &run).current_dir(folder));
     let paje = folder.join("rod.paje");
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     accept(&paje);
     let rows = PjDumpRows::read(&paje);
     for (kind, name) in [("State", "states"), ("Link", "links"), ("Variable", "samples")] {
-        assert_eq!(rows.count(kind), count(&said, name), "{name}");
+        assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
     }
-    assert_eq!(count(&said, "ranks"), 3);
+    assert_eq!(count(&stdout, "ranks"), 3);
     assert_eq!(rows.reversed_links(), 0);
 }
 

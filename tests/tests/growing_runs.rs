@@ -36,10 +36,10 @@ fn start(run: &std::path::Path) -> (Child, ChildStdin) {
 }
 
 /// Waits until a generation of the trace fulfils a condition, even on a slow machine.
-fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
+fn wait(current: &CurrentTrace, is_reached: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
         let now = current.snapshot();
-        if wanted(&now) {
+        if is_reached(&now) {
             return now;
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -69,7 +69,7 @@ fn images_go_to_standard_output() {
 }
 
 #[test]
-fn images_need_one_format() {
+fn an_image_without_a_unique_format_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
     for (args, expected) in [
@@ -86,7 +86,7 @@ fn images_need_one_format() {
 }
 
 #[test]
-fn statistics_of_an_empty_trace_are_called_empty() {
+fn statistics_of_an_empty_trace_are_reported_as_empty() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.paje"), DEFINITIONS).unwrap();
     let empty = "a: the trace is empty: it has no states, events, links or variables\n";
@@ -96,10 +96,10 @@ fn statistics_of_an_empty_trace_are_called_empty() {
         (String::from_utf8(text).unwrap(), error)
     };
     assert_eq!(text(&[]), (empty.to_owned(), String::new()));
-    let told = format!("tumit: {empty}");
+    let message = format!("tumit: {empty}");
     let (rows, error) = text(&["--csv"]);
-    assert!(rows.starts_with("kind,type,") && rows.lines().count() == 1 && error == told, "{rows}{error}");
-    assert_eq!(text(&["--json"]), (String::new(), told));
+    assert!(rows.starts_with("kind,type,") && rows.lines().count() == 1 && error == message, "{rows}{error}");
+    assert_eq!(text(&["--json"]), (String::new(), message));
     // A trace without duration has one timestamp.
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, "3 0.5 t T 0 main\n4 0.5 t S busy\n5 0.5 t S\n"].concat())
         .unwrap();
@@ -124,7 +124,7 @@ fn the_median_of_an_even_number_of_durations_is_the_lower_one() {
 }
 
 #[test]
-fn constant_names_without_a_defining_line_are_found() {
+fn constant_names_of_containers_are_checked() {
     let dir = tempfile::tempdir().unwrap();
     let spec = |container: &str| {
         let rule = format!("rule work -> \"4 @ {container} S busy\" date -> \"5 @ t S\" date;");

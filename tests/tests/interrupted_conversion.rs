@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 use tests::programs::{succeed, tumit};
 
 /// Waits up to a minute for a condition.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
+fn until(name: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(started.elapsed() < Duration::from_secs(60), "never: {name}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 /// A child process that is killed at the end of the test.
-struct Ended(Child);
+struct ConversionProcess(Child);
 
-impl Drop for Ended {
+impl Drop for ConversionProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -38,7 +38,7 @@ fn is_unfinished(folder: &Path) -> bool {
 }
 
 #[test]
-fn no_incomplete_file_is_left() {
+fn an_interrupted_conversion_leaves_no_incomplete_file() {
     let dir = tempfile::tempdir().unwrap();
     // Reading takes much longer than the test. A pipe would be copied before the output begins.
     let head = "%EventDef PajeDefineContainerType 1\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
@@ -58,8 +58,9 @@ fn no_incomplete_file_is_left() {
             "{} \"$0\" convert long.paje -o result.csv",
             if ignored.is_empty() { "exec env --default-signal=HUP" } else { "trap '' HUP; exec" }
         );
-        let mut child =
-            Ended(Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap());
+        let mut child = ConversionProcess(
+            Command::new("sh").args(["-c", &script]).arg(tumit).current_dir(dir.path()).spawn().unwrap(),
+        );
         let child = &mut child.0;
         until("it has begun to write", || is_unfinished(dir.path()));
         // A process that ignores the signal continues.
@@ -69,12 +70,12 @@ fn no_incomplete_file_is_left() {
             assert!(child.try_wait().unwrap().is_none() && is_unfinished(dir.path()), "{ignored}");
         }
         send(signal, child);
-        let mut ended = None;
+        let mut exit = None;
         until("it ends", || {
-            ended = child.try_wait().unwrap();
-            ended.is_some()
+            exit = child.try_wait().unwrap();
+            exit.is_some()
         });
-        assert_eq!(ended.and_then(|status| status.code()), Some(status), "{signal}");
+        assert_eq!(exit.and_then(|exit| exit.code()), Some(status), "{signal}");
         assert!(!is_unfinished(dir.path()), "{signal}");
         assert_eq!(fs::read_to_string(&result).unwrap(), before, "{signal}");
     }

@@ -47,9 +47,9 @@ fn durations(run: &Path) -> (f64, f64) {
 }
 
 /// A running program. It is killed when the test ends or fails.
-struct Running(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -64,7 +64,7 @@ fn launches(run: &Path) -> usize {
 }
 
 #[test]
-fn rows_and_launches_of_killed_processes_last_until_the_last_reading() {
+fn rows_of_killed_processes_last_until_their_last_clock_reading() {
     let folder = tempfile::tempdir().unwrap();
     let program =
         build(folder.path(), GNU99, SPEC, PROGRAM, &["-D_GNU_SOURCE"]).unwrap_or_else(|error| panic!("{error}"));
@@ -72,7 +72,7 @@ fn rows_and_launches_of_killed_processes_last_until_the_last_reading() {
     let start = |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.args(arguments).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", &run);
-        Running(command.spawn().unwrap())
+        KillOnDrop(command.spawn().unwrap())
     };
     let began = Instant::now();
     let server = start(&["serve"]);

@@ -136,7 +136,7 @@ fn a_reexport_counts_for_the_file_that_defines_the_name() {
 }
 
 #[test]
-fn tests_comments_and_other_crates_may_be_imported() {
+fn tests_comments_and_other_crates_are_no_violations() {
     for source in [
         "#[cfg(test)] mod tests { use crate::high::High; }",
         "#[cfg(test)] use crate::high::{High, inner};",

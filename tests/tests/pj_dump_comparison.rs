@@ -19,7 +19,7 @@ use tumit_viewer::tables::{TableAccount, TableFormat, write};
 const FILES: u32 = 400;
 
 /// The sorted rows of `pj_dump`; `Err` with its message when it rejects the file.
-fn theirs(path: &Path) -> Result<Vec<String>, String> {
+fn pj_dump_rows(path: &Path) -> Result<Vec<String>, String> {
     let output = output(Command::new("pj_dump").args(["-l", "9", "-e", "1e300"]).arg(path));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
@@ -37,7 +37,7 @@ fn theirs(path: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Our sorted rows, and the diagnostics.
-fn ours(path: &Path) -> (Vec<String>, TableAccount) {
+fn tumit_rows(path: &Path) -> (Vec<String>, TableAccount) {
     let mut out = Vec::new();
     let account = write(path, &OpenOptions::default(), TableFormat::PjDump, &mut out).unwrap();
     let mut rows: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
@@ -46,11 +46,12 @@ fn ours(path: &Path) -> (Vec<String>, TableAccount) {
     (rows, account)
 }
 
-fn difference(theirs: &[String], ours: &[String]) -> Option<String> {
+fn difference(expected: &[String], actual: &[String]) -> Option<String> {
     let lacks = |rows: &[String], others: &[String]| {
         rows.iter().filter(|row| others.binary_search(row).is_err()).take(5).cloned().collect::<Vec<_>>().join("\n  ")
     };
-    (theirs != ours).then(|| format!("only pj_dump:\n  {}\nonly ours:\n  {}", lacks(theirs, ours), lacks(ours, theirs)))
+    (expected != actual)
+        .then(|| format!("only pj_dump:\n  {}\nonly ours:\n  {}", lacks(expected, actual), lacks(actual, expected)))
 }
 
 fn steps() -> impl Strategy<Value = (u64, Vec<StepNumbers>)> {
@@ -58,25 +59,27 @@ fn steps() -> impl Strategy<Value = (u64, Vec<StepNumbers>)> {
 }
 
 #[test]
-fn generated_files_give_the_same_rows() {
+fn generated_files_give_the_rows_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("generated.paje");
     let counts = std::cell::RefCell::new(BTreeMap::<&str, (u64, u64)>::new());
     let mut runner = TestRunner::new(Config { cases: FILES, failure_persistence: None, ..Config::default() });
     let result = runner.run(&steps(), |(style, steps)| {
-        let made = generate(style, &steps, None);
-        std::fs::write(&path, &made.text).unwrap();
-        for (&what, &count) in &made.counts {
-            let sum = counts.borrow().get(what).copied().unwrap_or_default();
-            counts.borrow_mut().insert(what, (sum.0 + count, sum.1 + 1));
+        let generated = generate(style, &steps, None);
+        std::fs::write(&path, &generated.text).unwrap();
+        for (&property, &count) in &generated.counts {
+            let sum = counts.borrow().get(property).copied().unwrap_or_default();
+            counts.borrow_mut().insert(property, (sum.0 + count, sum.1 + 1));
         }
-        let theirs = match theirs(&path) {
+        let expected = match pj_dump_rows(&path) {
             Ok(rows) => rows,
-            Err(said) => return Err(TestCaseError::fail(format!("pj_dump refuses it: {said}\n{}", made.text))),
+            Err(message) => {
+                return Err(TestCaseError::fail(format!("pj_dump refuses it: {message}\n{}", generated.text)));
+            }
         };
-        let (ours, account) = ours(&path);
-        if let Some(difference) = difference(&theirs, &ours) {
-            return Err(TestCaseError::fail(format!("{difference}\n{:?}\n{}", account.errors(), made.text)));
+        let (actual, account) = tumit_rows(&path);
+        if let Some(difference) = difference(&expected, &actual) {
+            return Err(TestCaseError::fail(format!("{difference}\n{:?}\n{}", account.errors(), generated.text)));
         }
         Ok(())
     });
@@ -86,10 +89,10 @@ fn generated_files_give_the_same_rows() {
     let counts = counts.into_inner();
     let lines = counts["lines"].0;
     println!("{FILES} files, {lines} lines. Of what readers may see differently:");
-    for (what, (count, files)) in counts.iter().filter(|(what, _)| **what != "lines") {
-        println!("{:6.2} % of lines, {:5.1} % of files: {what}", share(*count, lines), share(*files, FILES.into()));
+    for (property, (count, files)) in counts.iter().filter(|(property, _)| **property != "lines") {
+        println!("{:6.2} % of lines, {:5.1} % of files: {property}", share(*count, lines), share(*files, FILES.into()));
     }
-    for what in [
+    for property in [
         "containers created before their parents",
         "containers destroyed before the last timestamps in inner ones",
         "containers destroyed with open states",
@@ -110,12 +113,12 @@ fn generated_files_give_the_same_rows() {
         "values without declaration",
         "variables changed twice at a timestamp",
     ] {
-        assert!(counts.contains_key(what), "no file has {what}");
+        assert!(counts.contains_key(property), "no file has {property}");
     }
 }
 
 #[test]
-fn files_that_pj_dump_rejects_have_a_message() {
+fn mistakes_that_pj_dump_rejects_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.paje");
     let mut runner = TestRunner::deterministic();
@@ -124,13 +127,14 @@ fn files_that_pj_dump_rejects_have_a_message() {
             let (style, steps) = steps().new_tree(&mut runner).unwrap().current();
             // Values after lines with timestamps are a mistake of their own, so the style without
             // them is used.
-            let made = generate(style & !1, &steps, Some(mistake));
-            std::fs::write(&path, &made.text).unwrap();
-            assert!(theirs(&path).is_err(), "pj_dump takes {mistake:?}:\n{}", made.text);
+            let generated = generate(style & !1, &steps, Some(mistake));
+            std::fs::write(&path, &generated.text).unwrap();
+            assert!(pj_dump_rows(&path).is_err(), "pj_dump takes {mistake:?}:\n{}", generated.text);
             let found = output(tumit().args(["check", "--json"]).arg(&path));
             let text = String::from_utf8(found.stdout).unwrap();
-            let told = text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.says()));
-            assert!(told, "{mistake:?} is not told:\n{text}\n{}", made.text);
+            let is_reported =
+                text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.says()));
+            assert!(is_reported, "{mistake:?} is not reported:\n{text}\n{}", generated.text);
             let strict = output(tumit().args(["check", "--strict"]).arg(&path));
             assert_eq!(strict.status.code(), Some(1), "{mistake:?}");
         }
@@ -138,12 +142,12 @@ fn files_that_pj_dump_rejects_have_a_message() {
 }
 
 #[test]
-fn lines_that_only_pj_dump_rejects_are_warnings() {
+fn lines_that_only_pj_dump_rejects_give_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weak.paje");
     let good = std::fs::read_to_string(corpus("two-nodes.paje")).unwrap();
     let last = "4 1.0 T t00\n";
-    for (line, says) in [
+    for (line, message) in [
         ("5 0.9 S \"thread 0.0\" w\n", "by its name instead of its identifier (`thread 0.0`)"),
         ("5 0.9 Activity t00 w\n", "by its name instead of its identifier (`Activity`)"),
         ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "by its name instead of its identifier (`Thread`)"),
@@ -152,12 +156,12 @@ fn lines_that_only_pj_dump_rejects_are_warnings() {
         ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that some readers do not know"),
     ] {
         std::fs::write(&path, good.replacen(last, &format!("{line}{last}"), 1)).unwrap();
-        assert!(theirs(&path).is_err(), "pj_dump takes {line}");
+        assert!(pj_dump_rows(&path).is_err(), "pj_dump takes {line}");
         for (args, status) in [(&["check"][..], 0), (&["check", "--strict"], 1)] {
             let out = output(tumit().args(args).arg(&path));
-            let told = String::from_utf8(out.stdout).unwrap();
-            assert!(told.contains("warning: ") && told.contains(says), "{line}: {told}");
-            assert_eq!(out.status.code(), Some(status), "{line}: {told}");
+            let stdout = String::from_utf8(out.stdout).unwrap();
+            assert!(stdout.contains("warning: ") && stdout.contains(message), "{line}: {stdout}");
+            assert_eq!(out.status.code(), Some(status), "{line}: {stdout}");
         }
     }
 }
@@ -167,7 +171,7 @@ fn corpus(name: &str) -> PathBuf {
 }
 
 #[test]
-fn files_of_producers_give_the_same_rows() {
+fn files_of_other_producers_give_the_rows_of_pj_dump() {
     for (name, rows) in [
         ("two-nodes.paje", 16),
         ("simgrid-smpi.trace", 199),
@@ -175,48 +179,48 @@ fn files_of_producers_give_the_same_rows() {
         ("simgrid-platform.trace", 462),
     ] {
         let path = corpus(name);
-        let theirs = theirs(&path).unwrap_or_else(|said| panic!("pj_dump refuses {name}: {said}"));
-        let (ours, account) = ours(&path);
-        assert_eq!(difference(&theirs, &ours), None, "{name}");
-        assert_eq!((ours.len(), account.errors()), (rows, Vec::new()), "{name}");
+        let expected = pj_dump_rows(&path).unwrap_or_else(|message| panic!("pj_dump refuses {name}: {message}"));
+        let (actual, account) = tumit_rows(&path);
+        assert_eq!(difference(&expected, &actual), None, "{name}");
+        assert_eq!((actual.len(), account.errors()), (rows, Vec::new()), "{name}");
     }
 }
 
 #[test]
-fn files_that_pj_dump_refuses_are_read() {
+fn files_that_only_pj_dump_rejects_are_read() {
     // Links of the topology lack a user field: all of them are read.
     let path = corpus("simgrid-platform-sizes.trace");
-    assert!(theirs(&path).is_err());
-    let (rows, account) = ours(&path);
-    assert_eq!(rows, ours(&corpus("simgrid-platform.trace")).0);
+    assert!(pj_dump_rows(&path).is_err());
+    let (rows, account) = tumit_rows(&path);
+    assert_eq!(rows, tumit_rows(&corpus("simgrid-platform.trace")).0);
     assert!(account.errors()[0].text.contains("fewer values than its definition has fields"), "{:?}", account.errors());
     assert_eq!(account.errors().len(), 1);
     // The fields have old names, and all states come after the end of their containers.
     let path = corpus("starpu-schedule.trace");
-    assert!(theirs(&path).is_err());
-    let (rows, account) = ours(&path);
+    assert!(pj_dump_rows(&path).is_err());
+    let (rows, account) = tumit_rows(&path);
     assert_eq!(rows.len(), 3);
-    let told = "6 operations were ignored: their containers have ended or never existed (the first in line ";
-    assert!(account.errors().len() == 1 && account.errors()[0].text.starts_with(told), "{:?}", account.errors());
+    let message = "6 operations were ignored: their containers have ended or never existed (the first in line ";
+    assert!(account.errors().len() == 1 && account.errors()[0].text.starts_with(message), "{:?}", account.errors());
 }
 
 #[test]
-fn our_examples_give_the_same_rows_as_runs_and_as_files() {
+fn a_run_and_its_paje_file_give_the_rows_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let (run, paje) = (folder.path().join("run.tmt"), folder.path().join("run.paje"));
     succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &run));
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
-    let theirs = theirs(&paje).unwrap();
-    assert!(theirs.len() > 1000);
+    let expected = pj_dump_rows(&paje).unwrap();
+    assert!(expected.len() > 1000);
     for path in [&run, &paje] {
-        let (ours, account) = ours(path);
-        assert_eq!(difference(&theirs, &ours), None, "{}", path.display());
+        let (actual, account) = tumit_rows(path);
+        assert_eq!(difference(&expected, &actual), None, "{}", path.display());
         assert!(account.errors().is_empty(), "{:?}", account.errors());
     }
 }
 
 #[test]
-fn texts_of_a_run_are_those_of_its_paje_file() {
+fn texts_of_a_run_equal_those_of_its_paje_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(file("run.tmt")).args(["300", "2"]));
@@ -236,12 +240,12 @@ fn texts_of_a_run_are_those_of_its_paje_file() {
     assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
     let out = convert("run.txt", &["--pj-dump"]);
     assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
-    let theirs = theirs(&file("run.paje")).unwrap();
-    assert!(theirs.iter().any(|row| row.ends_with("', then rest") || row.ends_with("'; then rest")), "{theirs:?}");
+    let expected = pj_dump_rows(&file("run.paje")).unwrap();
+    assert!(expected.iter().any(|row| row.ends_with("', then rest") || row.ends_with("'; then rest")), "{expected:?}");
     let text = std::fs::read_to_string(file("run.txt")).unwrap();
-    let mut ours: Vec<String> = text.lines().map(str::to_owned).collect();
-    ours.sort();
-    assert_eq!(difference(&theirs, &ours), None);
+    let mut actual: Vec<String> = text.lines().map(str::to_owned).collect();
+    actual.sort();
+    assert_eq!(difference(&expected, &actual), None);
 }
 
 #[test]
@@ -261,7 +265,7 @@ fn negative_starts_and_invalid_numbers_are_read_as_by_pj_dump() {
          81 -3 V n 1\n81 -1 V n 2\n81 0.1 V n 1e39\n82 0.2 V n -1e39\n81 0.3 V n -1e39\n81 0.4 V n 1\n\
          7 -3 L 0 n m e1\n8 -2 L 0 n m e1\n7 -0.5 L 0 n m e2\n8 0.1 L 0 n m e2\n";
     std::fs::write(&path, [head, first, more, early, rest].concat()).unwrap();
-    let theirs = theirs(&path).unwrap();
+    let expected = pj_dump_rows(&path).unwrap();
     for row in [
         "State, N, Activity, -1.000000000, -0.500000000, 0.000000000, 1.000000000, e",
         "Variable, N, Load, -1.000000000, 0.100000000, 0.000000000, 2.000000000",
@@ -270,10 +274,10 @@ fn negative_starts_and_invalid_numbers_are_read_as_by_pj_dump() {
         "Variable, N, Load, 0.300000000, 0.400000000, 0.100000000, -inf",
         "Link, 0, Message, -0.500000000, 0.100000000, 0.000000000, m, N, N, e2",
     ] {
-        assert!(theirs.iter().any(|found| found == row), "{row}\n{theirs:#?}");
+        assert!(expected.iter().any(|found| found == row), "{row}\n{expected:#?}");
     }
-    let (ours, account) = ours(&path);
-    assert_eq!(difference(&theirs, &ours), None);
+    let (actual, account) = tumit_rows(&path);
+    assert_eq!(difference(&expected, &actual), None);
     assert!(!account.errors().iter().any(|error| error.text.contains("finite")), "{:?}", account.errors());
 }
 
@@ -284,11 +288,11 @@ const HEAD: &str = include_str!("pj-dump-header.paje");
 fn unusual_numbers_and_ends_are_read_as_by_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.paje");
-    let check = |what: &str, text: &str| {
+    let check = |name: &str, text: &str| {
         std::fs::write(&path, text).unwrap();
-        let (theirs, (ours, account)) = (theirs(&path).unwrap(), ours(&path));
-        if let Some(difference) = difference(&theirs, &ours) {
-            panic!("{what}: {difference}\n{:?}", account.errors());
+        let (expected, (actual, account)) = (pj_dump_rows(&path).unwrap(), tumit_rows(&path));
+        if let Some(difference) = difference(&expected, &actual) {
+            panic!("{name}: {difference}\n{:?}", account.errors());
         }
         account
     };
@@ -302,9 +306,9 @@ fn unusual_numbers_and_ends_are_read_as_by_pj_dump() {
     let words = "abc 1,5 2x . - -0 +1e2x 0x10 0x1.8p3 0x inf -inf nan infinite 1e39 1e400 1e-50 16777217 0.1";
     for word in words.split(' ') {
         let text = format!("{HEAD}6 1 c V 5\n6 2 c V {word}\n7 3 c V {word}\n8 4 c V 1\n5 9 c CT\n");
-        let told = !check(&format!("value {word}"), &text).errors().is_empty();
+        let has_errors = !check(&format!("value {word}"), &text).errors().is_empty();
         assert_eq!(
-            told,
+            has_errors,
             word.parse().map_or(!word.starts_with("0x1"), |value: f64| !value.is_finite()) || word == "0x1.8p3",
             "{word}"
         );
@@ -333,8 +337,8 @@ proptest! {
         dates.dedup_by(|next, date| value(next) <= value(date) * (1.0 + 1e-12));
         let lines: String = dates.iter().map(|date| format!("3 {date} c S a\n")).collect();
         std::fs::write(&path, format!("{HEAD}{lines}5 1e60 c CT\n")).unwrap();
-        let (theirs, (ours, _)) = (theirs(&path).unwrap(), ours(&path));
-        prop_assert_eq!(difference(&theirs, &ours), None);
+        let (expected, (actual, _)) = (pj_dump_rows(&path).unwrap(), tumit_rows(&path));
+        prop_assert_eq!(difference(&expected, &actual), None);
     }
 }
 

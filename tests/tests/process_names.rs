@@ -61,19 +61,19 @@ fn processes_of_one_rank_have_distinct_names_and_can_be_selected() {
     let listed = run(&["dump"], &path).1;
     let count = |name: &str| listed.lines().filter(|line| line.split("  ").any(|cell| cell.trim() == name)).count();
     assert_eq!([count("rank 0/100"), count("rank 0/201"), count("rank 1")], [1, 2, 3], "{listed}");
-    let shown = run(&["info"], &path).1;
+    let info = run(&["info"], &path).1;
     // In each table, a process has one form of its name.
     for (name, pid) in [("rank 0/100", "100"), ("rank 0/201", "201"), ("rank 1", "102")] {
-        let named: Vec<&str> = shown.lines().filter(|line| line.starts_with(&format!("{name}  "))).collect();
-        assert!(named.len() == 2 && named[1].split("  ").any(|cell| cell.trim() == pid), "{name}: {shown}");
+        let named: Vec<&str> = info.lines().filter(|line| line.starts_with(&format!("{name}  "))).collect();
+        assert!(named.len() == 2 && named[1].split("  ").any(|cell| cell.trim() == pid), "{name}: {info}");
     }
-    assert!(shown.contains(" 1.000 kHz "), "{shown}");
-    for (asked, records) in [("0", 3), ("1", 3), ("201", 2), ("0/100", 1), ("pid 102", 3), ("0/201", 2)] {
-        let (_, lines, error) = run(&["dump", "--process", asked], &path);
-        assert_eq!(lines.lines().count(), records, "{asked}: {error}");
+    assert!(info.contains(" 1.000 kHz "), "{info}");
+    for (selector, records) in [("0", 3), ("1", 3), ("201", 2), ("0/100", 1), ("pid 102", 3), ("0/201", 2)] {
+        let (_, lines, error) = run(&["dump", "--process", selector], &path);
+        assert_eq!(lines.lines().count(), records, "{selector}: {error}");
         let part = folder.path().join("part.tmt");
-        let (_, told, error) = call(tumit().arg("cut").arg(&path).args(["--process", asked]).arg("-o").arg(&part));
-        assert!(told.contains(&format!(": {records} records of ")), "{told} {error}");
+        let (_, stdout, error) = call(tumit().arg("cut").arg(&path).args(["--process", selector]).arg("-o").arg(&part));
+        assert!(stdout.contains(&format!(": {records} records of ")), "{stdout} {error}");
         fs::remove_dir_all(&part).unwrap();
     }
 }
@@ -95,10 +95,10 @@ fn processes_are_in_order_of_rank_and_columns_are_aligned() {
         file.end();
         file.save(&path, &format!("p{number}.tmt"));
     }
-    let shown = run(&["info"], &path).1;
+    let info = run(&["info"], &path).1;
     let first = |line: &str| line.split("  ").next().unwrap().to_owned();
-    let table: Vec<String> = shown.lines().skip_while(|line| !line.starts_with("process")).map(first).collect();
-    assert_eq!(table[..5], ["process", "rank 0", "rank 2", "rank 10", "pid 103"], "{shown}");
+    let table: Vec<String> = info.lines().skip_while(|line| !line.starts_with("process")).map(first).collect();
+    assert_eq!(table[..5], ["process", "rank 0", "rank 2", "rank 10", "pid 103"], "{info}");
     let dumped = run(&["dump"], &path).1;
     assert!(dumped.contains("  worker 1  mark "), "{dumped}");
     let columns: Vec<usize> = dumped.lines().filter_map(|line| line.find("  mark ")).collect();
@@ -110,7 +110,7 @@ fn an_unknown_process_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tmt");
     ranks(&path);
-    for (asked, expected) in [
+    for (selector, expected) in [
         (&["--process", "99"][..], "this run has no process `99`; its processes are rank 0/100, rank 0/201, rank 1"),
         (&["--process", "1/100"], "this run has no process `1/100`"),
         (&["--thread", "nobody"], "this run has no thread `nobody`; the threads are main"),
@@ -120,7 +120,7 @@ fn an_unknown_process_is_an_error() {
         for command in ["dump", "cut"] {
             let part = folder.path().join("part.tmt");
             let mut words = vec![command];
-            words.extend(asked);
+            words.extend(selector);
             if command == "cut" {
                 words.extend(["-o", part.to_str().unwrap()]);
             }
@@ -164,16 +164,16 @@ fn reused_thread_ids_belong_to_several_threads() {
             marked.map(|stream| stream["records"].as_u64().unwrap()).collect()
         };
         assert_eq!((streams.len(), records("signal"), records("overwrites")), (6, vec![4], vec![5]));
-        let shown = run(&["info"], path).1;
+        let table = run(&["info"], path).1;
         assert!(
-            shown.lines().any(|line| line.starts_with("pid 1    7#3 ") && line.ends_with(" overwritten")),
-            "{shown}"
+            table.lines().any(|line| line.starts_with("pid 1    7#3 ") && line.ends_with(" overwritten")),
+            "{table}"
         );
     }
 }
 
 #[test]
-fn processes_with_one_process_id_have_names_of_their_own() {
+fn processes_with_the_same_process_id_have_distinct_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tmt");
     for (number, host) in (1u8..).zip(["a", "b", "b"]) {
@@ -187,10 +187,10 @@ fn processes_with_one_process_id_have_names_of_their_own() {
         file.end();
         file.save(&path, &format!("{number}.tmt"));
     }
-    let (dumped, shown) = (run(&["dump"], &path).1, run(&["info"], &path).1);
+    let (dumped, info) = (run(&["dump"], &path).1, run(&["info"], &path).1);
     let converted = call(tumit().arg("convert").arg(&path).args(["-o", "-"])).1;
     for name in ["pid 1@a", "pid 1@b#1", "pid 1@b#2"] {
-        assert!(dumped.contains(name) && shown.contains(name), "{name}: {dumped} {shown}");
+        assert!(dumped.contains(name) && info.contains(name), "{name}: {dumped} {info}");
         assert!(converted.contains(&format!("\"{name}\"")), "{name}: {converted}");
     }
     assert_eq!(run(&["dump", "--process", "1@b#2"], &path).1.lines().count(), 4);
@@ -218,14 +218,14 @@ fn threads_with_equal_names_are_distinct() {
         file.save(&path, "a.tmt");
         let run_of = |words: &[&str]| run(words, &path).1;
         let (stats, paje) = (run_of(&["stats", "--by", "container", "--csv"]), run_of(&["convert", "-o", "-"]));
-        let (shown, dumped) = (run_of(&["info"]), run_of(&["dump"]));
+        let (info, dumped) = (run_of(&["info"]), run_of(&["dump"]));
         for (records, name) in (2..).zip(expected) {
             assert!(stats.contains(&format!(",{name},")), "{label} {name}: {stats}");
             assert!(paje.contains(&format!("\"{name}\"")), "{label} {name}: {paje}");
             let count = |name: &str| dumped.lines().filter(|line| line.contains(&format!("  {name}  mark"))).count();
             assert_eq!(count(names[records - 2]), records, "{dumped}");
         }
-        assert!(names.iter().all(|name| shown.contains(name)), "{shown}");
+        assert!(names.iter().all(|name| info.contains(name)), "{info}");
         assert_eq!(run_of(&["dump", "--thread", "pool (#2)"]).lines().count(), 3);
         assert_eq!(run_of(&["dump", "--thread", "pool"]).lines().count(), 9);
     }
@@ -298,61 +298,61 @@ fn killed(folder: &Path, has_end: bool) {
 fn repair_does_not_turn_a_live_file_alone_into_a_run() {
     let folder = tempfile::tempdir().unwrap();
     killed(folder.path(), false);
-    let lives = folder.path().join("lv");
-    let live = lives.join("a.live");
+    let live_folder = folder.path().join("lv");
+    let live = live_folder.join("a.live");
     let before = fs::read(&live).unwrap();
-    let (status, told, error) = run(&["repair"], &lives);
-    assert_eq!((status, told.as_str()), (Some(2), ""), "{error}");
+    let (status, stdout, error) = run(&["repair"], &live_folder);
+    assert_eq!((status, stdout.as_str()), (Some(2), ""), "{error}");
     for part in
         ["a.live: the process's file `a.tmt` is not in the same folder", "`tumit repair` of that run", "`--force`"]
     {
         assert!(error.contains(part), "{error}");
     }
-    let (status, _, error) = run(&["repair", "--dry-run"], &lives);
+    let (status, _, error) = run(&["repair", "--dry-run"], &live_folder);
     // Its first block is in the other file.
     assert!(status == Some(1) && error.contains("is not in the same folder"), "{error}");
     // A copy removes nothing.
     let copy = folder.path().join("copy.tmt");
-    run(&["repair", "-o", copy.to_str().unwrap()], &lives);
+    run(&["repair", "-o", copy.to_str().unwrap()], &live_folder);
     assert_eq!(run(&["dump"], &copy).1.lines().count(), 3);
     assert_eq!(fs::read(&live).unwrap(), before);
-    let (_, told, error) = run(&["repair", "--force"], &lives);
-    assert!(told.contains("3 records from its live file") && !live.exists(), "{told} {error}");
-    assert_eq!(run(&["dump"], &lives).1.lines().count(), 3);
+    let (_, stdout, error) = run(&["repair", "--force"], &live_folder);
+    assert!(stdout.contains("3 records from its live file") && !live.exists(), "{stdout} {error}");
+    assert_eq!(run(&["dump"], &live_folder).1.lines().count(), 3);
 }
 
 #[test]
-fn an_unwritten_file_is_made_from_its_live_file() {
+fn repair_restores_an_empty_file_from_its_live_file() {
     let folder = tempfile::tempdir().unwrap();
     live_of(1, 0).save(folder.path(), "a.live");
     fs::write(folder.path().join("a.tmt"), b"").unwrap();
-    let (_, told, error) = run(&["repair"], folder.path());
-    assert!(told.contains("3 records from its live file"), "{told} {error}");
+    let (_, stdout, error) = run(&["repair"], folder.path());
+    assert!(stdout.contains("3 records from its live file"), "{stdout} {error}");
     assert!(!folder.path().join("a.live").exists());
 }
 
 #[test]
-fn a_run_and_its_live_file_are_joined() {
+fn merge_joins_a_run_and_its_live_file() {
     let folder = tempfile::tempdir().unwrap();
     killed(folder.path(), false);
-    let (path, lives) = (folder.path().join("run.tmt"), folder.path().join("lv"));
+    let (path, live_folder) = (folder.path().join("run.tmt"), folder.path().join("lv"));
     assert_eq!(run(&["dump"], &path).1.lines().count(), 6);
-    for (number, inputs) in [[&path, &lives], [&lives, &path]].iter().enumerate() {
+    for (number, inputs) in [[&path, &live_folder], [&live_folder, &path]].iter().enumerate() {
         for sort in [false, true] {
             let joined = folder.path().join(format!("joined{number}{sort}.tmt"));
             let mut command = tumit();
             command.arg("merge").args(inputs.iter()).arg("-o").arg(&joined);
-            let (_, told, error) = call(command.args(sort.then_some("--sort")));
-            assert!(told.contains("1 processes, 9 records"), "{told} {error}");
+            let (_, stdout, error) = call(command.args(sort.then_some("--sort")));
+            assert!(stdout.contains("1 processes, 9 records"), "{stdout} {error}");
             assert_eq!(run(&["dump"], &joined).1.lines().count(), 9);
         }
     }
-    assert!(lives.join("a.live").exists());
+    assert!(live_folder.join("a.live").exists());
     // Two files in one folder are read together: giving one of them again adds nothing.
-    fs::copy(lives.join("a.live"), path.join("a.live")).unwrap();
+    fs::copy(live_folder.join("a.live"), path.join("a.live")).unwrap();
     let joined = folder.path().join("joined.tmt");
-    let (_, told, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
-    assert!(told.contains("1 processes, 9 records"), "{told} {error}");
+    let (_, stdout, error) = call(tumit().arg("merge").args([&path, &live_folder]).arg("-o").arg(&joined));
+    assert!(stdout.contains("1 processes, 9 records"), "{stdout} {error}");
     // A run of another launch: readers show both.
     let (other, both) = (folder.path().join("other.tmt"), folder.path().join("both.tmt"));
     let mut file =
@@ -367,25 +367,25 @@ fn a_run_and_its_live_file_are_joined() {
 }
 
 #[test]
-fn the_live_file_of_a_process_that_ended_is_left_out() {
+fn merge_refuses_the_live_file_of_a_complete_process() {
     let folder = tempfile::tempdir().unwrap();
     killed(folder.path(), true);
-    let (path, lives) = (folder.path().join("run.tmt"), folder.path().join("lv"));
+    let (path, live_folder) = (folder.path().join("run.tmt"), folder.path().join("lv"));
     let joined = folder.path().join("joined.tmt");
-    let (status, _, error) = call(tumit().arg("merge").args([&path, &lives]).arg("-o").arg(&joined));
+    let (status, _, error) = call(tumit().arg("merge").args([&path, &live_folder]).arg("-o").arg(&joined));
     assert!(status == Some(2) && error.contains("is already complete: leave the live file out"), "{error}");
     assert!(!joined.exists());
 }
 
 #[test]
-fn sizes_are_those_of_the_contents_of_files() {
+fn info_shows_sizes_without_unused_space() {
     let folder = tempfile::tempdir().unwrap();
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     file.save(folder.path(), "a.tmt");
     live_of(1, 0).save(folder.path(), "a.live");
     let first = |path: &Path| run(&["info"], path).1.lines().next().unwrap().to_owned();
-    let (told, all) = (first(folder.path()), info(folder.path()));
-    assert!(told.contains(" B in files and 30 B in live files, 10.0 bytes per record in memory"), "{told}");
+    let (summary, all) = (first(folder.path()), info(folder.path()));
+    assert!(summary.contains(" B in files and 30 B in live files, 10.0 bytes per record in memory"), "{summary}");
     assert!(all["bytes_per_record"].is_null() && all["memory_bytes_per_record"] == 10.0, "{all}");
     // If some of the records are in the file, the figure is the size of those.
     file.thread(0, 2, "main");
@@ -393,7 +393,7 @@ fn sizes_are_those_of_the_contents_of_files() {
     file.save(folder.path(), "a.tmt");
     live_of(1, 1).save(folder.path(), "a.live");
     let block = (64 + 6 * 10_usize).next_multiple_of(8);
-    let told = first(folder.path());
+    let summary = first(folder.path());
     let expected = format!("and 30 B in live files, {:.1} bytes per record (10.0 in memory)", block as f64 / 6.0);
-    assert!(told.contains(&expected), "{told}");
+    assert!(summary.contains(&expected), "{summary}");
 }

@@ -23,14 +23,14 @@ type Records = BTreeMap<(u64, u64), Vec<Value>>;
 
 /// Records, exit status and messages of a reader.
 fn records(command: &mut Command) -> (Records, Option<i32>, String) {
-    let said = output(command);
+    let output = output(command);
     let mut records = Records::new();
-    for line in String::from_utf8(said.stdout).unwrap().lines() {
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         let key = (record["pid"].as_u64().unwrap(), record["tid"].as_u64().unwrap());
         records.entry(key).or_default().push(record);
     }
-    (records, said.status.code(), String::from_utf8_lossy(&said.stderr).into_owned())
+    (records, output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// Fields of these programs that are timestamps, and the timestamp of a record.
@@ -38,36 +38,36 @@ const DATES: [&str; 2] = ["time_ns", "since"];
 
 /// Whether two records are equal; timestamps may differ by two nanoseconds, as tumit multiplies by
 /// a rounded rate.
-fn same(ours: &Value, theirs: &Value) -> bool {
-    let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else { return ours == theirs };
+fn same(first: &Value, second: &Value) -> bool {
+    let (Value::Object(first), Value::Object(second)) = (first, second) else { return first == second };
     let same_member = |(name, value): (&String, &Value)| {
-        let Some(other) = theirs.get(name) else { return false };
+        let Some(other) = second.get(name) else { return false };
         let dates = value.as_i64().zip(other.as_i64()).filter(|_| DATES.contains(&name.as_str()));
         dates.map_or_else(|| same(value, other), |(a, b)| a.abs_diff(b) <= 2)
     };
-    ours.len() == theirs.len() && ours.iter().all(same_member)
+    first.len() == second.len() && first.iter().all(same_member)
 }
 
 /// Compares the results of both readers for a run, and returns the number of records.
-fn compare(run: &Path, what: &str) -> usize {
-    let (ours, status, said) = records(tumit().args(["dump", "--json", "--clock", "none"]).arg(run));
+fn compare(run: &Path, name: &str) -> usize {
+    let (tumit, status, tumit_errors) = records(tumit().args(["dump", "--json", "--clock", "none"]).arg(run));
     let mut second = Command::new("python3");
     second.arg(workspace().join("tests/python_reader/dump.py")).arg(run).env("PYTHONDONTWRITEBYTECODE", "1");
-    let (theirs, other_status, also_said) = records(&mut second);
-    let words = format!("{what}\n{said}\n{also_said}");
-    for key in ours.keys().chain(theirs.keys()).collect::<BTreeSet<_>>() {
+    let (python, other_status, python_errors) = records(&mut second);
+    let words = format!("{name}\n{tumit_errors}\n{python_errors}");
+    for key in tumit.keys().chain(python.keys()).collect::<BTreeSet<_>>() {
         let none = Vec::new();
-        let (ours, theirs) = (ours.get(key).unwrap_or(&none), theirs.get(key).unwrap_or(&none));
-        for (number, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
-            assert!(same(ours, theirs), "record {number} of {key:?}:\n{ours}\n{theirs}\n{words}");
+        let (tumit, python) = (tumit.get(key).unwrap_or(&none), python.get(key).unwrap_or(&none));
+        for (number, (tumit, python)) in tumit.iter().zip(python).enumerate() {
+            assert!(same(tumit, python), "record {number} of {key:?}:\n{tumit}\n{python}\n{words}");
         }
-        assert_eq!(ours.len(), theirs.len(), "records of {key:?}: {words}");
+        assert_eq!(tumit.len(), python.len(), "records of {key:?}: {words}");
     }
     // A clock that went back is a fault of the run, not of the file. The second reader judges only
     // the file.
-    let went_back = said.contains("its clock went back") && other_status == Some(0);
+    let went_back = tumit_errors.contains("its clock went back") && other_status == Some(0);
     assert_eq!(status, if went_back { Some(1) } else { other_status }, "{words}");
-    ours.values().map(Vec::len).sum()
+    tumit.values().map(Vec::len).sum()
 }
 
 fn environment(case: &CorpusCase) -> Vec<(&str, &str)> {
@@ -75,7 +75,7 @@ fn environment(case: &CorpusCase) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_case_in_rust() {
+fn the_python_reader_agrees_on_every_case_in_rust() {
     let mut records = 0;
     for case in cases().iter().filter(|case| case.has("rust")) {
         let folder = c::folder();
@@ -89,7 +89,7 @@ fn every_case_in_rust() {
 }
 
 #[test]
-fn cases_in_c() {
+fn the_python_reader_agrees_on_cases_in_c() {
     for name in
         ["types", "strings", "interned", "located", "spans-async", "clock-wide", "threads-many", "blocks", "fork"]
     {
@@ -104,7 +104,7 @@ fn cases_in_c() {
 }
 
 #[test]
-fn examples() {
+fn the_python_reader_agrees_on_the_examples() {
     let folder = c::folder();
     let run = folder.path().join("md.tmt");
     succeed(molecular_dynamics().args(["--steps", "6"]).env("TUMIT_TRACE", &run));
@@ -166,13 +166,13 @@ fn child() {
 }
 
 /// A program that records until it is killed, and prints its progress.
-struct Running {
+struct EndlessProgram {
     folder: tempfile::TempDir,
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Running {
+impl EndlessProgram {
     fn start(mut command: Command, folder: tempfile::TempDir) -> Self {
         for variable in ["TUMIT_LEVELS", "TUMIT_BUFFERS", "TUMIT_LIVE"] {
             command.env_remove(variable);
@@ -205,8 +205,8 @@ impl Running {
     }
 
     fn wait(&mut self, times: usize) {
-        let said = self.lines.by_ref().map_while(Result::ok).filter(|line| line.contains("ticks ")).take(times);
-        assert_eq!(said.count(), times, "it speaks");
+        let lines = self.lines.by_ref().map_while(Result::ok).filter(|line| line.contains("ticks ")).take(times);
+        assert_eq!(lines.count(), times, "it speaks");
     }
 
     fn signal(&self, name: &str) {
@@ -232,7 +232,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for EndlessProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -264,10 +264,10 @@ int main(void) {
 "#;
 
 #[test]
-fn killed_programs() {
+fn the_python_reader_agrees_on_killed_programs() {
     for moment in [1, 3, 8] {
         // The program waits for a writer thread that runs late.
-        let mut program = Running::rust("block");
+        let mut program = EndlessProgram::rust("block");
         program.wait(moment);
         program.kill();
         let live = std::fs::read_dir(program.run()).unwrap().map(|entry| entry.unwrap().path());
@@ -275,19 +275,19 @@ fn killed_programs() {
         assert!(compare(&program.run(), &format!("killed after {moment}")) > 2000 * (moment - 1));
     }
     // Long enough to overwrite the oldest records.
-    let mut program = Running::rust("overwrite");
+    let mut program = EndlessProgram::rust("overwrite");
     program.wait(40);
     program.kill();
     assert!(compare(&program.run(), "killed, overwriting") > 2000);
-    let mut program = Running::c();
+    let mut program = EndlessProgram::c();
     program.wait(8);
     program.kill();
     assert!(compare(&program.run(), "killed, in C") > 0);
 }
 
 #[test]
-fn running_programs() {
-    let mut program = Running::rust("block");
+fn the_python_reader_agrees_on_running_programs() {
+    let mut program = EndlessProgram::rust("block");
     for moment in 0..3 {
         program.wait(2);
         // Both readers see the same state.
@@ -298,7 +298,7 @@ fn running_programs() {
 }
 
 #[test]
-fn damaged_files() {
+fn the_python_reader_agrees_on_damaged_files() {
     let folder = c::folder();
     let case = cases().into_iter().find(|case| case.name == "threads-many").unwrap();
     let run = rust::record(env!("CARGO_BIN_EXE_drive").as_ref(), &case.name, folder.path(), &environment(&case));

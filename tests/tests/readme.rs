@@ -20,7 +20,7 @@ fn block(language: &str) -> String {
 }
 
 #[test]
-fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
+fn the_tested_code_is_in_the_readme() {
     let spec = std::fs::read_to_string(workspace().join("tests/readme/hello.tumit")).unwrap();
     assert_eq!(block("tumit"), spec);
     let source = std::fs::read_to_string(workspace().join("tests/tests/readme.rs")).unwrap();
@@ -32,7 +32,7 @@ fn the_spec_and_the_code_of_the_readme_are_those_tested_here() {
 }
 
 #[test]
-fn the_readme_example_is_shown() {
+fn the_readme_example_produces_its_output() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("hello.tmt");
     // The process has one run folder: only this test records here.
@@ -69,9 +69,9 @@ fn several_files(folder: &Path) {
 
 /// Runs a build tool that calls `tumit`, and returns its output.
 fn build(folder: &Path, command: &str, arguments: &[&str]) -> String {
-    let own = Path::new(tumit().get_program()).parent().expect("a binary is in a folder").to_owned();
+    let binaries = Path::new(tumit().get_program()).parent().expect("a binary is in a folder").to_owned();
     let path = std::env::var_os("PATH").expect("there is a PATH");
-    let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
+    let path = std::env::join_paths([binaries].into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
     // The flags of the `make` that runs the tests must not reach the program's `make`.
     let mut build = Command::new(command);
     succeed(build.args(arguments).current_dir(folder).env("PATH", path).env_remove("MAKEFLAGS"))
@@ -100,8 +100,8 @@ fn the_rules_for_make_build_a_program_of_several_files() {
     several_files(dir.path());
     let make = || build(dir.path(), "make", &["CC=gcc"]);
     builds_and_follows_the_spec(dir.path(), "hello_trace.h", "app", &make);
-    let said = make();
-    assert!(said.contains("up to date"), "{said}");
+    let output = make();
+    assert!(output.contains("up to date"), "{output}");
 }
 
 #[test]

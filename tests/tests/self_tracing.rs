@@ -51,8 +51,9 @@ fn waits_and_writes_are_shown_by_all_commands() {
     let run = run(folder.path(), "TUMIT=on");
     // A record of the writer thread may find no slot, as that thread never waits: then `tumit`
     // exits with a non-zero status.
-    let say = |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
-    let dump = say(&["dump"]);
+    let stdout_of =
+        |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
+    let dump = stdout_of(&["dump"]);
     let count = |text: &str| dump.lines().filter(|line| line.contains(text)).count();
     assert_eq!(count(" tick "), TICKS as usize, "they were waited for");
     // Of twenty slots, those after the first four.
@@ -62,11 +63,11 @@ fn waits_and_writes_are_shown_by_all_commands() {
     assert!(dump.lines().any(|line| line.contains("wait.begin") && line.contains("room")));
     // Most slots wait after the first writes, and the records of these writes may be missing.
     assert!((0..20).any(|at| most_waiting(folder.path(), at) >= Some(2)), "full slots wait");
-    let info = say(&["info"]);
+    let info = stdout_of(&["info"]);
     assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");
     let picture = folder.path().join("picture.svg");
     let path = picture.to_str().expect("UTF-8");
-    say(&["view", "-o", path]);
+    stdout_of(&["view", "-o", path]);
     let picture = std::fs::read_to_string(picture).expect("a picture");
     assert!(picture.contains("wait") && picture.contains("tracer"), "{}", picture.len());
 }

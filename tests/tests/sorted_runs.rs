@@ -11,7 +11,7 @@ use tests::programs::{output, succeed, tumit};
 use tracer_format::block::{decode_block, unpack};
 use tracer_format::{BlockKind, PREAMBLE_BYTES};
 
-const AS_CLOCKS_SAY: [&str; 4] = ["--clock", "none", "--causal", "off"];
+const RAW_TIMESTAMPS: [&str; 4] = ["--clock", "none", "--causal", "off"];
 
 fn record(path: &Path, states: &str) {
     succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(path).args([states, "6"]));
@@ -19,7 +19,7 @@ fn record(path: &Path, states: &str) {
 
 /// The records with the timestamps of the clocks alone: the two processes here are unrelated.
 fn dumped(run: &Path) -> Vec<Value> {
-    let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(AS_CLOCKS_SAY));
+    let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(RAW_TIMESTAMPS));
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -29,64 +29,64 @@ fn joined_and_sorted(folder: &Path, states: [&str; 2]) -> (PathBuf, PathBuf) {
     parts.iter().zip(states).for_each(|(part, states)| record(part, states));
     let (joined, sorted) = (folder.join("joined.tmt"), folder.join("sorted.tmt"));
     succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&joined));
-    let told = succeed(tumit().arg("merge").args(&parts).args(AS_CLOCKS_SAY).arg("--sort").arg("-o").arg(&sorted));
-    assert!(told.contains("2 processes"), "{told}");
+    let stdout = succeed(tumit().arg("merge").args(&parts).args(RAW_TIMESTAMPS).arg("--sort").arg("-o").arg(&sorted));
+    assert!(stdout.contains("2 processes"), "{stdout}");
     (joined, sorted)
 }
 
 #[test]
-fn a_sorted_run_is_the_same_run_in_time_order() {
+fn a_sorted_run_has_the_same_records_in_time_order() {
     let folder = tempfile::tempdir().unwrap();
     let (joined, sorted) = joined_and_sorted(folder.path(), ["20000", "8000"]);
     let files: Vec<_> = std::fs::read_dir(&sorted).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
 
-    let (wanted, found) = (dumped(&joined), dumped(&sorted));
-    assert!(wanted.len() > 50_000);
-    assert_eq!(found.len(), wanted.len());
-    assert!(found.iter().zip(&wanted).all(|(a, b)| a == b));
+    let (expected, found) = (dumped(&joined), dumped(&sorted));
+    assert!(expected.len() > 50_000);
+    assert_eq!(found.len(), expected.len());
+    assert!(found.iter().zip(&expected).all(|(a, b)| a == b));
     let dates: Vec<i64> = found.iter().map(|record| record["time_ns"].as_i64().unwrap()).collect();
     assert!(dates.is_sorted());
 
     // The processes' messages have the same keys, which is reported.
-    let converted = |run: &Path| output(tumit().arg("convert").arg(run).args(AS_CLOCKS_SAY).args(["-o", "-"])).stdout;
+    let converted = |run: &Path| output(tumit().arg("convert").arg(run).args(RAW_TIMESTAMPS).args(["-o", "-"])).stdout;
     let text = converted(&joined);
     assert!(text.len() > 1_000_000 && text == converted(&sorted));
 
     let count = in_order(&std::fs::read(&files[0]).unwrap());
-    assert_eq!(count, wanted.len());
+    assert_eq!(count, expected.len());
 
     // The second reader, based on FORMAT.md.
     let reader = tests::programs::workspace().join("tests/python_reader/dump.py");
-    let (theirs, ours) = (succeed(Command::new("python3").arg(reader).arg(&sorted)), &found);
-    let theirs: Vec<Value> = theirs.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(theirs.len(), ours.len());
+    let (second, first) = (succeed(Command::new("python3").arg(reader).arg(&sorted)), &found);
+    let second: Vec<Value> = second.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(second.len(), first.len());
     let key = |record: &Value| (record["time_ns"].as_i64(), record["tid"].as_u64(), record.to_string());
     let by_date = |records: &[Value]| {
         let mut keys: Vec<_> = records.iter().map(key).collect();
         keys.sort();
         keys
     };
-    assert!(by_date(&theirs) == by_date(ours));
+    assert!(by_date(&second) == by_date(first));
 }
 
-/// Reads a sorted file from the start as FORMAT.md describes: a block is held until one begins
+/// Reads a sorted file from the start as FORMAT.md describes: a block waits until one begins
 /// after its end. Checks the order and returns the number of records.
 fn in_order(bytes: &[u8]) -> usize {
     let (mut at, mut last_first) = (PREAMBLE_BYTES, 0);
-    let mut held: VecDeque<(u64, usize, Vec<u64>)> = VecDeque::new();
-    let (mut shown, mut count, mut most) = (0u64, 0, 0);
-    let mut show = |held: &mut VecDeque<(u64, usize, Vec<u64>)>, before: u64| {
+    let mut blocks: VecDeque<(u64, usize, Vec<u64>)> = VecDeque::new();
+    let (mut latest, mut count, mut most) = (0u64, 0, 0);
+    let mut emit_before = |blocks: &mut VecDeque<(u64, usize, Vec<u64>)>, before: u64| {
         let mut dates: Vec<u64> = Vec::new();
-        for (_, _, records) in held.iter_mut() {
+        for (_, _, records) in blocks.iter_mut() {
             let rest = records.split_off(records.partition_point(|date| *date < before));
             dates.append(&mut std::mem::replace(records, rest));
         }
-        held.retain(|(_, _, records)| !records.is_empty());
+        blocks.retain(|(_, _, records)| !records.is_empty());
         dates.sort_unstable();
         for date in dates {
-            assert!(date >= shown);
-            shown = date;
+            assert!(date >= latest);
+            latest = date;
             count += 1;
         }
     };
@@ -99,17 +99,17 @@ fn in_order(bytes: &[u8]) -> usize {
         }
         assert!(block.header.first_ticks >= last_first, "a block begins before the one in front of it");
         last_first = block.header.first_ticks;
-        show(&mut held, last_first);
+        emit_before(&mut blocks, last_first);
         let mut buffer = Vec::new();
         let payload = unpack(&block.header, block.stored, &mut buffer).unwrap();
         let kind = |id: u16| schema.records.get(usize::from(id) - 1);
         let records = tracer_format::RecordIterator::new(payload, last_first, kind);
         let dates: Vec<u64> = records.map(|record| record.unwrap().ticks).collect();
         assert_eq!((dates[0], dates[dates.len() - 1]), (block.header.first_ticks, block.header.last_ticks));
-        held.push_back((last_first, payload.len(), dates));
-        most = most.max(held.iter().map(|(_, size, _)| size).sum());
+        blocks.push_back((last_first, payload.len(), dates));
+        most = most.max(blocks.iter().map(|(_, size, _)| size).sum());
     }
-    show(&mut held, u64::MAX);
+    emit_before(&mut blocks, u64::MAX);
     // A slice, and the rest of the previous one.
     assert!(most <= 2 << 20, "{most} bytes had to be held");
     count
@@ -129,7 +129,7 @@ fn schema_of(bytes: &[u8]) -> tracer_format::Schema {
 }
 
 #[test]
-fn other_commands_take_a_sorted_run() {
+fn all_commands_read_a_sorted_run() {
     let folder = tempfile::tempdir().unwrap();
     let (joined, sorted) = joined_and_sorted(folder.path(), ["3000", "1000"]);
     let info = succeed(tumit().arg("info").arg(&sorted));
@@ -140,14 +140,14 @@ fn other_commands_take_a_sorted_run() {
     let part = folder.path().join("part.tmt");
     succeed(tumit().arg("cut").arg(&sorted).args(["--level", "WORK", "-o"]).arg(&part));
     let cut = dumped(&part);
-    let wanted = all.iter().filter(|record| record["level"] == "WORK").count();
-    assert_eq!((cut.len(), std::fs::read_dir(&part).unwrap().count()), (wanted, 2));
+    let expected = all.iter().filter(|record| record["level"] == "WORK").count();
+    assert_eq!((cut.len(), std::fs::read_dir(&part).unwrap().count()), (expected, 2));
     // Joining and sorting once more changes nothing.
     let again = folder.path().join("again.tmt");
     succeed(tumit().arg("merge").arg(&sorted).arg("-o").arg(&again));
     assert!(dumped(&again) == all);
     let twice = folder.path().join("twice.tmt");
-    succeed(tumit().arg("merge").arg(&sorted).args(AS_CLOCKS_SAY).arg("--sort").arg("-o").arg(&twice));
+    succeed(tumit().arg("merge").arg(&sorted).args(RAW_TIMESTAMPS).arg("--sort").arg("-o").arg(&twice));
     assert!(dumped(&twice) == all);
 
     // In a damaged sorted file the good parts are read, and no records are invented; it cannot be
@@ -157,26 +157,26 @@ fn other_commands_take_a_sorted_run() {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 100].fill(0xA5);
     std::fs::write(&file, bytes).unwrap();
-    let said = output(tumit().arg("dump").arg(&sorted).arg("--json"));
-    assert_eq!(said.status.code(), Some(1));
-    let text = String::from_utf8(said.stdout).unwrap();
+    let dump = output(tumit().arg("dump").arg(&sorted).arg("--json"));
+    assert_eq!(dump.status.code(), Some(1));
+    let text = String::from_utf8(dump.stdout).unwrap();
     let good: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(good.len() < all.len() && good.len() > all.len() / 2, "{} of {}", good.len(), all.len());
     let mut whole = all.iter();
     assert!(good.iter().all(|record| whole.any(|other| other == record)));
-    let said = output(tumit().arg("repair").arg(&sorted));
-    assert_eq!(said.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("sort its original run again"));
+    let repair = output(tumit().arg("repair").arg(&sorted));
+    assert_eq!(repair.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&repair.stderr).contains("sort its original run again"));
 }
 
 #[test]
-fn states_after_losses_are_unknown_in_a_table_of_entities() {
+fn states_after_dropped_records_are_unknown_in_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     succeed(Command::new(env!("CARGO_BIN_EXE_make_trace")).arg(&run).args(["20000", "1"]));
     let csv = |run: &Path| {
-        let said = output(tumit().arg("convert").arg(run).args(["-o", "-", "--format", "csv"]));
-        (said.status.code(), String::from_utf8(said.stdout).unwrap())
+        let output = output(tumit().arg("convert").arg(run).args(["-o", "-", "--format", "csv"]));
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     let (status, text) = csv(&run);
     assert!(status == Some(0) && !text.contains("unknown"));

@@ -96,7 +96,7 @@ fn editors_may_pass_unsaved_text() {
 }
 
 #[test]
-fn the_table_of_json_fields_is_complete() {
+fn the_documented_json_fields_are_complete() {
     let dir = folder();
     fs::write(dir.path().join("bad.tumit"), "trace bad;\nlevel A { event x { a: u9 } }\n").unwrap();
     let described = fs::read_to_string(tests::programs::workspace().join("docs/check-json.md")).unwrap();
@@ -113,7 +113,7 @@ fn the_table_of_json_fields_is_complete() {
 }
 
 #[test]
-fn files_that_are_no_specs_are_named_with_their_command() {
+fn files_that_are_no_specs_are_reported_with_their_command() {
     let dir = tempfile::tempdir().expect("a folder");
     for folder in ["run.tmt", "archive", "empty"] {
         fs::create_dir(dir.path().join(folder)).expect("it is new");
@@ -263,8 +263,8 @@ fn unchanged_files_are_not_written_again() {
         assert!(out.status.success(), "{}", stderr(&out));
         stderr(&out)
     };
-    let told = gen_c(&[]);
-    assert!(told.contains("`demo_trace.h` written") && told.contains("-pthread"), "{told}");
+    let message = gen_c(&[]);
+    assert!(message.contains("`demo_trace.h` written") && message.contains("-pthread"), "{message}");
     let before = fs::metadata(&header).unwrap().modified().unwrap();
     assert!(gen_c(&[]).contains("`demo_trace.h` is up to date"));
     assert_eq!(fs::metadata(&header).unwrap().modified().unwrap(), before);
@@ -288,8 +288,8 @@ fn make_builds_again_when_a_used_file_changes() {
     assert!(String::from_utf8_lossy(&make().stdout).contains("up to date"));
     let list = fs::read_to_string(dir.path().join("demo_trace.d")).unwrap();
     assert_eq!(list, "demo_trace.h: demo.tumit parts/net.tumit\n\ndemo.tumit:\n\nparts/net.tumit:\n");
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
-    fs::File::options().append(true).open(dir.path().join("parts/net.tumit")).unwrap().set_modified(later).unwrap();
+    let timestamp = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    fs::File::options().append(true).open(dir.path().join("parts/net.tumit")).unwrap().set_modified(timestamp).unwrap();
     assert!(String::from_utf8_lossy(&make().stdout).contains("gen c demo.tumit"));
 }
 
@@ -321,8 +321,8 @@ fn fortran_gets_two_files_that_build_as_documented() {
     assert!(list.starts_with("trace.f90 demo_trace_fortran.c: demo.tumit parts/net.tumit\n"), "{list}");
     let program = "program app\n  use demo_trace\n  call demo_post(1)\nend program app\n";
     fs::write(dir.path().join("app.f90"), program).unwrap();
-    let told = stderr(&out);
-    let line = told.lines().find_map(|line| line.split("build with: ").nth(1)).expect("it tells how to build");
+    let message = stderr(&out);
+    let line = message.lines().find_map(|line| line.split("build with: ").nth(1)).expect("it tells how to build");
     succeed(Command::new("sh").args(["-c", &format!("{line} && TUMIT_TRACE=run.tmt ./a.out")]).current_dir(dir.path()));
     let info = succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path()));
     assert!(info.contains("post"), "{info}");

@@ -43,7 +43,7 @@ fn difference(text: &str) -> Option<String> {
 }
 
 #[test]
-fn files_of_producers_are_stable() {
+fn converting_files_of_other_producers_twice_changes_nothing() {
     let mut count = 0;
     for entry in fs::read_dir(workspace().join("tests/paje")).unwrap() {
         let path = entry.unwrap().path();
@@ -56,7 +56,7 @@ fn files_of_producers_are_stable() {
 }
 
 #[test]
-fn generated_files_are_stable() {
+fn converting_generated_files_twice_changes_nothing() {
     let mut runner = TestRunner::new(Config { cases: FILES, failure_persistence: None, ..Config::default() });
     let steps = (any::<u64>(), prop::collection::vec(any::<StepNumbers>(), 0..200));
     let result = runner.run(&steps, |(style, steps)| {

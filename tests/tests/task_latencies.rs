@@ -20,7 +20,7 @@ fn nanos(row: &Value, column: &str) -> i64 {
 }
 
 #[test]
-fn requests_take_from_their_first_poll_to_their_last() {
+fn a_request_lasts_from_its_first_poll_to_its_last() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     succeed(requests().env("TUMIT_TRACE", &run));
@@ -58,7 +58,7 @@ fn requests_take_from_their_first_poll_to_their_last() {
 const TEXT: &str = include_str!("tasks/continuations.paje");
 
 #[test]
-fn continuations_of_paje_text_make_tasks() {
+fn continued_states_in_paje_text_form_tasks() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("tasks.paje");
     std::fs::write(&trace, TEXT).unwrap();

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::programs::{output, succeed, tumit};
@@ -69,15 +69,15 @@ fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Timestamps in nanoseconds, by record number.
-type Dates = BTreeMap<u64, i64>;
+type TimestampTable = BTreeMap<u64, i64>;
 
-fn dumped(run: &Path, args: &[&str]) -> Dates {
+fn dumped(run: &Path, args: &[&str]) -> TimestampTable {
     let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(args));
     let dates = |record: Value| (record["fields"]["n"].as_u64().unwrap(), record["time_ns"].as_i64().unwrap());
     objects(&text).map(dates).collect()
 }
 
-fn converted(run: &Path, args: &[&str]) -> Dates {
+fn converted(run: &Path, args: &[&str]) -> TimestampTable {
     let text = output(tumit().arg("convert").arg(run).args(["-o", "-", "--format", "json"]).args(args)).stdout;
     let events = text.split(|byte| *byte == b'\n').map(|line| String::from_utf8(line.to_vec()).unwrap());
     let dates = |line: String| {
@@ -97,11 +97,11 @@ fn a_record_has_the_same_timestamp_in_every_command() {
     write_run(&run);
     let mut all = Vec::new();
     for args in [&[][..], &["--clock", "none"], &["--causal", "off"], &["--clock", "none", "--causal", "off"]] {
-        let (shown, listed) = (converted(&run, args), dumped(&run, args));
-        assert_eq!(shown.len(), STEPS as usize * 6);
-        let differing = shown.iter().zip(&listed).filter(|(a, b)| a != b).count();
-        assert_eq!((shown.len(), differing), (listed.len(), 0), "{args:?}");
-        all.push(shown);
+        let (by_convert, by_dump) = (converted(&run, args), dumped(&run, args));
+        assert_eq!(by_convert.len(), STEPS as usize * 6);
+        let differing = by_convert.iter().zip(&by_dump).filter(|(a, b)| a != b).count();
+        assert_eq!((by_convert.len(), differing), (by_dump.len(), 0), "{args:?}");
+        all.push(by_convert);
     }
     let moved: Vec<(&u64, &i64)> = all[1].iter().filter(|(n, date)| all[3][n] != **date).collect();
     assert!(moved.len() > 1000, "links put in order move dates, of {} records", moved.len());
@@ -109,22 +109,22 @@ fn a_record_has_the_same_timestamp_in_every_command() {
     // Time ranges that begin and end at moved timestamps.
     for at in [moved[3], moved[moved.len() / 2], moved[moved.len() - 5]] {
         let time = format!("{0}ns..{1}ns", at.1, at.1 + 700_000);
-        let wanted: Vec<u64> =
+        let expected: Vec<u64> =
             all[1].iter().filter(|(_, date)| (*at.1..=at.1 + 700_000).contains(*date)).map(|(n, _)| *n).collect();
         let args = ["--clock", "none", "--interval", &time];
         let found: Vec<u64> = dumped(&run, &args).into_keys().collect();
-        assert_eq!(found, wanted, "{time}");
+        assert_eq!(found, expected, "{time}");
         let part = folder.path().join(format!("part{}.tmt", at.0));
         succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(args));
-        let kept: Vec<u64> = dumped(&part, &["--clock", "none"]).into_keys().collect();
-        assert_eq!(kept, wanted, "cut {time}");
-        assert!(wanted.contains(at.0));
+        let records: Vec<u64> = dumped(&part, &["--clock", "none"]).into_keys().collect();
+        assert_eq!(records, expected, "cut {time}");
+        assert!(expected.contains(at.0));
     }
     let off = ["--clock", "none", "--causal", "off", "--interval", "10ms..20ms"];
-    let wanted = dumped(&run, &off);
+    let expected = dumped(&run, &off);
     let part = folder.path().join("off.tmt");
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(off));
-    assert!(dumped(&part, &off[..4]).into_keys().eq(wanted.into_keys()));
+    assert!(dumped(&part, &off[..4]).into_keys().eq(expected.into_keys()));
 }
 
 /// 2025-11-25T13:18:31.5Z
@@ -155,17 +155,23 @@ fn write_launch(folder: &Path, launch: &str, pid: u64, seconds: u64) {
     file.save(folder, &format!("{pid}.tmt"));
 }
 
-fn told(output: &std::process::Output) -> String {
+fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-#[test]
-fn the_latest_launch_is_read_unless_another_is_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = folder.path().join("run.tmt");
+/// A run of two launches: the first one has one process, the second one has two.
+fn two_launches(folder: &Path) -> PathBuf {
+    let run = folder.join("run.tmt");
     write_launch(&run, "second", 1, 60);
     write_launch(&run, "first", 2, 0);
     write_launch(&run, "second", 3, 60);
+    run
+}
+
+#[test]
+fn the_latest_launch_is_read_unless_another_is_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let info = |args: &[&str]| -> Value {
         serde_json::from_str(&succeed(tumit().arg("info").arg(&run).arg("--json").args(args))).unwrap()
     };
@@ -177,7 +183,7 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     assert_eq!(all["start"], "2025-11-25T13:19:31.500000000Z");
     assert_eq!((&launches[0]["read"], &launches[1]["read"]), (&Value::from(false), &Value::from(true)));
     let launch = "launch 2 of 2 (began 2025-11-25T13:19:31.500000000Z), the latest, is read";
-    for (args, records, said) in [
+    for (args, records, message) in [
         (&[][..], 6, launch),
         (&["--launch", "1"], 3, "launch 1 of 2 (began"),
         (&["--launch", "all"], 9, "all 2 launches of the run are read as one"),
@@ -187,19 +193,23 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
             [&["dump"][..], &["convert", "-o", "-"], &["convert", "-o", "-", "--format", "csv"], &["stats"], &["sync"]]
         {
             let out = output(tumit().arg(command[0]).arg(&run).args(&command[1..]).args(args));
-            assert!(out.status.success() && told(&out).contains(said), "{command:?} {args:?}: {}", told(&out));
+            assert!(out.status.success() && stderr(&out).contains(message), "{command:?} {args:?}: {}", stderr(&out));
         }
         let dumped = succeed(tumit().arg("dump").arg(&run).args(args));
         assert_eq!(dumped.lines().count(), records, "{dumped}");
     }
     let wrong = output(tumit().arg("dump").arg(&run).args(["--launch", "3"]));
     assert!(
-        wrong.status.code() == Some(2) && told(&wrong).contains("has 2 launches but no launch 3"),
+        wrong.status.code() == Some(2) && stderr(&wrong).contains("has 2 launches but no launch 3"),
         "{}",
-        told(&wrong)
+        stderr(&wrong)
     );
+}
 
-    // An index covers one launch.
+#[test]
+fn an_index_contains_the_selected_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let index = folder.path().join("run.tmtx");
     let indexed = |launch: &str| {
         let mut command = tumit();
@@ -210,8 +220,12 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     let (first, both) = (indexed("1"), indexed("all"));
     assert_ne!(first, both);
     assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
+}
 
-    // A single launch becomes a separate run.
+#[test]
+fn a_cut_launch_is_a_run_and_a_merged_run_is_one_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = two_launches(folder.path());
     let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
     assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);
@@ -225,8 +239,8 @@ fn the_latest_launch_is_read_unless_another_is_asked_for() {
     succeed(tumit().arg("cut").arg(&again).arg("-o").arg(&cut).args(["--thread", "main"]));
     for (path, records) in [(&joined, 9), (&again, 12), (&sorted, 12), (&cut, 12)] {
         assert_eq!(succeed(tumit().arg("dump").arg(path)).lines().count(), records, "{}", path.display());
-        let shown = succeed(tumit().arg("info").arg(path));
-        assert!(shown.contains("Nothing was lost or damaged") && !shown.contains("launch"), "{shown}");
+        let info = succeed(tumit().arg("info").arg(path));
+        assert!(info.contains("Nothing was lost or damaged") && !info.contains("launch"), "{info}");
     }
     let sorted_again = folder.path().join("sorted-again.tmt");
     write_launch(&folder.path().join("fourth.tmt"), "fourth", 5, 180);
@@ -242,11 +256,11 @@ fn runs_without_launch_ids_are_one_launch() {
     write_launch(&run, "", 2, 0);
     let out = output(tumit().arg("dump").arg(&run));
     assert_eq!(String::from_utf8_lossy(&out.stdout).lines().count(), 6);
-    assert!(!told(&out).contains("launch"), "{}", told(&out));
+    assert!(!stderr(&out).contains("launch"), "{}", stderr(&out));
 }
 
 #[test]
-fn the_time_of_day_is_shown() {
+fn commands_show_the_time_of_day_of_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     write_launch(&run, "one", 1, 0);
@@ -256,12 +270,12 @@ fn the_time_of_day_is_shown() {
     assert!(objects(&json).all(|record| record["time"].as_str().unwrap().starts_with("2025-11-25T13:18:31.50")));
     let info = succeed(tumit().arg("info").arg(&run));
     assert!(info.contains("began 2025-11-25T13:18:31.500000000Z"), "{info}");
-    for (format, wanted) in [
+    for (format, expected) in [
         ("csv", ",2025-11-25T13:18:31.502000000Z,2025-11-25T13:18:31.502000000Z,0."),
         ("json", "\"time\":\"2025-11-25T13:18:31.502000000Z\""),
     ] {
         let table = succeed(tumit().arg("convert").arg(&run).args(["-o", "-", "--wall-clock", "--format", format]));
-        assert!(table.contains(wanted), "{table}");
+        assert!(table.contains(expected), "{table}");
     }
     let stats = succeed(tumit().arg("stats").arg(&run).arg("--wall-clock"));
     assert!(stats.starts_with("run, 2025-11-25T13:18:31.500000000Z to 2025-11-25T13:18:31.502000001Z"), "{stats}");
@@ -269,7 +283,7 @@ fn the_time_of_day_is_shown() {
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
     for args in [&["stats"][..], &["convert", "-o", "-", "--format", "csv"]] {
         let out = output(tumit().arg(args[0]).arg(&paje).args(&args[1..]).arg("--wall-clock"));
-        assert!(out.status.code() == Some(2) && told(&out).contains("only runs have"), "{}", told(&out));
+        assert!(out.status.code() == Some(2) && stderr(&out).contains("only runs have"), "{}", stderr(&out));
     }
 }
 
@@ -330,7 +344,7 @@ fn files_derived_from_a_private_run_are_private() {
 }
 
 #[test]
-fn a_spec_is_not_a_trace() {
+fn a_spec_given_as_a_trace_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let spec = folder.path().join("pair.tumit");
     fs::write(&spec, SPEC).unwrap();
@@ -349,7 +363,7 @@ fn a_spec_is_not_a_trace() {
     ] {
         let mut words = args.split(' ');
         let out = output(tumit().arg(words.next().unwrap()).arg(&spec).args(words).current_dir(folder.path()));
-        let wanted = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
-        assert!(out.status.code() == Some(2) && told(&out).contains(&wanted), "{args}: {}", told(&out));
+        let expected = format!("{0} is a spec, not a trace: `tumit check {0}` checks it", spec.display());
+        assert!(out.status.code() == Some(2) && stderr(&out).contains(&expected), "{args}: {}", stderr(&out));
     }
 }

@@ -101,7 +101,7 @@ fn records_are_truncated_to_the_free_part_of_a_slot() {
 }
 
 #[test]
-fn readers_and_copies_show_which_records_are_truncated() {
+fn readers_and_copies_mark_truncated_records() {
     let folder = folder();
     let source = format!(
         "{LONG}int main(void) {{\n    prepare();\n    t_tick(1);\n    t_say(\"long\", text);\n    t_say(\"short\", \"\");\n    \
@@ -121,15 +121,15 @@ fn readers_and_copies_show_which_records_are_truncated() {
         let mut second = Command::new("python3");
         second.arg(workspace().join("tests/python_reader/dump.py")).arg(run).env("PYTHONDONTWRITEBYTECODE", "1");
         assert_eq!(marks(&dumped(&mut second)), expected, "{name}");
-        let told = output(tumit().arg("dump").arg(run));
-        let lines = String::from_utf8(told.stdout).unwrap();
+        let dump = output(tumit().arg("dump").arg(run));
+        let lines = String::from_utf8(dump.stdout).unwrap();
         assert_eq!(lines.lines().filter(|line| line.ends_with("  (truncated)")).count(), 2, "{name}");
-        assert!(String::from_utf8_lossy(&told.stderr).contains(expected_text) && told.status.success(), "{name}");
+        assert!(String::from_utf8_lossy(&dump.stderr).contains(expected_text) && dump.status.success(), "{name}");
         let info: Value = serde_json::from_str(&succeed(tumit().args(["info", "--json"]).arg(run))).unwrap();
         assert_eq!((&info["truncated_records"], &info["losses"]), (&Value::from(2), &Value::Array(Vec::new())));
         assert!(info["remarks"].to_string().contains(expected_text), "{name}: {}", info["remarks"]);
-        let shown = succeed(tumit().arg("info").arg(run));
-        assert!(shown.contains(expected_text) && shown.ends_with("\nNo other data was lost or damaged.\n"), "{shown}");
+        let info = succeed(tumit().arg("info").arg(run));
+        assert!(info.contains(expected_text) && info.ends_with("\nNo other data was lost or damaged.\n"), "{info}");
         let converted = output(tumit().arg("convert").arg(run).args(["-o", "-"]));
         let text = String::from_utf8_lossy(&converted.stdout);
         assert!(!text.contains("unknown (records lost)"), "{name}");

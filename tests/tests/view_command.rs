@@ -47,25 +47,25 @@ fn entities(source: &dyn TimelineSource) -> Vec<EntityId> {
 
 /// The description of each entity with its number of occurrences: its place, timestamps, fields,
 /// and related entities.
-fn said(source: &dyn TimelineSource) -> BTreeMap<String, u32> {
+fn answers(source: &dyn TimelineSource) -> BTreeMap<String, u32> {
     let short = |id: EntityId| {
         let facts = source.facts(id).expect("it is of this source");
         format!("{} {} {:?} {:?}", facts.type_path.join("/"), facts.name, facts.container_path, facts.life)
     };
-    let mut said = BTreeMap::new();
+    let mut answers = BTreeMap::new();
     for id in entities(source) {
         let facts = source.facts(id).expect("it is of this source");
         let mut related: Vec<String> =
             source.related_entities(id, usize::MAX).expect("it is of this source").into_iter().map(short).collect();
         related.sort();
         let text = format!("{}: {:?} {:?} related to {related:?}", short(id), facts.fields, facts.source);
-        *said.entry(text).or_default() += 1;
+        *answers.entry(text).or_default() += 1;
     }
-    said
+    answers
 }
 
 #[test]
-fn a_run_and_its_paje_file_show_the_same() {
+fn a_run_and_its_paje_file_give_the_same_answers() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run.tmt");
     let paje = dir.path().join("run.paje");
@@ -79,7 +79,7 @@ fn a_run_and_its_paje_file_show_the_same() {
         assert_eq!(a, b);
     }
     assert_eq!(a.len(), b.len());
-    let (a, b) = (said(recorded.as_ref()), said(written.as_ref()));
+    let (a, b) = (answers(recorded.as_ref()), answers(written.as_ref()));
     assert!(a.keys().any(|text| text.contains("waits for")), "relations are there");
     for (a, b) in a.iter().zip(&b) {
         assert_eq!(a, b);
@@ -88,23 +88,23 @@ fn a_run_and_its_paje_file_show_the_same() {
 }
 
 #[test]
-fn a_run_shows_the_same_from_its_index() {
+fn an_index_gives_the_same_answers_as_its_run() {
     let dir = tempfile::tempdir().unwrap();
     let (run, index) = (dir.path().join("run.tmt"), dir.path().join("run.tmtx"));
     succeed(molecular_dynamics().args(["--steps", "3", "--placement", "random"]).env("TUMIT_TRACE", &run));
-    let made = || {
+    let build_index = || {
         let output = tumit().arg("index").arg(&run).arg("--index").arg(&index).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(made().contains("run.tmtx: made"));
-    assert!(made().contains("run.tmtx: is there already"));
+    assert!(build_index().contains("run.tmtx: made"));
+    assert!(build_index().contains("run.tmtx: is there already"));
     let mut options = OpenOptions::default();
     options.index = IndexChoice::At(index.clone());
     let (read, indexed) = (open(&run), tumit_viewer::open(&run, &options).unwrap());
     assert_eq!(read.summary(), indexed.summary());
     assert_eq!(rows(read.as_ref()), rows(indexed.as_ref()));
-    assert_eq!(said(read.as_ref()), said(indexed.as_ref()));
+    assert_eq!(answers(read.as_ref()), answers(indexed.as_ref()));
     let picture = |choice: &Path, name: &str| {
         let file = dir.path().join(name);
         succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("-o").arg(&file));

@@ -35,10 +35,10 @@ fn processors(text: &str) -> Option<(u64, u64)> {
     Some((all, all - ticks.get(3)? - ticks.get(4)?))
 }
 
-fn usage(whose: libc::c_int) -> u64 {
+fn usage(target: libc::c_int) -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
-    unsafe { libc::getrusage(whose, usage.as_mut_ptr()) };
+    unsafe { libc::getrusage(target, usage.as_mut_ptr()) };
     // SAFETY: zeros are a value of the type, also where the call failed.
     let usage = unsafe { usage.assume_init() };
     let ticks = |time: libc::timeval| time.tv_sec as u64 * 100 + time.tv_usec as u64 / 10_000;

@@ -89,7 +89,7 @@ fn print(rows: &[Row]) {
     };
     let one = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
     for row in rows {
-        let ratio = row.pair.zip(limit(row.tool)).map(|(own, least)| format!("{:.2}", own / least));
+        let ratio = row.pair.zip(limit(row.tool)).map(|(tool, limit)| format!("{:.2}", tool / limit));
         let killed = row.killed.map_or_else(
             || "-".to_owned(),
             |(recorded, read)| format!("{} of {recorded}", recorded.saturating_sub(read)),

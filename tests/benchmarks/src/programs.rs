@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use tumit_converter::run::OpenRun;
 use tumit::codegen::{Backend as _, CodegenOptions, c::CBackend};
+use tumit_converter::run::OpenRun;
 
 use crate::disturbance::Ticks;
 use crate::tools::Tool;
@@ -37,9 +37,9 @@ pub struct Paced {
 }
 
 /// Loops that keep the processors busy until this value is dropped.
-struct Load(Vec<Child>);
+struct BackgroundLoad(Vec<Child>);
 
-impl Load {
+impl BackgroundLoad {
     fn start(loops: usize) -> Self {
         let spawn = |_| {
             let program = std::env::current_exe().expect("this program");
@@ -49,7 +49,7 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for BackgroundLoad {
     fn drop(&mut self) {
         for child in &mut self.0 {
             let _ = child.kill();
@@ -116,9 +116,9 @@ impl Programs {
 
     /// Nanoseconds of an event; see `task.rs`.
     pub fn nanos(&self, tool: Tool, task: &str, rounds: u64) -> Option<f64> {
-        let scene = Scene::new(tool);
+        let session = TracerSession::new(tool);
         let mut command = self.command(tool, Memory::Ample);
-        command.args([task, &rounds.to_string(), &BURST.to_string()]).current_dir(scene.path());
+        command.args([task, &rounds.to_string(), &BURST.to_string()]).current_dir(session.path());
         let output = succeed(&mut command);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().find_map(|line| line.strip_prefix("ns ")?.parse().ok())
@@ -130,16 +130,16 @@ impl Programs {
         // the buffers hold.
         let (few, many) = if tool.is_cheap() { (100_000u64, 2_100_000u64) } else { (20_000, 120_000) };
         let of = |events: u64| {
-            let scene = Scene::new(tool);
+            let session = TracerSession::new(tool);
             let program = self.command(tool, Memory::Ample);
             let mut command = Command::new("valgrind");
             command.args(["--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=calls", "-q"]);
             command.arg(program.get_program()).args(program.get_args());
-            command.args(["instructions", &events.to_string()]).current_dir(scene.path());
+            command.args(["instructions", &events.to_string()]).current_dir(session.path());
             command.env("TUMIT_TRACE", "run.tmt").env("TUMIT_MEMORY", "64M");
             let output = command.output().ok()?;
             output.status.success().then_some(())?;
-            let text = std::fs::read_to_string(scene.path().join("calls-01")).ok()?;
+            let text = std::fs::read_to_string(session.path().join("calls-01")).ok()?;
             text.lines().find_map(|line| line.strip_prefix("totals: ")?.split(' ').next()?.parse::<u64>().ok())
         };
         let (few_took, many_took) = (of(few)?, of(many)?);
@@ -149,26 +149,26 @@ impl Programs {
     /// Bytes on disk per event.
     pub fn bytes(&self, tool: Tool, task: &str, events: u64) -> Option<f64> {
         tool.has_files().then_some(())?;
-        let scene = Scene::new(tool);
-        succeed(self.command(tool, Memory::Ample).args([task, &events.to_string()]).current_dir(scene.path()));
-        scene.stop();
-        let found = scene.count();
+        let session = TracerSession::new(tool);
+        succeed(self.command(tool, Memory::Ample).args([task, &events.to_string()]).current_dir(session.path()));
+        session.stop();
+        let found = session.count();
         assert_eq!(found, events, "{tool:?} dropped some");
-        Some(scene.size() as f64 / events as f64)
+        Some(session.size() as f64 / events as f64)
     }
 
     /// Records at a rate, with busy loops, and counts the events that can be read; see `task.rs`.
     pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
-        let scene = Scene::with_memory(tool, memory);
+        let session = TracerSession::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
-        command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(scene.path());
+        command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(session.path());
         // The busy loops end before the events are counted: counting need not compete with them.
         let before = Ticks::now();
-        let load = Load::start(loops);
+        let load = BackgroundLoad::start(loops);
         let output = succeed(&mut command);
         drop(load);
         let disturbance = Ticks::now().others_since(&before);
-        scene.stop();
+        session.stop();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let value = |name: &str| {
             let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -176,8 +176,8 @@ impl Programs {
         };
         let calls = value("calls").parse().expect("a number of calls");
         let seconds = value("seconds").parse().expect("a number of seconds");
-        let recorded = scene.count();
-        if let Some(dropped) = scene.dropped() {
+        let recorded = session.count();
+        if let Some(dropped) = session.dropped() {
             assert_eq!(recorded + dropped, calls, "{tool:?}: recorded and dropped events are all calls");
         }
         Paced { calls, recorded, seconds, disturbance }
@@ -186,38 +186,38 @@ impl Programs {
     /// Kills a program that records, and counts what was recorded and what can be read.
     pub fn kill(&self, tool: Tool, millis: u64) -> Option<(u64, u64)> {
         (tool.has_files() || tool == Tool::Fastrace).then_some(())?;
-        let scene = Scene::new(tool);
-        let witness = scene.path().join("witness");
+        let session = TracerSession::new(tool);
+        let witness = session.path().join("witness");
         std::fs::write(&witness, [0; 4096]).expect("a writable folder");
         let mut command = self.command(tool, Memory::Ample);
-        command.arg("kill").arg(&witness).current_dir(scene.path()).stdout(Stdio::null());
+        command.arg("kill").arg(&witness).current_dir(session.path()).stdout(Stdio::null());
         let mut child = command.spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(millis));
         child.kill().expect("it runs");
         child.wait().expect("it ran");
-        scene.stop();
+        session.stop();
         let bytes = std::fs::read(&witness).expect("it is there");
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        Some((word(0), if tool == Tool::Fastrace { word(8) } else { scene.count() }))
+        Some((word(0), if tool == Tool::Fastrace { word(8) } else { session.count() }))
     }
 }
 
 /// A folder of a measurement, and the session of a tracer that needs one.
-struct Scene {
+struct TracerSession {
     tool: Tool,
     folder: tempfile::TempDir,
 }
 
-impl Scene {
+impl TracerSession {
     fn new(tool: Tool) -> Self {
         Self::with_memory(tool, Memory::Ample)
     }
 
     fn with_memory(tool: Tool, memory: Memory) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let scene = Self { tool, folder };
+        let session = Self { tool, folder };
         if tool == Tool::Lttng {
-            let output = format!("--output={}", scene.path().join("ctf").display());
+            let output = format!("--output={}", session.path().join("ctf").display());
             lttng(&["create", "peers", &output]);
             if memory == Memory::Ample {
                 // A buffer of 64 MiB per user and processor: more than is recorded between pauses.
@@ -228,7 +228,7 @@ impl Scene {
             }
             lttng(&["start"]);
         }
-        scene
+        session
     }
 
     fn path(&self) -> &Path {
@@ -265,7 +265,11 @@ impl Scene {
             }
             _ => {
                 let run = self.run();
-                run.processes.iter().flat_map(|process| &process.streams).map(tumit_converter::run::StreamInRun::records).sum()
+                run.processes
+                    .iter()
+                    .flat_map(|process| &process.streams)
+                    .map(tumit_converter::run::StreamInRun::records)
+                    .sum()
             }
         }
     }
@@ -273,7 +277,7 @@ impl Scene {
     /// Events that Tumit reports as dropped.
     fn dropped(&self) -> Option<u64> {
         let is_tumit = matches!(self.tool, Tool::TumitMapped | Tool::TumitPrivate | Tool::TumitC);
-        is_tumit.then(|| self.run().processes.iter().map(tumit_converter::run::ProcessInRun::dropped).sum())
+        is_tumit.then(|| self.run().processes.iter().map(tumit_converter::run::ProcessInRun::dropped_records).sum())
     }
 
     fn run(&self) -> OpenRun {
@@ -296,7 +300,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for TracerSession {
     fn drop(&mut self) {
         if self.tool == Tool::Lttng {
             let _ = Command::new("lttng").args(["destroy", "peers"]).output();

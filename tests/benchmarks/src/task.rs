@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tracer_rt::Buffers;
+use tracer_rt::SlotLocation;
 
 use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
 
@@ -37,9 +37,9 @@ pub trait Recorder {
 }
 
 /// Numbers outside the process: events recorded, and, for a tool without files, those that it handed on.
-pub struct Witness(pub &'static [AtomicU64; 2]);
+pub struct WitnessCounters(pub &'static [AtomicU64; 2]);
 
-impl Witness {
+impl WitnessCounters {
     pub fn open(path: &str) -> Self {
         let file = std::fs::File::options().read(true).write(true).open(path).expect("the parent made it");
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -55,11 +55,11 @@ pub fn run(tool: &str, words: &[String]) {
     // Where the tool's file goes: in the folder in which the child runs.
     match tool {
         "limit" => perform(Limit, words),
-        "mapped" => perform(Tumit::new("run.tmt", Buffers::Mapped), words),
-        "private" => perform(Tumit::new("run.tmt", Buffers::Private), words),
+        "mapped" => perform(Tumit::new("run.tmt", SlotLocation::Mapped), words),
+        "private" => perform(Tumit::new("run.tmt", SlotLocation::Private), words),
         "tracy" => perform(Tracy::new(), words),
         "fastrace" => {
-            let witness = (words[0] == "kill").then(|| Witness::open(&words[1]));
+            let witness = (words[0] == "kill").then(|| WitnessCounters::open(&words[1]));
             perform(Fastrace::new(witness), words);
         }
         "puffin" => perform(Puffin::new("run.puffin"), words),
@@ -81,7 +81,7 @@ fn perform(mut recorder: impl Recorder, words: &[String]) {
             // SAFETY: ends the process without any handler, so that what is left to be written costs nothing.
             unsafe { libc::_exit(0) };
         }
-        "kill" => until_killed(&mut recorder, &Witness::open(&words[1])),
+        "kill" => until_killed(&mut recorder, &WitnessCounters::open(&words[1])),
         "paced" => paced(&mut recorder, number(1), number(2)),
         other => panic!("no task `{other}`"),
     }
@@ -119,7 +119,7 @@ fn count(recorder: &mut impl Recorder, events: u64, values: impl Fn(u64, u64) ->
     recorder.end();
 }
 
-fn until_killed(recorder: &mut impl Recorder, witness: &Witness) {
+fn until_killed(recorder: &mut impl Recorder, witness: &WitnessCounters) {
     let (start, mut n) = (Instant::now(), 0u64);
     loop {
         while start.elapsed() < Duration::from_micros(10 * n) {}

@@ -13,7 +13,7 @@ use fastrace::local::{LocalParentGuard, LocalSpan};
 use fastrace::prelude::Event;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-use crate::task::{Recorder, Witness};
+use crate::task::{Recorder, WitnessCounters};
 
 tracer_rt::events!("peers.tumit");
 
@@ -161,7 +161,7 @@ impl Recorder for Limit {
 pub struct Tumit;
 
 impl Tumit {
-    pub fn new(folder: &str, buffers: tracer_rt::Buffers) -> Self {
+    pub fn new(folder: &str, buffers: tracer_rt::SlotLocation) -> Self {
         let mut config = tracer_rt::RecorderConfig::default();
         config.folder = Some(folder.into());
         config.buffers = Some(buffers);
@@ -220,9 +220,9 @@ pub struct Fastrace {
     parent: Option<(LocalParentGuard, Span)>,
 }
 
-struct Counting(Option<Witness>);
+struct CountingReporter(Option<WitnessCounters>);
 
-impl Reporter for Counting {
+impl Reporter for CountingReporter {
     fn report(&mut self, spans: Vec<SpanRecord>) {
         let events: usize = spans.iter().map(|span| span.events.len()).sum();
         if let Some(witness) = &self.0 {
@@ -234,9 +234,9 @@ impl Reporter for Counting {
 impl Fastrace {
     const CALLS: u32 = 1000;
 
-    pub fn new(witness: Option<Witness>) -> Self {
+    pub fn new(witness: Option<WitnessCounters>) -> Self {
         let config = Config::default().report_interval(Duration::from_millis(10));
-        fastrace::set_reporter(Counting(witness), config);
+        fastrace::set_reporter(CountingReporter(witness), config);
         Self { calls: Self::CALLS, parent: None }
     }
 

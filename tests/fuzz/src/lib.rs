@@ -102,9 +102,9 @@ fn piece<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
 }
 
 fn take<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
-    let (taken, left) = rest.split_at(most.min(rest.len()));
+    let (piece, left) = rest.split_at(most.min(rest.len()));
     *rest = left;
-    taken
+    piece
 }
 
 fn put(bytes: &mut [u8], at: usize, data: &[u8]) {
@@ -116,13 +116,13 @@ pub fn read_all(path: &Path) -> Option<OpenRun> {
     let run = OpenRun::open(path).ok()?;
     let options = ConvertOptions::default();
     let mut listed = 0u64;
-    let mut shown = io::sink();
+    let mut output = io::sink();
     let _ = list_selected::<ConvertError>(&run, &options, &RecordSelection::default(), |record| {
         listed += 1;
         for (name, value) in record.fields {
             let _ = match value {
-                DumpValue::Text(text) => write!(shown, "{name}={text}"),
-                value => write!(shown, "{name}={value}"),
+                DumpValue::Text(text) => write!(output, "{name}={text}"),
+                value => write!(output, "{name}={value}"),
             };
         }
         // A damaged array can make a record of very many numbers, so the number of records is
@@ -130,7 +130,7 @@ pub fn read_all(path: &Path) -> Option<OpenRun> {
         Ok(if listed < 20_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     });
     for loss in run.losses() {
-        let _ = write!(shown, "{loss}");
+        let _ = write!(output, "{loss}");
     }
     let _ = info::count(&run, &options);
     let _ = convert(&run, &options, &mut PajeWriter::new(io::sink()));

@@ -46,18 +46,18 @@ fn main() {
     for target in ["schema", "run", "live", "paje"] {
         fs::create_dir_all(corpus.join(target)).expect("a writable folder");
     }
-    let put = |target: &str, name: &str, bytes: &[u8]| {
+    let write_seed = |target: &str, name: &str, bytes: &[u8]| {
         fs::write(corpus.join(target).join(name), bytes).expect("a writable folder");
     };
     let spec = tumit::compile_text("all.tumit", SPEC).0.expect("a spec without mistakes");
     let whole = spec.schema();
     let mut bare = whole.clone();
     bare.sources.clear();
-    put("schema", "whole", &whole.encode());
-    put("schema", "bare", &bare.encode());
+    write_seed("schema", "whole", &whole.encode());
+    write_seed("schema", "bare", &bare.encode());
     for (name, text) in [("empty", "trace a;"), ("one", "trace a version 3; level L off { event e located {} }")] {
         if let Some(spec) = tumit::compile_text("a.tumit", text).0 {
-            put("schema", name, &spec.schema().encode());
+            write_seed("schema", name, &spec.schema().encode());
         }
     }
     let runs = [
@@ -67,14 +67,14 @@ fn main() {
         ("columns", &bare, PayloadCodec::Columns),
     ];
     for (name, schema, codec) in runs {
-        put("run", name, &run(schema, codec, true));
+        write_seed("run", name, &run(schema, codec, true));
     }
     for (name, in_file) in [("beside", true), ("alone", false)] {
         let file = if in_file { run(&bare, PayloadCodec::Raw, false) } else { Vec::new() };
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
         bytes.extend(fuzz::few_bytes(&live(&bare, in_file).bytes));
-        put("live", name, &bytes);
+        write_seed("live", name, &bytes);
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, schema) in [("rules", &whole), ("default", &bare)] {
@@ -83,7 +83,7 @@ fn main() {
         let opened = OpenRun::open(&path).expect("a good run");
         let mut writer = PajeWriter::new(Vec::new());
         convert(&opened, &ConvertOptions::default(), &mut writer).expect("it can be converted");
-        put("paje", name, &writer.into_inner());
+        write_seed("paje", name, &writer.into_inner());
     }
 }
 
@@ -119,9 +119,9 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
     file.process_block(tracer_format::BlockKind::Sites, 1, &site);
     file.records(0, 0, &records(1000));
     let mut after = SyntheticRecords::default();
-    let lost =
+    let dropped =
         DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
-    after.record(ID_LOST - 1, 1 << 36, &lost.encode());
+    after.record(ID_LOST - 1, 1 << 36, &dropped.encode());
     after.count = 0;
     after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
     file.records(0, 1, &after);

@@ -113,19 +113,19 @@ impl TraceWorker {
     fn go_to(&mut self, date: u64) {
         loop {
             let is_out = self.out.next.0 <= self.into.next.0;
-            let due = if is_out { &mut self.out } else { &mut self.into };
-            let (when, bytes) = due.next;
-            if when > date {
+            let schedule = if is_out { &mut self.out } else { &mut self.into };
+            let (timestamp, bytes) = schedule.next;
+            if timestamp > date {
                 break;
             }
-            NOW.set(NOW.get().max(when));
+            NOW.set(NOW.get().max(timestamp));
             if is_out {
-                work::send(self.thread, self.to, due.n, bytes);
+                work::send(self.thread, self.to, schedule.n, bytes);
             } else {
-                work::receive(self.thread, self.from, due.n, bytes);
+                work::receive(self.thread, self.from, schedule.n, bytes);
             }
-            due.n += 1;
-            due.advance();
+            schedule.n += 1;
+            schedule.advance();
         }
         NOW.set(date);
     }
@@ -136,15 +136,15 @@ impl TraceWorker {
         let mut random = XorShift::of(thread.into());
         NOW.set(u64::from(thread) * BIRTH + 1);
         calls::born(thread);
-        let (mut made, mut depth) = (0, 0);
-        while made < states {
+        let (mut recorded, mut depth) = (0, 0);
+        while recorded < states {
             self.go_to(NOW.get() + random.duration(14));
             match random.below(100) {
                 0..45 if depth < DEEPEST => {
                     let most = 1 + random.below(functions.len() as u64);
                     calls::enter(thread, functions[random.below(most) as usize].as_str());
                     depth += 1;
-                    made += 1;
+                    recorded += 1;
                 }
                 0..80 if depth > 0 => {
                     calls::leave(thread);
@@ -152,7 +152,7 @@ impl TraceWorker {
                 }
                 80..96 => {
                     work::turns(thread, PHASES[random.below(5) as usize]);
-                    made += 1;
+                    recorded += 1;
                 }
                 96..100 => work::load(thread, random.below(1000) as u32),
                 _ => {}

@@ -136,8 +136,8 @@ fn run_path(path: &str, input: &Path, out: &Path) -> AnyResult<PathCost> {
     let begin = Instant::now();
     let output = Command::new(std::env::current_exe()?).args(["--path", path]).arg(input).arg(out).output()?;
     let wall = begin.elapsed().as_secs_f64();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut words = told.split_whitespace();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut words = stdout.split_whitespace();
     let (Some(units), Some(cpu), Some(peak), true) =
         (words.next(), words.next(), words.next(), output.status.success())
     else {
@@ -151,11 +151,11 @@ fn instructions(path: &str, input: &Path, out: &Path) -> AnyResult<f64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     let output = command.arg(std::env::current_exe()?).args(["--path", path]).arg(input).arg(out).output()?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let count = told.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count = stderr.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
     let units = String::from_utf8_lossy(&output.stdout).into_owned();
     let (Some(count), Some(units)) = (count, units.split_whitespace().next()) else {
-        return Err(format!("callgrind printed no count for {path}: {told}").into());
+        return Err(format!("callgrind printed no count for {path}: {stderr}").into());
     };
     Ok(count.parse::<f64>()? / units.parse::<f64>()?)
 }
@@ -217,8 +217,8 @@ fn take(path: &str, input: &Path, out: &Path) -> AnyResult<()> {
             report.events
         }
         "run-csv" | "paje-csv" => {
-            let made = tables::write_to_file(input, &OpenOptions::default(), TableFormat::Csv, &File::create(out)?)?;
-            made.rows
+            let table = tables::write_to_file(input, &OpenOptions::default(), TableFormat::Csv, &File::create(out)?)?;
+            table.rows
         }
         _ => return Err(USAGE.into()),
     };

@@ -56,7 +56,7 @@ impl Drop for BidiPage {
             ("input.releaseActions", json!({ "context": self.context })),
             ("browser.removeUserContext", json!({ "userContext": self.user })),
         ];
-        if left.iter().all(|(method, params)| link.ask(method, params).is_ok()) {
+        if left.iter().all(|(method, params)| link.request(method, params).is_ok()) {
             link.complaints.clear();
             IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(link);
         }
@@ -80,14 +80,14 @@ impl BidiConnection {
 
     /// Sends a command, and waits for the answer.
     fn call(&mut self, method: &str, params: &Value) -> Value {
-        self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+        self.request(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
     /// Sends a command, and waits for the answer or the error.
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
-        let ask = json!({ "id": self.next, "method": method, "params": params });
-        self.socket.send(Message::text(ask.to_string())).unwrap_or_else(|error| panic!("{method}: {error}"));
+        let request = json!({ "id": self.next, "method": method, "params": params });
+        self.socket.send(Message::text(request.to_string())).unwrap_or_else(|error| panic!("{method}: {error}"));
         loop {
             let message = self.socket.read().unwrap_or_else(|error| panic!("{method}: {error}"));
             let Message::Text(text) = message else { continue };
@@ -95,10 +95,11 @@ impl BidiConnection {
             if answer["id"] == json!(self.next) {
                 return if answer["type"] == "success" { Ok(answer["result"].take()) } else { Err(answer) };
             }
-            let said = &answer["params"];
-            if answer["method"] == "log.entryAdded" && ["error", "warn"].contains(&said["level"].as_str().unwrap_or(""))
+            let entry = &answer["params"];
+            if answer["method"] == "log.entryAdded"
+                && ["error", "warn"].contains(&entry["level"].as_str().unwrap_or(""))
             {
-                self.complaints.push(said["text"].to_string());
+                self.complaints.push(entry["text"].to_string());
             }
         }
     }
@@ -130,16 +131,16 @@ impl BidiPage {
     /// The result of a function of the page.
     fn function(&mut self, function: &str, arguments: &[Value]) -> Option<Value> {
         let target = json!({ "context": self.context });
-        let ask =
+        let params =
             json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
-        let answer = self.link().ask("script.callFunction", &ask).ok()?;
+        let answer = self.link().request("script.callFunction", &params).ok()?;
         Some(plain_json(&answer["result"]))
     }
 
     /// Performs actions with the pointer or the keys.
     fn act(&mut self, source: &Value) {
-        let ask = json!({ "context": self.context, "actions": [source] });
-        self.call("input.performActions", &ask);
+        let params = json!({ "context": self.context, "actions": [source] });
+        self.call("input.performActions", &params);
     }
 
     fn keys(&mut self, actions: &[Value]) {
@@ -149,8 +150,8 @@ impl BidiPage {
 
 impl PageDriver for BidiPage {
     fn navigate(&mut self, url: &str) {
-        let ask = json!({ "context": self.context, "url": url, "wait": "complete" });
-        self.call("browsingContext.navigate", &ask);
+        let params = json!({ "context": self.context, "url": url, "wait": "complete" });
+        self.call("browsingContext.navigate", &params);
     }
 
     fn reload(&mut self) {
@@ -160,20 +161,20 @@ impl PageDriver for BidiPage {
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
         let target = json!({ "context": self.context });
         let depth = json!({ "maxObjectDepth": 100, "maxDomDepth": 0 });
-        let ask =
+        let params =
             json!({ "expression": expression, "target": target, "awaitPromise": true, "serializationOptions": depth });
         // A navigation during the evaluation is an error of the command.
-        let answer = self.link().ask("script.evaluate", &ask).map_err(|error| error.to_string())?;
+        let answer = self.link().request("script.evaluate", &params).map_err(|error| error.to_string())?;
         if answer["type"] == "exception" { Err(answer.to_string()) } else { Ok(plain_json(&answer["result"])) }
     }
 
     fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
-        let mut wanted = json!({ "role": role });
+        let mut criteria = json!({ "role": role });
         if let Some(name) = name {
-            wanted["name"] = json!(name);
+            criteria["name"] = json!(name);
         }
-        let ask = json!({ "context": self.context, "locator": { "type": "accessibility", "value": wanted } });
-        let found = self.call("browsingContext.locateNodes", &ask);
+        let params = json!({ "context": self.context, "locator": { "type": "accessibility", "value": criteria } });
+        let found = self.call("browsingContext.locateNodes", &params);
         let nodes: Vec<Value> = found["nodes"].as_array().into_iter().flatten().map(shared_reference).collect();
         // Screen readers skip invisible elements.
         let names = self.function(&READ_OUT.replace("NAME", NAME), &nodes).unwrap_or_default();
@@ -258,8 +259,8 @@ impl PageDriver for BidiPage {
     }
 
     fn screenshot(&mut self) -> String {
-        let ask = json!({ "context": self.context });
-        let answer = self.call("browsingContext.captureScreenshot", &ask);
+        let params = json!({ "context": self.context });
+        let answer = self.call("browsingContext.captureScreenshot", &params);
         answer["data"].as_str().expect("a screenshot").to_owned()
     }
 

@@ -1,4 +1,4 @@
-//! The `DevToolsPage` protocol of Chromium: commands and answers as JSON over a web socket.
+//! The `DevTools` protocol of Chromium: commands and answers as JSON over a web socket.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -44,8 +44,8 @@ impl DevToolsPage {
         tools.context = context["browserContextId"].clone();
         let page = json!({ "url": "about:blank", "browserContextId": tools.context, "newWindow": true });
         let page = tools.call("Target.createTarget", &page);
-        let ask = json!({ "targetId": page["targetId"], "flatten": true });
-        let session = tools.call("Target.attachToTarget", &ask);
+        let target = json!({ "targetId": page["targetId"], "flatten": true });
+        let session = tools.call("Target.attachToTarget", &target);
         tools.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "DOM", "Accessibility", "Log"] {
             tools.call(&format!("{domain}.enable"), &json!({}));
@@ -61,18 +61,18 @@ impl DevToolsPage {
 
     /// Sends a command, and waits for the answer.
     fn call(&mut self, method: &str, params: &Value) -> Value {
-        self.ask(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+        self.request(method, params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
     /// Sends a command, and waits for the answer or the error.
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
-        let mut ask = json!({ "id": id, "method": method, "params": params });
+        let mut request = json!({ "id": id, "method": method, "params": params });
         if let Some(session) = &self.session {
-            ask["sessionId"] = json!(session);
+            request["sessionId"] = json!(session);
         }
-        self.socket.send(Message::text(ask.to_string())).unwrap_or_else(|error| panic!("{method}: {error}"));
+        self.socket.send(Message::text(request.to_string())).unwrap_or_else(|error| panic!("{method}: {error}"));
         loop {
             let message = self.socket.read().unwrap_or_else(|error| panic!("{method}: {error}"));
             let Message::Text(text) = message else { continue };
@@ -106,11 +106,11 @@ impl DevToolsPage {
     }
 
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
-        let mut ask = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
-        if let (Some(all), Value::Object(more)) = (ask.as_object_mut(), more) {
+        let mut params = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
+        if let (Some(all), Value::Object(more)) = (params.as_object_mut(), more) {
             all.extend(more);
         }
-        self.call("Input.dispatchMouseEvent", &ask);
+        self.call("Input.dispatchMouseEvent", &params);
     }
 }
 
@@ -124,18 +124,19 @@ impl PageDriver for DevToolsPage {
         // complete. A query during the change is an error, and is repeated.
         self.evaluate("window.isOld = true").expect("the page can be marked");
         self.call("Page.reload", &json!({}));
-        let ask = json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
+        let params =
+            json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
         let started = Instant::now();
-        while !self.ask("Runtime.evaluate", &ask).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
+        while !self.request("Runtime.evaluate", &params).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
             assert!(started.elapsed() < super::PATIENCE, "the page is not reloaded");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     fn evaluate(&mut self, expression: &str) -> Result<Value, String> {
-        let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         // A navigation during the evaluation is an error of the command.
-        let mut answer = self.ask("Runtime.evaluate", &ask).map_err(|error| error.to_string())?;
+        let mut answer = self.request("Runtime.evaluate", &params).map_err(|error| error.to_string())?;
         if answer.get("exceptionDetails").is_some() {
             return Err(answer.to_string());
         }
@@ -144,11 +145,11 @@ impl PageDriver for DevToolsPage {
 
     fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
         let document = self.call("DOM.getDocument", &json!({ "depth": 0 }));
-        let mut ask = json!({ "nodeId": document["root"]["nodeId"], "role": role });
+        let mut params = json!({ "nodeId": document["root"]["nodeId"], "role": role });
         if let Some(name) = name {
-            ask["accessibleName"] = json!(name);
+            params["accessibleName"] = json!(name);
         }
-        let found = self.call("Accessibility.queryAXTree", &ask);
+        let found = self.call("Accessibility.queryAXTree", &params);
         let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
         nodes
             .iter()
@@ -161,19 +162,19 @@ impl PageDriver for DevToolsPage {
     }
 
     fn visible_position(&mut self, node: &Value) -> Option<CssPosition> {
-        let model = self.ask("DOM.getBoxModel", &json!({ "backendNodeId": node })).ok()?;
+        let model = self.request("DOM.getBoxModel", &json!({ "backendNodeId": node })).ok()?;
         let corner: Vec<f64> = model["model"]["border"].as_array()?.iter().filter_map(Value::as_f64).collect();
         Some(CssPosition { x: corner[0], y: corner[1], width: corner[4] - corner[0], height: corner[5] - corner[1] })
     }
 
     fn text(&mut self, node: &Value) -> String {
         let object = self.call("DOM.resolveNode", &json!({ "backendNodeId": node }));
-        let ask = json!({
+        let params = json!({
             "objectId": object["object"]["objectId"],
             "functionDeclaration": "function () { return this.value ?? this.innerText; }",
             "returnByValue": true,
         });
-        let answer = self.call("Runtime.callFunctionOn", &ask);
+        let answer = self.call("Runtime.callFunctionOn", &params);
         answer["result"]["value"].as_str().expect("an element has text").to_owned()
     }
 
@@ -209,11 +210,11 @@ impl PageDriver for DevToolsPage {
         };
         // With Alt or Control, a key does not produce text.
         let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
-        let mut ask = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
+        let mut params = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
         if !text.is_empty() {
-            ask["text"] = json!(text);
+            params["text"] = json!(text);
         }
-        self.call("Input.dispatchKeyEvent", &ask);
+        self.call("Input.dispatchKeyEvent", &params);
         let up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
         self.call("Input.dispatchKeyEvent", &up);
     }
@@ -221,8 +222,8 @@ impl PageDriver for DevToolsPage {
     fn set_key_down(&mut self, key: &str, down: bool) {
         if key == " " {
             let (kind, text) = if down { ("keyDown", " ") } else { ("keyUp", "") };
-            let ask = json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": 32 });
-            self.call("Input.dispatchKeyEvent", &ask);
+            let params = json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": 32 });
+            self.call("Input.dispatchKeyEvent", &params);
             return;
         }
         let bit = match key {
@@ -245,8 +246,8 @@ impl PageDriver for DevToolsPage {
 
     fn allow_clipboard(&mut self, origin: &str) {
         let permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"];
-        let ask = json!({ "origin": origin, "permissions": permissions, "browserContextId": self.context });
-        self.call("Browser.grantPermissions", &ask);
+        let params = json!({ "origin": origin, "permissions": permissions, "browserContextId": self.context });
+        self.call("Browser.grantPermissions", &params);
     }
 
     fn show_scroll_bars(&mut self, shown: bool) -> bool {
@@ -265,7 +266,7 @@ impl PageDriver for DevToolsPage {
     }
 }
 
-/// Decodes a base64 text, the form of `DevToolsPage` images.
+/// Decodes a base64 text, the form of images in `DevTools`.
 pub(super) fn decode_base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);

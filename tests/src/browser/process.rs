@@ -89,8 +89,8 @@ impl BrowserProcess {
         command.args(["--headless", "--no-remote", "--remote-debugging-port", "0", "--profile"]).arg(profile.path());
         command.env("MOZ_DISABLE_CONTENT_SANDBOX", "1").env("HOME", profile.path());
         Self::start(&command, profile, "WebDriverBiDiServer.json", patience, |text| {
-            let says: Value = serde_json::from_str(text).ok()?;
-            Some(format!("ws://{}:{}/session", says["ws_host"].as_str()?, says["ws_port"]))
+            let address: Value = serde_json::from_str(text).ok()?;
+            Some(format!("ws://{}:{}/session", address["ws_host"].as_str()?, address["ws_port"]))
         })
     }
 
@@ -115,7 +115,7 @@ impl BrowserProcess {
         while process.address.is_empty() {
             let text = std::fs::read_to_string(profile.join(file)).unwrap_or_default();
             process.address = address(&text).unwrap_or_default();
-            let is_there = process.keeper.try_wait().is_ok_and(|ended| ended.is_none());
+            let is_there = process.keeper.try_wait().is_ok_and(|status| status.is_none());
             assert!(is_there, "cannot run {}: `make packages` installs the programs for the tests", name.display());
             assert!(started.elapsed() < patience, "{} does not print its address", name.display());
             std::thread::sleep(Duration::from_millis(20));

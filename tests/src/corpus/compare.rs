@@ -52,18 +52,18 @@ impl LanguageRun {
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<String> {
         let length = self.essence.len().max(other.essence.len());
-        let side =
+        let line_of =
             |recorded: &Self, line: usize| recorded.essence.get(line).map_or("(nothing)", String::as_str).to_owned();
-        let (line, ours, theirs) = (0..length)
-            .map(|line| (line, side(self, line), side(other, line)))
-            .find(|(_, ours, theirs)| ours != theirs)?;
-        let same = ours.bytes().zip(theirs.bytes()).take_while(|(a, b)| a == b).count();
+        let (line, first, second) = (0..length)
+            .map(|line| (line, line_of(self, line), line_of(other, line)))
+            .find(|(_, first, second)| first != second)?;
+        let same = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
         Some(format!(
             "line {line} of {length} differs from byte {same} on\n  {:>14}: {}\n  {:>14}: {}",
             self.language,
-            context_of(&ours, same),
+            context_of(&first, same),
             other.language,
-            context_of(&theirs, same)
+            context_of(&second, same)
         ))
     }
 }
@@ -73,9 +73,9 @@ fn context_of(line: &str, at: usize) -> String {
     const BEFORE: usize = 200;
     const SHOWN: usize = 600;
     let start = at.saturating_sub(BEFORE);
-    let shown = &line.as_bytes()[start.min(line.len())..(start + SHOWN).min(line.len())];
+    let part = &line.as_bytes()[start.min(line.len())..(start + SHOWN).min(line.len())];
     let (head, tail) = (if start > 0 { "… " } else { "" }, if start + SHOWN < line.len() { " …" } else { "" });
-    format!("{head}{}{tail}", String::from_utf8_lossy(shown))
+    format!("{head}{}{tail}", String::from_utf8_lossy(part))
 }
 
 fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
@@ -112,13 +112,16 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
             records.iter().map(|record| record.bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         essence.extend(lines.iter().zip(bytes).map(|(line, bytes)| format!("  {line} | {bytes}")));
     }
-    let lost =
+    let reported =
         file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
     let (written, dropped) = file.totals();
     let truncated = if file.truncated > 0 { format!(", {} truncated", file.truncated) } else { String::new() };
     let end = format!("{written} records written, {dropped} dropped{truncated}");
     let _ = writeln!(listing, "  {end}");
-    essence.push(format!("{end}; reported as dropped: {} records, {} bytes, causes {:#x}", lost.0, lost.1, lost.2));
+    essence.push(format!(
+        "{end}; reported as dropped: {} records, {} bytes, causes {:#x}",
+        reported.0, reported.1, reported.2
+    ));
 }
 
 /// Whether a launch id is random. Ids of launchers and from the environment are equal in all

@@ -80,16 +80,16 @@ const FEATURES: [&str; 41] = [
 /// All features that must occur in some case.
 #[must_use]
 pub fn required_features() -> BTreeSet<String> {
-    let mut wanted: BTreeSet<String> = FEATURES.iter().map(|&feature| feature.to_owned()).collect();
+    let mut features: BTreeSet<String> = FEATURES.iter().map(|&feature| feature.to_owned()).collect();
     for scalar in SCALARS {
-        wanted.insert(ty(FieldType::One(scalar)));
+        features.insert(ty(FieldType::One(scalar)));
         // Arrays cannot contain counted types.
         if scalar.bytes().is_some() {
-            wanted.insert(ty(FieldType::Fixed(scalar, 2)));
-            wanted.insert(ty(FieldType::Variable(scalar)));
+            features.insert(ty(FieldType::Fixed(scalar, 2)));
+            features.insert(ty(FieldType::Variable(scalar)));
         }
     }
-    wanted
+    features
 }
 
 /// The features that a case covers.
@@ -159,12 +159,12 @@ fn record_features(spec: &Spec, record: &RecordDecl, found: &mut BTreeSet<String
         }
     };
     let layout = &record.layout;
-    let what = if layout.kind == RecordKind::Event { "an event" } else { "a span" };
-    add(what, true);
-    add(&format!("{what}, located"), layout.located);
+    let kind = if layout.kind == RecordKind::Event { "an event" } else { "a span" };
+    add(kind, true);
+    add(&format!("{kind}, located"), layout.located);
     if layout.kind != RecordKind::End {
-        add(&format!("{what} with parameters"), !layout.fields.is_empty());
-        add(&format!("{what} without parameters"), layout.fields.is_empty());
+        add(&format!("{kind} with parameters"), !layout.fields.is_empty());
+        add(&format!("{kind} without parameters"), layout.fields.is_empty());
     }
     add("an event with 127 parameters", layout.fields.len() == 127);
     let body = layout.fixed_body_bytes().unwrap_or(0);

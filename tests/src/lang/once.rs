@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The folder of the cache.
 fn cache_folder() -> PathBuf {
-    let own = std::env::current_exe().expect("a test has a path");
-    let deps = own.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo writes tests to `deps`");
+    let program = std::env::current_exe().expect("a test has a path");
+    let deps = program.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo writes tests to `deps`");
     let target = deps.ancestors().nth(2).expect("`deps` is in the folder of a profile in the target folder");
     target.join("tmp/compiled")
 }
 
 /// The version text of a compiler. Another version produces another program.
 fn version(compiler: &str) -> String {
-    static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let version = known.entry(compiler.to_owned()).or_insert_with(|| {
-        let said = Command::new(compiler).arg("--version").output();
-        said.map_or_else(|error| error.to_string(), |said| String::from_utf8_lossy(&said.stdout).into_owned())
+    static VERSIONS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut versions = VERSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let version = versions.entry(compiler.to_owned()).or_insert_with(|| {
+        let output = Command::new(compiler).arg("--version").output();
+        output.map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
     });
     version.clone()
 }
@@ -53,19 +53,19 @@ pub fn compile_once<E>(
     (version(compiler), compiler, name, inputs).hash(&mut hasher);
     let key = hasher.finish();
     let lock = lock_of(key);
-    let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = cache_folder().join(format!("{key:016x}"));
     if !folder.exists() {
         let new = folder.with_extension(std::process::id().to_string());
         std::fs::create_dir_all(&new).expect("the target folder can be written");
-        let made = compile(&new.join(name));
+        let result = compile(&new.join(name));
         // Another process may have been faster.
-        if made.is_err() || std::fs::rename(&new, &folder).is_err() {
+        if result.is_err() || std::fs::rename(&new, &folder).is_err() {
             std::fs::remove_dir_all(&new).expect("the copy can be removed");
         }
-        made?;
+        result?;
     }
-    drop(held);
+    drop(guard);
     let _ = std::fs::remove_file(to);
     std::os::unix::fs::symlink(folder.join(name), to).expect("the folder is writable");
     Ok(())

@@ -177,8 +177,8 @@ fn seconds(nanos: u64, form: u16) -> String {
 }
 
 impl TraceGenerator {
-    fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
+    fn count(&mut self, property: &'static str) {
+        *self.counts.entry(property).or_default() += 1;
     }
 
     /// Writes a line of an event. Its definition comes before the first one.
@@ -287,30 +287,30 @@ impl TraceGenerator {
     }
 
     fn step(&mut self, step: StepNumbers) {
-        let [kind, which, of, number, form] = step;
+        let [kind, selector, type_number, number, form] = step;
         match kind % 32 {
-            0 => self.grow(which, of, number, form),
-            1 => self.destroy(which, number, form),
-            2..=16 => self.state(kind % 32, which, of, number, form),
-            17..=19 => self.variable(which, of, number, form),
-            20..=22 => self.event(which, of, number, form),
+            0 => self.grow(selector, type_number, number, form),
+            1 => self.destroy(selector, number, form),
+            2..=16 => self.state(kind % 32, selector, type_number, number, form),
+            17..=19 => self.variable(selector, type_number, number, form),
+            20..=22 => self.event(selector, type_number, number, form),
             23..=28 => self.link(step),
-            29 => self.on_the_dead(which, number, form),
+            29 => self.event_in_destroyed(selector, number, form),
             30 => {
                 self.count("comments and blank lines");
-                self.text.push_str(["# a comment\n", "\n", "  \t \n", "#\n"][usize::from(which) % 4]);
+                self.text.push_str(["# a comment\n", "\n", "  \t \n", "#\n"][usize::from(selector) % 4]);
             }
-            _ => self.deep(which, of, number),
+            _ => self.push_many(selector, type_number, number),
         }
     }
 
-    fn grow(&mut self, which: u16, of: u16, number: u16, form: u16) {
+    fn grow(&mut self, selector: u16, level_number: u16, number: u16, form: u16) {
         let (level, above) = [
             (TreeLevel::Process, TreeLevel::Root),
             (TreeLevel::Thread, TreeLevel::Process),
             (TreeLevel::Fibre, TreeLevel::Thread),
-        ][usize::from(of) % 3];
-        if let Some(parent) = self.alive(above, which) {
+        ][usize::from(level_number) % 3];
+        if let Some(parent) = self.alive(above, selector) {
             let date = match number % 4 {
                 0 => self.containers[parent].from.saturating_sub(u64::from(number)),
                 _ => self.largest + u64::from(number) * 1000,
@@ -319,8 +319,8 @@ impl TraceGenerator {
         }
     }
 
-    fn destroy(&mut self, which: u16, number: u16, form: u16) {
-        let at = usize::from(which) % self.containers.len();
+    fn destroy(&mut self, selector: u16, number: u16, form: u16) {
+        let at = usize::from(selector) % self.containers.len();
         // The first process is never destroyed, because mistakes are made in it.
         if at <= 1 || !self.containers[at].alive || self.links.is_held(at) {
             return;
@@ -368,9 +368,9 @@ impl TraceGenerator {
         inner == outer
     }
 
-    fn state(&mut self, kind: u16, which: u16, of: u16, number: u16, form: u16) {
-        let (ty, level) = STATES[usize::from(of) % STATES.len()];
-        let Some(at) = self.alive(level, which) else { return };
+    fn state(&mut self, kind: u16, selector: u16, type_number: u16, number: u16, form: u16) {
+        let (ty, level) = STATES[usize::from(type_number) % STATES.len()];
+        let Some(at) = self.alive(level, selector) else { return };
         let depth = self.containers[at].slots.get(ty).map_or(0, |slot| slot.1);
         let date = self.date(at, ty, number);
         let (event, new_depth, has_value) = match kind {
@@ -412,9 +412,9 @@ impl TraceGenerator {
         }
     }
 
-    fn variable(&mut self, which: u16, of: u16, number: u16, form: u16) {
-        let (ty, level) = VARIABLES[usize::from(of) % VARIABLES.len()];
-        let Some(at) = self.alive(level, which) else { return };
+    fn variable(&mut self, selector: u16, type_number: u16, number: u16, form: u16) {
+        let (ty, level) = VARIABLES[usize::from(type_number) % VARIABLES.len()];
+        let Some(at) = self.alive(level, selector) else { return };
         let last = self.containers[at].slots.get(ty).copied();
         let date = self.date(at, ty, number);
         let is_set = last.is_some_and(|slot| slot.1 > 0);
@@ -432,9 +432,9 @@ impl TraceGenerator {
         self.line(event, &fields);
     }
 
-    fn event(&mut self, which: u16, of: u16, number: u16, form: u16) {
-        let (ty, level) = EVENTS[usize::from(of) % EVENTS.len()];
-        let Some(at) = self.alive(level, which) else { return };
+    fn event(&mut self, selector: u16, type_number: u16, number: u16, form: u16) {
+        let (ty, level) = EVENTS[usize::from(type_number) % EVENTS.len()];
+        let Some(at) = self.alive(level, selector) else { return };
         let date = self.date(at, ty, number);
         let mut fields = self.fields(at, ty, date, form);
         fields.push(("Value", self.value(ty, form / 7)));
@@ -442,9 +442,9 @@ impl TraceGenerator {
     }
 
     /// Writes events in, or the destruction of, a destroyed container.
-    fn on_the_dead(&mut self, which: u16, number: u16, form: u16) {
+    fn event_in_destroyed(&mut self, selector: u16, number: u16, form: u16) {
         let dead: Vec<usize> = (1..self.containers.len()).filter(|&at| !self.containers[at].alive).collect();
-        let Some(&at) = dead.get(usize::from(which) % dead.len().max(1)) else { return };
+        let Some(&at) = dead.get(usize::from(selector) % dead.len().max(1)) else { return };
         self.count("lines about destroyed containers");
         let date = self.largest + u64::from(number);
         if form.is_multiple_of(2) || self.containers[at].level != TreeLevel::Thread {
@@ -456,9 +456,9 @@ impl TraceGenerator {
     }
 
     /// Writes many pushes at once.
-    fn deep(&mut self, which: u16, of: u16, number: u16) {
+    fn push_many(&mut self, selector: u16, type_number: u16, number: u16) {
         for at in 0..number % 40 {
-            self.state(5, which, of % 2, at % 16, at);
+            self.state(5, selector, type_number % 2, at % 16, at);
         }
     }
 }

@@ -137,79 +137,103 @@ pub fn planned_trace((threads, links): &TracePlans) -> ModelTrace {
 /// If names in the trace are unknown.
 #[must_use]
 pub fn store(trace: &ModelTrace) -> Arc<dyn TimelineSource> {
-    let at = GlobalNanos;
-    let id = |name: &str| {
-        let place = trace.places.iter().position(|place| place.name == name).expect("it is there");
-        ContainerId(place as u32)
-    };
-    let value = |ty: TypeId, name: &str| {
-        let first = match ty {
-            ACTIVITY => 0,
-            MARK => 3,
-            _ => 6,
-        };
-        ValueId(first + VALUES.iter().position(|value| *value == name).expect("it is a value") as u32)
-    };
     // Extra fields are borrowed.
     let bytes: Vec<[ExtraField<'_>; 1]> =
         trace.links.iter().map(|link| [ExtraField { name: "Bytes", value: ExtraValue::Integer(link.bytes) }]).collect();
-    let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
-    let (container_ty, none) = (|ty: &str| if ty == "Node" { NODE } else { THREAD }, None);
-    for place in trace.places.iter().skip(1) {
-        let (container, ty, parent) = (id(&place.name), container_ty(place.ty), id(&place.parent));
-        let time = at(place.life.0);
-        timed.push((time.0, PajeEvent::CreateContainer { time, container, ty, parent, name: &place.name, extra: &[] }));
+    let containers = || trace.places.iter().skip(1);
+    let mut events: Vec<(GlobalNanos, PajeEvent<'_>)> = Vec::new();
+    for place in containers() {
+        let (container, parent) = (container_id(trace, &place.name), container_id(trace, &place.parent));
+        let (time, ty) = (GlobalNanos(place.life.0), if place.ty == "Node" { NODE } else { THREAD });
+        events.push((time, PajeEvent::CreateContainer { time, container, ty, parent, name: &place.name, extra: &[] }));
     }
-    for (at_row, link) in trace.links.iter().enumerate() {
-        let (container, ty, value, key) = (ContainerId::ROOT, MESSAGE, value(MESSAGE, "work"), KeyId(at_row as u64));
-        let (start, end, extra) = (id(&link.ends.0), id(&link.ends.1), &bytes[at_row][..]);
-        let (begins, ends) = (at(link.life.0), at(link.life.1));
-        let first = PajeEvent::StartLink { time: begins, container, ty, value, start, key, extra, source: none };
-        let second = PajeEvent::EndLink { time: ends, container, ty, value, end, key, extra: &[], source: none };
-        timed.extend([(begins.0, first), (ends.0, second)]);
+    append_links(trace, &bytes, &mut events);
+    for place in containers() {
+        append_states(trace, place, &mut events);
+        append_samples_and_events(trace, place, &mut events);
     }
-    for place in trace.places.iter().skip(1) {
-        let container = id(&place.name);
-        let mut states = trace.states.iter().filter(|state| state.at == place.name).peekable();
-        while let Some(state) = states.next() {
-            let push = |state: &ModelState| {
-                let (time, value) = (at(state.life.0), value(ACTIVITY, &state.value));
-                (time.0, PajeEvent::PushState { time, container, ty: ACTIVITY, value, extra: &[], source: none })
-            };
-            let pop = |state: &ModelState| {
-                let time = at(state.life.1);
-                (time.0, PajeEvent::PopState { time, container, ty: ACTIVITY })
-            };
-            timed.push(push(state));
-            if let Some(inner) = states.next_if(|next| next.depth == 1) {
-                timed.extend([push(inner), pop(inner)]);
-            }
-            timed.push(pop(state));
-        }
-        for sample in trace.samples.iter().filter(|sample| sample.at == place.name) {
-            let (time, op, value) = (at(sample.life.0), VariableOp::Set, sample.value);
-            timed.push((time.0, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
-        }
-        for event in trace.events.iter().filter(|event| event.at == place.name) {
-            let (time, value) = (at(event.date), value(MARK, &event.value));
-            timed.push((time.0, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: none }));
-        }
+    for place in containers().rev() {
+        let (time, container) = (GlobalNanos(place.life.1), container_id(trace, &place.name));
+        events.push((time, PajeEvent::DestroyContainer { time, container }));
     }
-    for place in trace.places.iter().skip(1).rev() {
-        let (time, container) = (at(place.life.1), id(&place.name));
-        timed.push((time.0, PajeEvent::DestroyContainer { time, container }));
-    }
-    timed.sort_by_key(|event| event.0);
+    events.sort_by_key(|event| event.0);
     let values = [ACTIVITY, MARK, MESSAGE].into_iter().flat_map(|ty| VALUES.map(|name| (ty, name)));
     let values = values.map(|(ty, name)| PajeEvent::DefineValue {
-        value: value(ty, name),
+        value: value_id(ty, name),
         ty,
         name,
         color: None,
         look: DrawStyle::NONE,
     });
-    let all = types().into_iter().chain(values).chain(timed.into_iter().map(|event| event.1));
+    let all = types().into_iter().chain(values).chain(events.into_iter().map(|event| event.1));
     Arc::new(TraceStore::from_events("world", all))
+}
+
+fn container_id(trace: &ModelTrace, name: &str) -> ContainerId {
+    let index = trace.places.iter().position(|place| place.name == name).expect("a container of the trace");
+    ContainerId(index as u32)
+}
+
+fn value_id(ty: TypeId, name: &str) -> ValueId {
+    let first = match ty {
+        ACTIVITY => 0,
+        MARK => 3,
+        _ => 6,
+    };
+    ValueId(first + VALUES.iter().position(|value| *value == name).expect("one of the values") as u32)
+}
+
+/// Both endpoints of each link. The start has the extra fields of the link.
+fn append_links<'t>(
+    trace: &ModelTrace,
+    extra: &'t [[ExtraField<'t>; 1]],
+    events: &mut Vec<(GlobalNanos, PajeEvent<'t>)>,
+) {
+    let (container, ty, value, source) = (ContainerId::ROOT, MESSAGE, value_id(MESSAGE, "work"), None);
+    for ((key, link), extra) in (0..).map(KeyId).zip(&trace.links).zip(extra) {
+        let (start, end) = (container_id(trace, &link.ends.0), container_id(trace, &link.ends.1));
+        let (from, to) = (GlobalNanos(link.life.0), GlobalNanos(link.life.1));
+        let first = PajeEvent::StartLink { time: from, container, ty, value, start, key, extra, source };
+        let second = PajeEvent::EndLink { time: to, container, ty, value, end, key, extra: &[], source };
+        events.extend([(from, first), (to, second)]);
+    }
+}
+
+/// The states of a container. The nested ones follow their outer ones in the trace.
+fn append_states(trace: &ModelTrace, place: &ModelContainer, events: &mut Vec<(GlobalNanos, PajeEvent<'_>)>) {
+    let container = container_id(trace, &place.name);
+    let push = |state: &ModelState| {
+        let (time, value) = (GlobalNanos(state.life.0), value_id(ACTIVITY, &state.value));
+        (time, PajeEvent::PushState { time, container, ty: ACTIVITY, value, extra: &[], source: None })
+    };
+    let pop = |state: &ModelState| {
+        let time = GlobalNanos(state.life.1);
+        (time, PajeEvent::PopState { time, container, ty: ACTIVITY })
+    };
+    let mut states = trace.states.iter().filter(|state| state.at == place.name).peekable();
+    while let Some(state) = states.next() {
+        events.push(push(state));
+        if let Some(inner) = states.next_if(|next| next.depth == 1) {
+            events.extend([push(inner), pop(inner)]);
+        }
+        events.push(pop(state));
+    }
+}
+
+fn append_samples_and_events(
+    trace: &ModelTrace,
+    place: &ModelContainer,
+    events: &mut Vec<(GlobalNanos, PajeEvent<'_>)>,
+) {
+    let container = container_id(trace, &place.name);
+    for sample in trace.samples.iter().filter(|sample| sample.at == place.name) {
+        let (time, op, value) = (GlobalNanos(sample.life.0), VariableOp::Set, sample.value);
+        events.push((time, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
+    }
+    for event in trace.events.iter().filter(|event| event.at == place.name) {
+        let (time, value) = (GlobalNanos(event.date), value_id(MARK, &event.value));
+        events.push((time, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: None }));
+    }
 }
 
 /// The types of all traces.

@@ -45,9 +45,12 @@ pub struct RawBlock {
     overwritten: bool,
 }
 
+/// The former name of [`RawRunRecord`], which `tracer-rt/tests` still uses.
+pub use self::RawRunRecord as RawRecord;
+
 /// A record, decoded with the spec of the test.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RawRecord {
+pub enum RawRunRecord {
     /// The events `tick` and `noise`.
     Tick {
         /// A number that counts on.
@@ -319,15 +322,15 @@ impl RawProcess {
 
     /// All records, stream by stream, in order.
     #[must_use]
-    pub fn records(&self) -> Vec<RawRecord> {
+    pub fn records(&self) -> Vec<RawRunRecord> {
         let mut all = self.records_and_losses();
-        all.retain(|record| !matches!(record, RawRecord::Lost(..)));
+        all.retain(|record| !matches!(record, RawRunRecord::Lost(..)));
         all
     }
 
     /// All records, with the reports of missing records between them.
     #[must_use]
-    pub fn records_and_losses(&self) -> Vec<RawRecord> {
+    pub fn records_and_losses(&self) -> Vec<RawRunRecord> {
         let mut all = Vec::new();
         let (mut before, mut expected, mut date, mut live) = (u32::MAX, 0, 0, false);
         for ((stream, sequence), block) in &self.blocks {
@@ -361,16 +364,16 @@ impl RawProcess {
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().map(|record| if let RawRecord::Lost(count, _) = record { *count } else { 0 }).sum()
+        all.iter().map(|record| if let RawRunRecord::Lost(count, _) = record { *count } else { 0 }).sum()
     }
 
     /// The number of these reports.
     #[must_use]
     pub fn loss_reports(&self) -> usize {
-        self.records_and_losses().iter().filter(|record| matches!(record, RawRecord::Lost(..))).count()
+        self.records_and_losses().iter().filter(|record| matches!(record, RawRunRecord::Lost(..))).count()
     }
 
-    fn walk(&self, block: &RawBlock, all: &mut Vec<RawRecord>) -> u64 {
+    fn walk(&self, block: &RawBlock, all: &mut Vec<RawRunRecord>) -> u64 {
         let (mut rest, mut date) = (&block.payload[..], block.first);
         while !rest.is_empty() {
             date += u64::from(u32_at(rest, 2));
@@ -380,25 +383,25 @@ impl RawProcess {
                     14
                 }
                 0xFFFE => {
-                    all.push(RawRecord::Lost(u64_at(rest, 6), u32_at(rest, 38)));
+                    all.push(RawRunRecord::Lost(u64_at(rest, 6), u32_at(rest, 38)));
                     42
                 }
                 1 => {
-                    all.push(RawRecord::Tick { n: u64_at(rest, 6), m: u64_at(rest, 14) });
+                    all.push(RawRunRecord::Tick { n: u64_at(rest, 6), m: u64_at(rest, 14) });
                     22
                 }
                 2 => {
-                    all.push(RawRecord::Text(self.strings[&u32_at(rest, 6)].clone()));
+                    all.push(RawRunRecord::Text(self.strings[&u32_at(rest, 6)].clone()));
                     10
                 }
                 3 => {
-                    all.push(RawRecord::Detail(u32_at(rest, 6)));
+                    all.push(RawRunRecord::Detail(u32_at(rest, 6)));
                     10
                 }
                 4 => {
                     let n = u64_at(rest, 6);
                     assert_eq!(u64_at(rest, 14), noise(n), "a torn record");
-                    all.push(RawRecord::Tick { n, m: 0 });
+                    all.push(RawRunRecord::Tick { n, m: 0 });
                     22
                 }
                 other => panic!("a torn record: id {other}"),
@@ -416,7 +419,7 @@ impl RawProcess {
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().filter(|record| !matches!(record, RawRecord::Lost(..))).count() as u64
+        all.iter().filter(|record| !matches!(record, RawRunRecord::Lost(..))).count() as u64
     }
 
     /// The numbers that each thread recorded.
@@ -424,7 +427,7 @@ impl RawProcess {
     pub fn ticks(&self) -> Vec<Vec<u64>> {
         let mut threads = vec![Vec::new(); 64];
         for record in self.records() {
-            if let RawRecord::Tick { n, m } = record {
+            if let RawRunRecord::Tick { n, m } = record {
                 threads[m as usize].push(n);
             }
         }

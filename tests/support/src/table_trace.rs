@@ -132,8 +132,8 @@ impl TableTrace {
 
     /// Adds the values of a variable. Each lasts until the next, and the last until the end.
     pub fn curve(&mut self, container: ContainerId, ty: TypeId, values: &[(i64, f64)]) {
-        for (place, &(from, value)) in values.iter().enumerate() {
-            let to = values.get(place + 1).map_or(self.end, |next| next.0);
+        for (index, &(from, value)) in values.iter().enumerate() {
+            let to = values.get(index + 1).map_or(self.end, |next| next.0);
             let id = EntityId::Sample(self.samples.len() as u32);
             self.samples.push((container, ty, VariableSample { id, life: interval(from, to), value }));
         }

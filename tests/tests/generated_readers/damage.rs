@@ -102,7 +102,7 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
 }
 
 #[test]
-fn damaged_files_do_no_harm() {
+fn readers_survive_damaged_files() {
     let folder = folder();
     let run = types_run(folder.path(), "drive.c");
     let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
@@ -121,7 +121,7 @@ fn damaged_files_do_no_harm() {
     let sorted = folder.path().join("sorted.tmt");
     succeed(tumit().args(["merge", "--sort", "-o"]).arg(&sorted).args([&run, &another]));
     let sorted = std::fs::read(sorted.join("sorted.tmt")).unwrap();
-    let mut shown = BTreeMap::new();
+    let mut lines_read = BTreeMap::new();
     for (name, bytes) in [("packed", &bytes), ("plain", &plain), ("both", &sorted)] {
         let corrupt = folder.path().join(name);
         std::fs::create_dir(&corrupt).unwrap();
@@ -130,7 +130,7 @@ fn damaged_files_do_no_harm() {
         let ran = output(command.arg("all").arg(folder.path().join("copies.tmt")).args(&files));
         let errors = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success() && errors.is_empty(), "{name}: {}", errors.chars().take(3000).collect::<String>());
-        shown.insert(name, String::from_utf8_lossy(&ran.stdout).lines().count());
+        lines_read.insert(name, String::from_utf8_lossy(&ran.stdout).lines().count());
         for file in &files {
             let Ok(run) = OpenRun::open(file) else { continue };
             let mut reader = RecordReader::<types::Trace>::new(&run, 0).unwrap();
@@ -139,7 +139,7 @@ fn damaged_files_do_no_harm() {
             }
         }
     }
-    assert!(shown.values().all(|lines| *lines > 240 * 10), "most records of most files are read: {shown:?}");
+    assert!(lines_read.values().all(|lines| *lines > 240 * 10), "most records of most files are read: {lines_read:?}");
 }
 
 #[test]

@@ -83,11 +83,11 @@ fn rust_copy(path: &Path, folder: &Path, order: ReadOrder) {
     }
 }
 
-fn same_lines(ours: &str, theirs: &str, what: &str) {
-    for (number, (a, b)) in ours.lines().zip(theirs.lines()).enumerate() {
-        assert_eq!(a, b, "{what}: line {number}");
+fn same_lines(actual: &str, expected: &str, name: &str) {
+    for (number, (a, b)) in actual.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(a, b, "{name}: line {number}");
     }
-    assert_eq!(ours.lines().count(), theirs.lines().count(), "{what}: number of lines");
+    assert_eq!(actual.lines().count(), expected.lines().count(), "{name}: number of lines");
 }
 
 fn all_agree(driver: &str, least: usize) {
@@ -110,12 +110,12 @@ fn all_agree(driver: &str, least: usize) {
 }
 
 #[test]
-fn every_type_reads_writes_and_prints_alike() {
+fn generated_readers_agree_on_every_type() {
     all_agree("drive.c", 28);
 }
 
 #[test]
-fn threads_and_forks_read_alike() {
+fn generated_readers_agree_on_threads_and_forks() {
     all_agree("threads.c", 10_000);
 }
 
@@ -128,32 +128,33 @@ fn sorted_run(folder: &Path) -> PathBuf {
     let sorted = folder.join("sorted.tmt");
     let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
     // It exits with status 1: records are missing.
-    said_of(tumit().args(merge).arg(&sorted).args(&runs));
+    stdout_of(tumit().args(merge).arg(&sorted).args(&runs));
     sorted
 }
 
 /// The standard output of a command on a run with missing records, which it reports on standard
 /// error.
-fn said_of(command: &mut Command) -> String {
+fn stdout_of(command: &mut Command) -> String {
     String::from_utf8(output(command).stdout).unwrap()
 }
 
 #[test]
-fn a_sorted_run_reads_alike() {
+fn generated_readers_agree_on_a_sorted_run() {
     let folder = folder();
     let sorted = sorted_run(folder.path());
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &["-fsanitize=address,undefined"]);
-    let dumped = said_of(tumit().args(["dump", "--clock", "none"]).arg(&sorted));
-    same_lines(&said_of(Command::new(&tool).arg("lines").arg(&sorted)), &dumped, "by date");
-    let (c, rust) = (said_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
+    let dumped = stdout_of(tumit().args(["dump", "--clock", "none"]).arg(&sorted));
+    same_lines(&stdout_of(Command::new(&tool).arg("lines").arg(&sorted)), &dumped, "by date");
+    let (c, rust) = (stdout_of(Command::new(&tool).arg("records").arg(&sorted)), rust_lines(&sorted));
     same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
     let processes = tests::run::read(&sorted);
-    let lost: Vec<u64> = processes.iter().map(|process| process.lost.iter().map(|lost| lost.count).sum()).collect();
-    assert!(lost.len() == 2 && lost.iter().all(|count| *count > 1_000), "{lost:?}");
-    let told = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
-    assert_eq!(told, processes.iter().map(|process| process.lost.len()).sum::<usize>());
+    let dropped: Vec<u64> =
+        processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
+    assert!(dropped.len() == 2 && dropped.iter().all(|count| *count > 1_000), "{dropped:?}");
+    let reports = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
+    assert_eq!(reports, processes.iter().map(|process| process.lost.len()).sum::<usize>());
     let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
-    assert_eq!((rust.len(), dumped.lines().count()), (records + told, records));
+    assert_eq!((rust.len(), dumped.lines().count()), (records + reports, records));
 
     // A copy has a file for each process, in both languages.
     let (by_c, by_rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
@@ -164,15 +165,18 @@ fn a_sorted_run_reads_alike() {
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
         assert_eq!(names, ["sorted-0.tmt", "sorted-1.tmt"]);
         assert!(files.iter().all(|file| file.part.is_none()), "plain files");
-        let lost: u64 = files.iter().flat_map(|file| &file.lost).map(|lost| lost.count).sum();
-        assert_eq!(lost, processes.iter().flat_map(|process| &process.lost).map(|lost| lost.count).sum::<u64>());
-        same_lines(&said_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
+        let dropped: u64 = files.iter().flat_map(|file| &file.lost).map(|dropped| dropped.count).sum();
+        assert_eq!(
+            dropped,
+            processes.iter().flat_map(|process| &process.lost).map(|dropped| dropped.count).sum::<u64>()
+        );
+        same_lines(&stdout_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
     }
     damage::of_a_stream_that_is_nobodys(&sorted, &tool);
 }
 
 #[test]
-fn the_header_is_clean_for_every_compiler_alone_and_beside_the_recorder() {
+fn the_header_compiles_without_warnings_with_and_without_the_recorder() {
     let folder = folder();
     headers(folder.path(), "cases/types/spec.tumit");
     let both = folder.path().join("both.c");
@@ -208,9 +212,9 @@ fn a_grown_spec_reads_old_runs_in_c() {
     headers(folder.path(), "generated_readers/new.tumit");
     let grown = compile(folder.path(), C99, &file("generated_readers/grown.c"), &["-fsanitize=address,undefined"]);
     let copied = folder.path().join("copy.tmt");
-    let said = succeed(Command::new(&grown).arg(&run).arg(&copied));
+    let stdout = succeed(Command::new(&grown).arg(&run).arg(&copied));
     assert_eq!(
-        said.lines().collect::<Vec<_>>(),
+        stdout.lines().collect::<Vec<_>>(),
         [
             r#"a  name="first" n=7 tint="green" few=[-1, 100] | n 7 tint 0x1 more '' missing 2 few -1 many 0"#,
             "old  x=1 | unknown",
@@ -220,7 +224,7 @@ fn a_grown_spec_reads_old_runs_in_c() {
             "work.end  task=1",
             "1 unknown",
         ]
-        .map(|line| line.replace("task=1", &task_of(&said)))
+        .map(|line| line.replace("task=1", &task_of(&stdout)))
     );
     let text = |run: &Path| dump(run).lines().map(after_thread).collect::<Vec<_>>();
     let mut expected: Vec<String> = text(&run);
@@ -233,8 +237,8 @@ fn a_grown_spec_reads_old_runs_in_c() {
 }
 
 /// `task=N` with the number that the recorder chose.
-fn task_of(said: &str) -> String {
-    let line = said.lines().find(|line| line.starts_with("work.end")).unwrap();
+fn task_of(stdout: &str) -> String {
+    let line = stdout.lines().find(|line| line.starts_with("work.end")).unwrap();
     line.split_whitespace().last().unwrap().to_owned()
 }
 
@@ -253,13 +257,13 @@ fn a_grown_spec_reads_old_runs_in_rust() {
     let mut reader = RecordReader::<grow::Trace>::new(&run, 0).unwrap();
     let copied = folder.path().join("copy.tmt");
     let mut writer = RecordWriter::copy(&run.processes[0], &copied).unwrap();
-    let (mut seen, mut unknown, mut violet) = (Vec::new(), 0, false);
+    let (mut records, mut unknown, mut violet) = (Vec::new(), 0, false);
     while let Some(mut recorded) = reader.next().unwrap() {
         match &mut recorded.record {
             grow::Record::A(a) => {
                 assert_eq!(a.missing, ["more", "many"]);
                 assert_eq!((a.more, a.many[1].known()), (Text(b""), None));
-                seen.push((a.n, a.tint.known(), a.name.to_string(), a.few.to_vec()));
+                records.push((a.n, a.tint.known(), a.name.to_string(), a.few.to_vec()));
                 violet |= a.tint == Choice::Unknown { number: 2, name: Some("violet") };
                 a.n += 1;
             }
@@ -274,7 +278,7 @@ fn a_grown_spec_reads_old_runs_in_rust() {
     }
     assert!(violet, "a value that the new enum does not have keeps its name and number");
     assert_eq!(
-        seen,
+        records,
         [
             (7, Some(grow::Tint::Green), "first".to_owned(), vec![-1, 100]),
             (8, Some(grow::Tint::Red), "second".to_owned(), vec![-1]),
@@ -295,11 +299,11 @@ fn a_grown_spec_reads_old_runs_in_rust() {
 fn a_run_written_without_a_recorder_is_valid() {
     let folder = folder();
     headers(folder.path(), "cases/types/spec.tumit");
-    let anew = compile(folder.path(), C99, &file("generated_readers/anew.c"), &["-fsanitize=address,undefined"]);
+    let writer = compile(folder.path(), C99, &file("generated_readers/anew.c"), &["-fsanitize=address,undefined"]);
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &["-fsanitize=address,undefined"]);
     let run = folder.path().join("anew.tmt");
     std::fs::create_dir(&run).unwrap();
-    succeed(Command::new(&anew).arg(run.join("one.tmt")));
+    succeed(Command::new(&writer).arg(run.join("one.tmt")));
     let dumped = dump(&run);
     let lines: Vec<String> = dumped.lines().map(after_thread).collect();
     assert_eq!(
@@ -405,7 +409,7 @@ fn a_date_field_is_read_with_its_corrected_time() {
 }
 
 #[test]
-fn the_examples_keep_the_long_messages() {
+fn the_example_readers_filter_the_long_messages() {
     let folder = folder();
     let examples = workspace().join("examples");
     headers(folder.path(), "../examples/taktuk/taktuk.tumit");
@@ -422,10 +426,10 @@ fn the_examples_keep_the_long_messages() {
     sizes.sort_unstable();
     let least = sizes[sizes.len() / 2];
     let (c, rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
-    let said = succeed(Command::new(&filter).arg(&run).arg(&c).arg(least.to_string()));
+    let stdout = succeed(Command::new(&filter).arg(&run).arg(&c).arg(least.to_string()));
     succeed(filter_rust().arg(&run).arg(&rust).arg(least.to_string()));
     let short = sizes.iter().filter(|size| **size < least).count();
-    assert_eq!(said.lines().count(), short);
+    assert_eq!(stdout.lines().count(), short);
     let lines = dump(&run).lines().count();
     assert_eq!(dump(&c).lines().count(), lines - short);
     same_lines(&dump(&c), &dump(&rust), "C and Rust");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::modules::{Module, Names};
+use super::modules::{Module, PathNames};
 
 /// A use of another module.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Import {
     pub(crate) to: usize,
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
-    pub(crate) path: Names,
+    pub(crate) path: PathNames,
 }
 
 /// The most re-exports that a search follows: more can only be a cycle.

@@ -4,32 +4,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 
 /// A path of names. The first one is `crate`, `self`, `super`, a name of the module, or another
 /// crate.
-pub(crate) type Names = Vec<String>;
+pub(crate) type PathNames = Vec<String>;
 
 /// A path that a module uses.
 #[derive(Clone, Debug)]
-pub(crate) struct Use {
-    pub(crate) path: Names,
+pub(crate) struct UsePath {
+    pub(crate) path: PathNames,
     pub(crate) line: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct Module {
     /// The names from the crate to the module; empty for the crate itself.
-    pub(crate) path: Names,
+    pub(crate) path: PathNames,
     pub(crate) file: PathBuf,
     pub(crate) children: BTreeMap<String, usize>,
     /// Names that the module defines.
     pub(crate) items: BTreeSet<String>,
     /// Names that the module imports, with the path of each.
-    pub(crate) imports: BTreeMap<String, Names>,
+    pub(crate) imports: BTreeMap<String, PathNames>,
     /// Modules from which all names are imported.
-    pub(crate) globs: Vec<Names>,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) globs: Vec<PathNames>,
+    pub(crate) uses: Vec<UsePath>,
 }
 
 /// The modules of a crate; the first one is the crate itself.
@@ -44,14 +44,14 @@ pub(crate) fn modules(root: &Path) -> Result<Vec<Module>, String> {
 }
 
 /// Reads a file as a module; the files of its children are in `folder`.
-fn read_file(modules: &mut Vec<Module>, path: Names, file: &Path, folder: &Path) -> Result<usize, String> {
+fn read_file(modules: &mut Vec<Module>, path: PathNames, file: &Path, folder: &Path) -> Result<usize, String> {
     let source = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     read_tokens(modules, path, file, folder, &tokens(&source))
 }
 
 fn read_tokens(
     modules: &mut Vec<Module>,
-    path: Names,
+    path: PathNames,
     file: &Path,
     folder: &Path,
     tokens: &[Token],
@@ -66,14 +66,14 @@ fn read_tokens(
         globs: Vec::new(),
         uses: Vec::new(),
     });
-    let mut reader = Reader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
+    let mut reader = ModuleReader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
     while reader.at < tokens.len() {
         reader.step()?;
     }
     Ok(number)
 }
 
-struct Reader<'r> {
+struct ModuleReader<'r> {
     modules: &'r mut Vec<Module>,
     number: usize,
     folder: &'r Path,
@@ -85,21 +85,21 @@ struct Reader<'r> {
     path_attribute: Option<String>,
 }
 
-impl Reader<'_> {
-    fn token(&self, ahead: usize) -> Option<&Token> {
-        self.tokens.get(self.at + ahead)
+impl ModuleReader<'_> {
+    fn token(&self, offset: usize) -> Option<&Token> {
+        self.tokens.get(self.at + offset)
     }
 
-    fn name(&self, ahead: usize) -> Option<&str> {
-        self.token(ahead)?.name()
+    fn name(&self, offset: usize) -> Option<&str> {
+        self.token(offset)?.name()
     }
 
-    fn is_mark(&self, ahead: usize, mark: char) -> bool {
-        self.token(ahead).is_some_and(|token| token.is_mark(mark))
+    fn is_mark(&self, offset: usize, mark: char) -> bool {
+        self.token(offset).is_some_and(|token| token.is_mark(mark))
     }
 
-    fn is_separator(&self, ahead: usize) -> bool {
-        self.token(ahead).is_some_and(|token| token.kind == Kind::PathSeparator)
+    fn is_separator(&self, offset: usize) -> bool {
+        self.token(offset).is_some_and(|token| token.kind == TokenKind::PathSeparator)
     }
 
     fn module(&mut self) -> &mut Module {
@@ -113,9 +113,9 @@ impl Reader<'_> {
         }
         let token = &self.tokens[self.at];
         match &token.kind {
-            Kind::Mark('{') => self.depth += 1,
-            Kind::Mark('}') => self.depth = self.depth.saturating_sub(1),
-            Kind::Name(name) => return self.word(&name.clone()),
+            TokenKind::Mark('{') => self.depth += 1,
+            TokenKind::Mark('}') => self.depth = self.depth.saturating_sub(1),
+            TokenKind::Name(name) => return self.word(&name.clone()),
             _ => {}
         }
         self.at += 1;
@@ -131,7 +131,7 @@ impl Reader<'_> {
             && inside.iter().any(|token| token.is_name("test"))
             && !inside.iter().any(|token| token.is_name("not"));
         if inside.get(1).is_some_and(|token| token.is_name("path"))
-            && let Some(Kind::Text(file)) = inside.get(3).map(|token| &token.kind)
+            && let Some(TokenKind::Text(file)) = inside.get(3).map(|token| &token.kind)
         {
             self.path_attribute = Some(file.clone());
         }
@@ -145,28 +145,28 @@ impl Reader<'_> {
         while self.is_mark(0, '#') && self.is_mark(1, '[') {
             self.at = closing(self.tokens, self.at + 1);
         }
-        let is_use = (0..4).any(|ahead| self.name(ahead) == Some("use"));
+        let is_use = (0..4).any(|offset| self.name(offset) == Some("use"));
         while let Some(token) = self.token(0) {
             match token.kind {
-                Kind::Mark(';' | ',') => {
+                TokenKind::Mark(';' | ',') => {
                     self.at += 1;
                     return;
                 }
-                Kind::Mark('}') => return,
-                Kind::Mark('{') => {
+                TokenKind::Mark('}') => return,
+                TokenKind::Mark('{') => {
                     self.at = closing(self.tokens, self.at);
                     if !is_use {
                         return;
                     }
                 }
-                Kind::Mark('(' | '[') => self.at = closing(self.tokens, self.at),
+                TokenKind::Mark('(' | '[') => self.at = closing(self.tokens, self.at),
                 _ => self.at += 1,
             }
         }
     }
 
     fn word(&mut self, word: &str) -> Result<(), String> {
-        let is_path_end = self.at > 0 && self.tokens[self.at - 1].kind == Kind::PathSeparator;
+        let is_path_end = self.at > 0 && self.tokens[self.at - 1].kind == TokenKind::PathSeparator;
         let next = self.name(1).map(str::to_owned);
         match (word, next) {
             ("use", _) if !is_path_end => self.import(),
@@ -233,7 +233,7 @@ impl Reader<'_> {
             }
             self.at += 1;
         }
-        self.module().uses.push(Use { path, line });
+        self.module().uses.push(UsePath { path, line });
     }
 
     fn import(&mut self) {
@@ -245,7 +245,7 @@ impl Reader<'_> {
     }
 
     /// One tree of an import after the names of `prefix`, up to the token after it.
-    fn tree(&mut self, prefix: &Names) {
+    fn tree(&mut self, prefix: &PathNames) {
         let line = self.token(0).map_or(0, |token| token.line);
         let mut path = prefix.clone();
         loop {
@@ -254,7 +254,7 @@ impl Reader<'_> {
             }
             if self.is_mark(0, '*') {
                 self.at += 1;
-                self.module().uses.push(Use { path: path.clone(), line });
+                self.module().uses.push(UsePath { path: path.clone(), line });
                 self.module().globs.push(path);
                 return;
             }
@@ -274,11 +274,11 @@ impl Reader<'_> {
             name = self.name(1).unwrap_or("_").to_owned();
             self.at += 2;
         }
-        self.module().uses.push(Use { path: path.clone(), line });
+        self.module().uses.push(UsePath { path: path.clone(), line });
         self.module().imports.insert(name, path);
     }
 
-    fn list(&mut self, prefix: &Names) {
+    fn list(&mut self, prefix: &PathNames) {
         let end = closing(self.tokens, self.at);
         self.at += 1;
         while self.at + 1 < end {
@@ -296,8 +296,8 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {
-            Kind::Mark('{' | '[' | '(') => depth += 1,
-            Kind::Mark('}' | ']' | ')') => {
+            TokenKind::Mark('{' | '[' | '(') => depth += 1,
+            TokenKind::Mark('}' | ']' | ')') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     return at + 1;

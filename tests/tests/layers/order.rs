@@ -8,7 +8,7 @@ use super::modules::{Module, modules};
 
 /// The layers of the top-level modules of a crate, or of the files of one of its folders.
 #[derive(Debug, Default)]
-struct Section {
+struct LayerSection {
     /// The folder, such as `clock`; empty for the crate.
     folder: String,
     /// The number of the layer of each module, from the bottom.
@@ -40,12 +40,12 @@ pub(crate) fn violations(package: &Path) -> Vec<String> {
 }
 
 /// The sections of a file, and its mistakes.
-fn sections(text: &str, file: &str) -> (Vec<Section>, Vec<String>) {
-    let (mut sections, mut mistakes) = (vec![Section::default()], Vec::new());
+fn sections(text: &str, file: &str) -> (Vec<LayerSection>, Vec<String>) {
+    let (mut sections, mut mistakes) = (vec![LayerSection::default()], Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if let Some(folder) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            sections.push(Section { folder: folder.to_owned(), ..Section::default() });
+            sections.push(LayerSection { folder: folder.to_owned(), ..LayerSection::default() });
             continue;
         }
         let Some(section) = sections.last_mut() else { continue };
@@ -67,7 +67,7 @@ fn sections(text: &str, file: &str) -> (Vec<Section>, Vec<String>) {
     (sections, mistakes)
 }
 
-impl Section {
+impl LayerSection {
     fn violations(&self, modules: &[Module], imports: &[Import], file: &str) -> Vec<String> {
         let mut found = Vec::new();
         let members: BTreeSet<String> = modules.iter().filter_map(|module| self.member(module)).collect();
@@ -80,13 +80,13 @@ impl Section {
         for import in imports {
             let pair = (self.member(&modules[import.from]), self.member(&modules[import.to]));
             let (Some(from), Some(to)) = pair else { continue };
-            let (Some(own), Some(other)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
-            if from == to || other < own {
+            let (Some(layer), Some(other)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
+            if from == to || other < layer {
                 continue;
             }
             let pair = (from, to);
             if !self.allowed.contains(&pair) {
-                let direction = if other > own { "upward" } else { "sideways" };
+                let direction = if other > layer { "upward" } else { "sideways" };
                 let (from, to) = &pair;
                 let (at, path) = (format!("{}:{}", import.file.display(), import.line), import.path.join("::"));
                 found.push(format!("{at}: `{path}` is an import from `{from}` {direction} to `{to}`"));
@@ -108,8 +108,8 @@ impl Section {
             return None;
         }
         // The crate's own file is `lib`, that of a folder `mod`.
-        let own = if folder.is_empty() { "lib" } else { "mod" };
-        Some(module.path.get(folder.len()).map_or_else(|| own.to_owned(), Clone::clone))
+        let layer = if folder.is_empty() { "lib" } else { "mod" };
+        Some(module.path.get(folder.len()).map_or_else(|| layer.to_owned(), Clone::clone))
     }
 }
 
@@ -117,7 +117,7 @@ impl Section {
 pub(crate) fn graph(package: &Path, folder: &str) -> BTreeMap<(String, String), Vec<String>> {
     let root = ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file());
     let modules = root.and_then(|root| modules(&root).ok()).unwrap_or_default();
-    let section = Section { folder: folder.to_owned(), ..Section::default() };
+    let section = LayerSection { folder: folder.to_owned(), ..LayerSection::default() };
     let mut found: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for import in imports(&modules) {
         let pair = (section.member(&modules[import.from]), section.member(&modules[import.to]));

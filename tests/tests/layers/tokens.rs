@@ -5,11 +5,11 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) line: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// An identifier or keyword, without `r#`.
     Name(String),
     /// `::`
@@ -22,12 +22,12 @@ pub(crate) enum Kind {
 
 impl Token {
     pub(crate) fn is_mark(&self, mark: char) -> bool {
-        self.kind == Kind::Mark(mark)
+        self.kind == TokenKind::Mark(mark)
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Name(name) => Some(name),
+            TokenKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -39,20 +39,20 @@ impl Token {
 
 /// The tokens of a source text. O(length).
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
-    let mut scanner = Scanner { rest: source, line: 1, tokens: Vec::new() };
+    let mut scanner = TokenScanner { rest: source, line: 1, tokens: Vec::new() };
     while !scanner.rest.is_empty() {
         scanner.step();
     }
     scanner.tokens
 }
 
-struct Scanner<'s> {
+struct TokenScanner<'s> {
     rest: &'s str,
     line: usize,
     tokens: Vec<Token>,
 }
 
-impl Scanner<'_> {
+impl TokenScanner<'_> {
     /// Skips this many bytes.
     fn skip(&mut self, bytes: usize) {
         let (passed, rest) = self.rest.split_at(bytes);
@@ -60,7 +60,7 @@ impl Scanner<'_> {
         self.rest = rest;
     }
 
-    fn push(&mut self, kind: Kind, bytes: usize) {
+    fn push(&mut self, kind: TokenKind, bytes: usize) {
         self.tokens.push(Token { line: self.line, kind });
         self.skip(bytes);
     }
@@ -76,24 +76,24 @@ impl Scanner<'_> {
             let end = format!("\"{}", "#".repeat(hashes));
             let text = &rest[before..];
             let length = text.find(&end).unwrap_or(text.len());
-            self.push(Kind::Text(text[..length].to_owned()), (before + length + end.len()).min(rest.len()));
+            self.push(TokenKind::Text(text[..length].to_owned()), (before + length + end.len()).min(rest.len()));
         } else if first == '"' {
             let length = quoted_length(rest);
-            self.push(Kind::Text(rest[1..length].trim_end_matches('"').to_owned()), length);
+            self.push(TokenKind::Text(rest[1..length].trim_end_matches('"').to_owned()), length);
         } else if first == '\'' {
             self.skip(quote_length(rest));
         } else if first.is_alphabetic() || first == '_' {
             let raw = rest.strip_prefix("r#").unwrap_or(rest);
             let length = raw.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(raw.len());
-            self.push(Kind::Name(raw[..length].to_owned()), rest.len() - raw.len() + length);
+            self.push(TokenKind::Name(raw[..length].to_owned()), rest.len() - raw.len() + length);
         } else if first.is_ascii_digit() {
             self.skip(rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len()));
         } else if rest.starts_with("::") {
-            self.push(Kind::PathSeparator, 2);
+            self.push(TokenKind::PathSeparator, 2);
         } else if first.is_whitespace() {
             self.skip(first.len_utf8());
         } else {
-            self.push(Kind::Mark(first), first.len_utf8());
+            self.push(TokenKind::Mark(first), first.len_utf8());
         }
     }
 }
@@ -152,7 +152,7 @@ fn quote_length(text: &str) -> usize {
 }
 
 #[test]
-fn imports_survive_and_comments_and_literals_do_not() {
+fn imports_are_kept_and_comments_and_literals_are_removed() {
     let source = r##"
         // use crate::comment;
         /* use crate::a; /* nested */ use crate::b; */
@@ -164,6 +164,6 @@ fn imports_survive_and_comments_and_literals_do_not() {
     let names: Vec<&str> = found.iter().filter_map(Token::name).collect();
     assert_eq!(names, ["let", "x", "static", "str", "let", "c", "let", "raw", "use", "crate", "type", "Thing"]);
     assert_eq!(found.last().map(|token| token.line), Some(6));
-    let texts = found.iter().filter(|token| matches!(token.kind, Kind::Text(_))).count();
+    let texts = found.iter().filter(|token| matches!(token.kind, TokenKind::Text(_))).count();
     assert_eq!(texts, 2);
 }

@@ -58,7 +58,7 @@ fn states_of_a_moment(browser: &mut BrowserPage, theme: &str) {
 }
 
 #[test]
-fn axe_finds_nothing_in_any_state_and_theme() {
+fn axe_reports_no_violation_in_any_state_and_theme() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
@@ -100,7 +100,7 @@ fn axe_finds_nothing_in_any_state_and_theme() {
 }
 
 #[test]
-fn axe_finds_nothing_in_what_is_open_for_a_while() {
+fn axe_reports_no_violation_in_menus_and_dialogs() {
     let viewer = ViewProcess::of(&super::charts_sources_notes::with_sources());
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();

@@ -14,7 +14,7 @@ use super::saved_files::{open_workspace, saved};
 const ADDRESS: &str = "location.hash";
 
 #[test]
-fn the_last_rows_are_in_sight_again_below_a_chain_of_filters() {
+fn an_address_restores_the_scroll_position_below_a_filter_chain() {
     let viewer = ViewProcess::of(&tall());
     let (mut browser, chart) = open(&viewer);
     filter(&mut browser, "bright *");
@@ -81,7 +81,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
 }
 
 #[test]
-fn a_copied_address_has_the_selected_rows() {
+fn a_copied_address_restores_the_selected_rows() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let steps = browser.evaluate("history.length");
@@ -107,7 +107,7 @@ fn a_copied_address_has_the_selected_rows() {
 }
 
 #[test]
-fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together() {
+fn a_copied_address_restores_the_differences_and_the_coupling_of_panes() {
     let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
@@ -132,12 +132,12 @@ fn a_copied_address_has_the_table_of_differences_and_whether_panes_go_together()
 }
 
 /// The seen state without the pixels.
-fn short(seen: &Value) -> String {
-    seen.as_str().unwrap_or("nothing").chars().take(400).collect()
+fn short(address: &Value) -> String {
+    address.as_str().unwrap_or("nothing").chars().take(400).collect()
 }
 
 #[test]
-fn what_is_looked_for_is_in_the_address() {
+fn the_address_contains_the_search() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let steps = browser.evaluate("history.length");
@@ -173,7 +173,7 @@ fn what_is_looked_for_is_in_the_address() {
 }
 
 #[test]
-fn back_goes_through_views_and_leaves_the_panel() {
+fn back_restores_views_and_keeps_the_panel() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "100..300 ms");
@@ -187,7 +187,7 @@ fn back_goes_through_views_and_leaves_the_panel() {
 }
 
 #[test]
-fn what_is_no_filter_is_refused_by_its_place() {
+fn invalid_entries_of_a_filter_list_are_reported_with_their_position() {
     let viewer = ViewProcess::start();
     let mut browser = BrowserPage::start(1280, 720);
     let bad = |filters: &str| format!("{}#filters={}", viewer.url, filters.replace('"', "%22"));
@@ -223,7 +223,7 @@ fn other_run() -> String {
 }
 
 #[test]
-fn a_workspace_finds_rows_and_values_of_another_trace_by_their_names() {
+fn a_workspace_applies_to_another_trace_by_names() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.1", "thread 1.0"] {

@@ -4,7 +4,7 @@ use tests::browser::BrowserPage;
 use tests::page::ViewProcess;
 
 #[test]
-fn a_wait_goes_on_in_the_new_page_after_a_reload_during_its_evaluation() {
+fn a_wait_continues_after_a_reload_during_its_evaluation() {
     let viewer = ViewProcess::start();
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);

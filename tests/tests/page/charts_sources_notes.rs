@@ -3,15 +3,15 @@
 use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, saved_text, spot, watch_files};
 
 #[test]
-fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
+fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
     press(&mut browser, "radio", "Pie");
     browser.wait("document.querySelector('#times').dataset.form === 'pie'");
-    let told = read(&mut browser, "tabpanel", "Statistics");
-    assert!(told.contains("working") && told.contains("50.0 %"), "{told}");
+    let statistics = read(&mut browser, "tabpanel", "Statistics");
+    assert!(statistics.contains("working") && statistics.contains("50.0 %"), "{statistics}");
     press(&mut browser, "checkbox", "percent");
     browser.wait("document.querySelector('#times .key').innerText.includes('2.000 s')");
     let slice = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("blocked: ")).unwrap();
@@ -48,7 +48,7 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
 }
 
 #[test]
-fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
+fn tasks_have_latencies_and_the_longest_leads_to_its_first_state() {
     let viewer = ViewProcess::of(include_str!("../tasks/continuations.paje"));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
@@ -76,7 +76,7 @@ fn tasks_have_latencies_and_the_longest_leads_to_its_first_part() {
 }
 
 #[test]
-fn a_button_is_clicked_even_if_its_panel_is_filled_anew_meanwhile() {
+fn a_click_works_while_its_panel_is_refilled() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -143,15 +143,15 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
 }
 
 #[test]
-fn a_source_that_is_not_there_says_where_it_was_looked_for() {
+fn a_missing_source_file_is_reported_with_the_searched_folders() {
     let viewer = ViewProcess::with(&[&with_sources()], &["--source", "."]);
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source .why')");
-    let told = read(&mut browser, "region", "Source");
-    assert!(told.contains("The file is not in .") && told.contains("--source DIR"), "{told}");
+    let source = read(&mut browser, "region", "Source");
+    assert!(source.contains("The file is not in .") && source.contains("--source DIR"), "{source}");
     // The entities of each line are known even without the source.
     press(&mut browser, "button", "Highlight 4 of line 5, 2.000 s");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
@@ -159,7 +159,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_late_answer_takes_no_note_away() {
+fn a_late_response_removes_no_note() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     // The panel requests the notes just before one is made, and receives the answer just after.
@@ -195,7 +195,7 @@ fn a_late_answer_takes_no_note_away() {
 }
 
 #[test]
-fn notes_are_kept_beside_the_trace() {
+fn notes_are_saved_next_to_the_trace() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.key("g");
@@ -217,8 +217,8 @@ fn notes_are_kept_beside_the_trace() {
     browser.type_text("age</i>");
     browser.key("Enter");
     browser.find("button", Some("Go to note late <i>message</i>"));
-    let kept = std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
-    assert!(kept.contains("late <i>message</i>") && kept.contains("200000000"), "{kept}");
+    let saved = std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
+    assert!(saved.contains("late <i>message</i>") && saved.contains("200000000"), "{saved}");
     browser.key("f");
     browser.open("about:blank#away");
     browser.open(&viewer.url);
@@ -234,7 +234,7 @@ fn notes_are_kept_beside_the_trace() {
 }
 
 #[test]
-fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
+fn two_traces_share_an_axis_and_a_table_of_differences() {
     let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
     let mut browser = tests::browser::BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
@@ -247,9 +247,9 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     browser.wait(&both("page.querySelector('#interval-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#table tbody')");
-    let told = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
+    let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
     // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
-    assert!(told.contains("−1.00 s") && told.contains("+1.00 s"), "{told}");
+    assert!(table.contains("−1.00 s") && table.contains("+1.00 s"), "{table}");
     watch_files(&mut browser);
     press(&mut browser, "button", "Save differences as CSV");
     assert_eq!(
@@ -269,7 +269,7 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
 }
 
 #[test]
-fn a_trace_that_is_removed_is_told_and_what_was_read_stays() {
+fn a_removed_trace_is_reported_and_stays_visible() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     std::fs::remove_file(viewer.folder.path().join("two-nodes.paje")).unwrap();

@@ -4,7 +4,7 @@ use tests::browser::BrowserPage;
 use tests::page::{TRACE, ViewProcess, open, press, read, saved_text, watch_files};
 
 #[test]
-fn each_row_has_a_pie_and_a_line_of_a_table() {
+fn each_row_has_a_pie_chart_and_a_table_row() {
     let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b", "5 0.25 S t01 b"));
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -53,7 +53,7 @@ fn each_row_has_a_pie_and_a_line_of_a_table() {
 }
 
 #[test]
-fn states_of_types_that_are_named_alike_are_compared_apart() {
+fn types_with_equal_names_are_compared_separately() {
     let both = TRACE
         .replace("2 w S working", "1 Q N Activity\n2 u Q working \"0.17 0.5 0.4\"\n2 w S working")
         .replace("5 0.0 S t00 w\n", "5 0.0 Q n0 u\n5 0.0 S t00 w\n");
@@ -72,7 +72,7 @@ fn states_of_types_that_are_named_alike_are_compared_apart() {
 }
 
 #[test]
-fn what_takes_long_to_compare_says_how_far_it_is() {
+fn a_long_comparison_shows_its_progress() {
     let viewer = ViewProcess::with(&[TRACE, TRACE], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
@@ -105,10 +105,10 @@ fn what_takes_long_to_compare_says_how_far_it_is() {
 }
 
 #[test]
-fn panes_and_the_page_around_them_have_one_theme() {
+fn panes_and_their_page_have_the_same_theme() {
     let viewer = ViewProcess::with(&[TRACE, TRACE], &[]);
     let mut browser = BrowserPage::start(1280, 720);
-    let told = browser.prefer("light");
+    let is_supported = browser.prefer("light");
     browser.open(&viewer.url);
     let drawn = "[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(drawn);
@@ -119,7 +119,7 @@ fn panes_and_the_page_around_them_have_one_theme() {
             "[document, frames[0].document, frames[1].document].every(one => one.documentElement.dataset.theme === '{theme}')"
         )
     };
-    if told {
+    if is_supported {
         assert!(browser.prefer("dark"));
         browser.wait(&all("dark"));
         // The colours of the table are requested again.
@@ -151,7 +151,7 @@ fn rich(events: usize, size: u32, value: f64) -> String {
 }
 
 #[test]
-fn differences_are_of_events_links_and_variables_too_and_sorted_by_any_of_them() {
+fn differences_cover_all_kinds_and_are_sorted_by_any_column() {
     let viewer = ViewProcess::with(&[&rich(1, 100, 2.0), &rich(3, 300, 5.0)], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);

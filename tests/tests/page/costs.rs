@@ -33,8 +33,9 @@ fn settle(browser: &mut BrowserPage) {
 }
 
 /// Median and largest value of a measure over all inputs, in milliseconds.
-fn told(browser: &mut BrowserPage, what: &str) -> String {
-    let numbers = browser.evaluate(&format!("cost.inputs.map((one) => one.{what}).filter((one) => one !== undefined)"));
+fn statistics_of(browser: &mut BrowserPage, measure: &str) -> String {
+    let numbers =
+        browser.evaluate(&format!("cost.inputs.map((one) => one.{measure}).filter((one) => one !== undefined)"));
     middle(&numbers)
 }
 
@@ -46,23 +47,23 @@ fn middle(numbers: &serde_json::Value) -> String {
 }
 
 fn report(browser: &mut BrowserPage, name: &str) {
-    let what = [
+    let measures = [
         ("handled", "handler"),
         ("frame", "to the next frame"),
         ("exact", "to the first true one"),
         ("full", "to the full one"),
     ];
-    for (field, said) in what {
-        println!("{name:28} {said:24} {}", told(browser, field));
+    for (field, title) in measures {
+        println!("{name:28} {title:24} {}", statistics_of(browser, field));
     }
     let resources = "performance.getEntriesByType('resource').filter((one) => one.name.includes('/api/scene?') && !one.name.includes('whole=true'))";
-    for (of, said) in [
+    for (of, title) in [
         ("one.responseStart - one.requestStart", "scene: server"),
         ("one.responseEnd - one.startTime", "scene: all"),
         ("one.encodedBodySize / 1024", "scene: KiB"),
     ] {
         let numbers = browser.evaluate(&format!("{resources}.map((one) => {of})"));
-        println!("{name:28} {said:24} {}", middle(&numbers));
+        println!("{name:28} {title:24} {}", middle(&numbers));
     }
     browser.evaluate(
         "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
@@ -77,7 +78,7 @@ fn large() -> ViewProcess {
 /// Images of a large trace, dense and sparse, for visual inspection.
 #[test]
 #[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
-fn large_traces_look() {
+fn images_of_large_traces() {
     let viewer = large();
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {

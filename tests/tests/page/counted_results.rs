@@ -28,39 +28,39 @@ fn many() -> String {
     text + "7 13 T t\n7 13 T u\n"
 }
 
-fn find(browser: &mut BrowserPage, what: &str) {
+fn find(browser: &mut BrowserPage, expression: &str) {
     browser.with_key_down("Control", |browser| browser.key("f"));
     browser.evaluate("document.querySelector('#find-field').select()");
-    browser.type_text(what);
+    browser.type_text(expression);
     browser.key("Enter");
 }
 
-fn says(browser: &mut BrowserPage, wanted: &str) {
-    browser.wait(&format!("document.querySelector('#find-says').innerText.replace(/\\u202f/g, ' ') === '{wanted}'"));
+fn wait_for_status(browser: &mut BrowserPage, text: &str) {
+    browser.wait(&format!("document.querySelector('#find-says').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
 }
 
-fn place(browser: &mut BrowserPage, wanted: &str) {
-    browser.wait(&format!("document.querySelector('#find-place').innerText.replace(/\\u202f/g, ' ') === '{wanted}'"));
+fn place(browser: &mut BrowserPage, text: &str) {
+    browser.wait(&format!("document.querySelector('#find-place').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
 }
 
 /// Checks the begin of the chosen entity in the inspector.
-fn begins(browser: &mut BrowserPage, wanted: &str) {
+fn wait_for_inspector(browser: &mut BrowserPage, text: &str) {
     browser.wait(&format!(
-        "document.querySelector('#inspector').innerText.replace(/[\\s\\u202f]+/g, ' ').includes('{wanted}')"
+        "document.querySelector('#inspector').innerText.replace(/[\\s\\u202f]+/g, ' ').includes('{text}')"
     ));
 }
 
 #[test]
-fn all_hits_are_counted_listed_and_stepped_through() {
+fn search_hits_are_counted_listed_and_visited_in_turn() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     assert_eq!(browser.evaluate("document.querySelectorAll('#hits li').length"), 500);
     // The hit before the first is the last one.
     browser.with_key_down("Shift", |browser| browser.key("Enter"));
     place(&mut browser, "1 300 of 1 300");
-    begins(&mut browser, "12.99");
+    wait_for_inspector(&mut browser, "12.99");
     // It is visible in the list, although the inspector takes some of the space.
     browser.wait(
         "(() => { const [list, hit] = ['#hits', '#hits [aria-current=true]'].map((one) => document.querySelector(one).getBoundingClientRect());
@@ -81,7 +81,7 @@ fn all_hits_are_counted_listed_and_stepped_through() {
     place(&mut browser, "500 of 1 300");
     press(&mut browser, "button", "Next hit");
     place(&mut browser, "501 of 1 300");
-    begins(&mut browser, "5.000");
+    wait_for_inspector(&mut browser, "5.000");
     press(&mut browser, "button", "Next hit");
     place(&mut browser, "502 of 1 300");
     press(&mut browser, "button", "Previous hit");
@@ -90,17 +90,17 @@ fn all_hits_are_counted_listed_and_stepped_through() {
     browser.evaluate("document.querySelector('#find-field').focus()");
     browser.key("Escape");
     place(&mut browser, "");
-    says(&mut browser, "");
+    wait_for_status(&mut browser, "");
     assert_eq!(browser.evaluate("document.querySelectorAll('#hits li').length"), 0);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
+fn the_list_of_hits_does_not_change_while_a_key_is_down() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     // The end of the list becomes visible, so that the list grows. A refill would replace the
     // button that is held down.
     browser.evaluate("document.querySelectorAll('#hits button')[498].focus({ preventScroll: true })");
@@ -115,11 +115,11 @@ fn a_list_is_not_filled_while_a_key_holds_a_hit_down() {
 }
 
 #[test]
-fn the_list_of_hits_goes_on_where_it_ends() {
+fn the_list_of_hits_loads_more_at_its_end() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     let at = browser.place_of("list", "Hits").center();
     for wanted in [1_000, 1_300] {
         // Scrolls to the end.
@@ -138,7 +138,7 @@ fn the_list_of_hits_goes_on_where_it_ends() {
     place(&mut browser, "1 300 of 1 300");
     // From the end the list grows upwards.
     find(&mut browser, "idle");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     press(&mut browser, "button", "Previous hit");
     place(&mut browser, "1 300 of 1 300");
     let at = browser.place_of("list", "Hits").center();
@@ -172,7 +172,7 @@ fn in_parts(browser: &mut BrowserPage, route: &str, part: &str) {
 }
 
 #[test]
-fn what_is_being_counted_is_shown_so_far_and_says_so() {
+fn partial_counts_are_shown_and_marked_as_partial() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -193,8 +193,8 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
     );
     browser.evaluate("window.letGo()");
     browser.wait("!document.querySelector('#times .counting')");
-    let told = read(&mut browser, "tabpanel", "Statistics").replace('\u{202f}', " ");
-    assert!(told.contains("2 600") && !told.contains("so far"), "{told}");
+    let statistics = read(&mut browser, "tabpanel", "Statistics").replace('\u{202f}', " ");
+    assert!(statistics.contains("2 600") && !statistics.contains("so far"), "{statistics}");
     assert_eq!(
         browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
         json!([false, false])
@@ -202,39 +202,39 @@ fn what_is_being_counted_is_shown_so_far_and_says_so() {
     // The search shows its progress, too, and its hits can be visited at once.
     in_parts(&mut browser, "find", "(all) => ({ ...all, total: 700 })");
     find(&mut browser, "working");
-    says(&mut browser, "counting… 700 found, 34.0 %");
+    wait_for_status(&mut browser, "counting… 700 found, 34.0 %");
     browser.key("Enter");
     place(&mut browser, "1 of …");
     browser.evaluate("window.letGo()");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     place(&mut browser, "1 of 1 300");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn a_hit_that_is_held_down_while_the_list_comes_anew_is_the_one_that_is_visited() {
+fn a_pressed_hit_is_visited_although_the_list_is_reloaded() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     in_parts(&mut browser, "find", "(all) => ({ ...all, hits: all.hits.slice(0, 5), total: 5 })");
     find(&mut browser, "working");
-    says(&mut browser, "counting… 5 found, 34.0 %");
+    wait_for_status(&mut browser, "counting… 5 found, 34.0 %");
     browser.evaluate("document.querySelectorAll('#hits button')[2].focus()");
     browser.with_key_down(" ", |browser| {
         browser.evaluate("window.letGo()");
-        says(browser, "1 300 found");
+        wait_for_status(browser, "1 300 found");
     });
     place(&mut browser, "3 of 1 300");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn a_line_leads_to_all_that_comes_from_it_links_too() {
+fn a_source_line_leads_to_all_its_entities() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "at:solve.c:7");
-    says(&mut browser, "1 300 found");
+    wait_for_status(&mut browser, "1 300 found");
     browser.key("Enter");
-    begins(&mut browser, "solve.c:7");
+    wait_for_inspector(&mut browser, "solve.c:7");
     browser.evaluate("document.activeElement.blur()");
     browser.key("s");
     // The hit has zoomed in: shows the whole trace again.
@@ -263,27 +263,27 @@ fn a_line_leads_to_all_that_comes_from_it_links_too() {
         ));
     }
     browser.wait("document.querySelector('#note').innerText.startsWith('202 of 1\\u202f300 of line 9')");
-    begins(&mut browser, "note");
-    begins(&mut browser, "the thread, 2.010000 s");
+    wait_for_inspector(&mut browser, "note");
+    wait_for_inspector(&mut browser, "the thread, 2.010000 s");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn charts_have_scales_and_names() {
+fn charts_have_axes_and_titles() {
     let viewer = ViewProcess::of(&many());
     let (mut browser, _) = open(&viewer);
     let texts = "[...document.querySelectorAll('#times .plot text')].map((one) => one.firstChild.data)";
     browser.key("2");
     press(&mut browser, "radio", "Durations");
     browser.wait("document.querySelector('#times[data-form=durations] .plot rect')");
-    let told = browser.evaluate(texts);
+    let labels = browser.evaluate(texts);
     for wanted in ["5 ms", "40 %"] {
-        assert!(told.as_array().unwrap().contains(&json!(wanted)), "{wanted}: {told}");
+        assert!(labels.as_array().unwrap().contains(&json!(wanted)), "{wanted}: {labels}");
     }
     press(&mut browser, "radio", "Over time");
     browser.wait("document.querySelector('#times[data-form=curves] .plot path')");
-    let told = browser.evaluate(texts);
-    assert!(told.as_array().unwrap().contains(&json!("50 %")) && told.to_string().contains(" s\""), "{told}");
+    let labels = browser.evaluate(texts);
+    assert!(labels.as_array().unwrap().contains(&json!("50 %")) && labels.to_string().contains(" s\""), "{labels}");
     let key = browser.evaluate("document.querySelector('#times .key').innerText.replace(/\\s+/g, ' ')");
     assert!(key.as_str().unwrap().starts_with("idle 60.0 % working 40.0 %"), "{key}");
     press(&mut browser, "radio", "Matrix");
@@ -308,7 +308,7 @@ fn charts_have_scales_and_names() {
 }
 
 #[test]
-fn the_source_is_a_field_and_what_is_none_is_told() {
+fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
     let viewer = ViewProcess::of(&super::charts_sources_notes::with_sources());
     let (mut browser, _) = open(&viewer);
     for (what, many) in [
@@ -318,7 +318,7 @@ fn the_source_is_a_field_and_what_is_none_is_told() {
         ("File=../src/solve.c line=3 value=working", "4 found"),
     ] {
         find(&mut browser, what);
-        says(&mut browser, many);
+        wait_for_status(&mut browser, many);
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     find(&mut browser, "sise=3");
@@ -326,18 +326,18 @@ fn the_source_is_a_field_and_what_is_none_is_told() {
 }
 
 #[test]
-fn shares_of_nested_states_say_why_they_are_more_than_all() {
+fn shares_above_100_percent_of_nested_states_are_explained() {
     let head = include_str!("../../../viewer/tests/header.paje");
     let nested = "0 T 0 Thread\n2 S T Activity\n5 o S outer \"0 0.6 0\"\n5 i S inner \"0.6 0 0\"\n6 0 t 0 T t\n12 0 t S o\n12 4 t S i\n13 9 t S\n7 10 T t\n";
     let viewer = ViewProcess::of(&format!("{head}{nested}"));
     let (mut browser, _) = open(&viewer);
-    let told = "Nested states count at each depth: 150.0 % in all.";
-    browser.wait(&format!("document.querySelector('#legend').innerText.includes({told:?})"));
+    let explanation = "Nested states count at each depth: 150.0 % in all.";
+    browser.wait(&format!("document.querySelector('#legend').innerText.includes({explanation:?})"));
     browser.key("2");
     for form in ["Table", "Pie", "Columns"] {
         press(&mut browser, "radio", form);
         browser.wait(&format!("document.querySelector('#times').dataset.form === '{}'", form.to_lowercase()));
-        browser.wait(&format!("document.querySelector('#times').innerText.includes({told:?})"));
+        browser.wait(&format!("document.querySelector('#times').innerText.includes({explanation:?})"));
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -52,7 +52,7 @@ fn strip(browser: &mut BrowserPage, row: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn nested_states_types_events_and_variables_each_have_their_place() {
+fn nested_states_types_events_and_variables_have_separate_lanes() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
@@ -66,10 +66,10 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
             let place = browser.place(&chart);
             browser.point((place.x + place.width * 0.35, y));
             browser.wait("new Promise(done => setTimeout(() => done(true), 30))");
-            let said = browser.evaluate(
+            let tooltip = browser.evaluate(
                 "document.querySelector('#tooltip').hidden ? null : document.querySelector('#tooltip h3').innerText",
             );
-            said.as_str().map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
+            tooltip.as_str().map(|text| text.split_whitespace().next().unwrap_or_default().to_owned())
         })
         .collect();
     let mut order = names.clone();
@@ -81,8 +81,8 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
         .collect();
     assert_eq!(order, ["program", "step", "solver", "warm", "Queue"], "{names:?}");
     // Next to the solver the step has its full height; the tooltip contains the type.
-    let said = at(&mut browser, 0.45, calls, "step");
-    assert!(said.contains("400.0 ms") && said.contains("worker 0"), "{said}");
+    let tooltip = at(&mut browser, 0.45, calls, "step");
+    assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
     // An event has its own band, above.
@@ -93,15 +93,15 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
     );
     let band = band.as_f64().unwrap();
     assert!(band < calls);
-    let said = at(&mut browser, 0.3, band, "saved");
-    assert!(said.contains("300.000") && said.contains("worker 0"), "{said}");
+    let tooltip = at(&mut browser, 0.3, band, "saved");
+    assert!(tooltip.contains("300.000") && tooltip.contains("worker 0"), "{tooltip}");
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
     browser.click((place.x + place.width * 0.3, band));
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'saved'");
-    let told = read(&mut browser, "region", "Inspector");
-    let all = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    let all = inspector.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("At 300.000000 ms") && all.contains("Checkpoint"), "{inspector}");
     browser.key("Escape");
     // The tooltip of a variable shows its value. The row shows the bounds, which are the same for
     // all rows of the type.
@@ -122,24 +122,24 @@ fn nested_states_types_events_and_variables_each_have_their_place() {
 }
 
 #[test]
-fn of_a_variable_in_one_column_of_pixels_least_mean_and_largest_are_told() {
+fn the_tooltip_of_a_variable_has_minimum_mean_and_maximum() {
     let samples: String =
         (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
     let viewer = ViewProcess::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let queue = strip(&mut browser, "worker 0", "Queue");
-    let said = at(&mut browser, 0.85, queue, "Minimum");
-    let words: Vec<&str> = said.split_whitespace().collect();
+    let tooltip = at(&mut browser, 0.85, queue, "Minimum");
+    let words: Vec<&str> = tooltip.split_whitespace().collect();
     for (name, value) in [("Minimum", "0"), ("Maximum", "6")] {
         let place = words.iter().position(|word| *word == name).expect(name);
-        assert_eq!(words[place + 1], value, "{said}");
+        assert_eq!(words[place + 1], value, "{tooltip}");
     }
-    assert!(words.contains(&"Mean"), "{said}");
+    assert!(words.contains(&"Mean"), "{tooltip}");
 }
 
 #[test]
-fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
+fn dense_links_are_drawn_as_bundles_with_their_count() {
     let mut links = String::new();
     for key in 0..70_000_u32 {
         let date = 0.6 + f64::from(key) * 1e-6;
@@ -158,8 +158,11 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
     let viewer = ViewProcess::of(&format!("{head}{}\n", lines.join("\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
-    let told = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
-    assert!(told.starts_with("70 020 links are drawn as ") && told.ends_with("; zoom in to see each"), "{told}");
+    let summary = read(&mut browser, "status", "Combined entities").replace('\u{202f}', " ");
+    assert!(
+        summary.starts_with("70 020 links are drawn as ") && summary.ends_with("; zoom in to see each"),
+        "{summary}"
+    );
     // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
     browser.wait("document.querySelector('#missing').hidden");
@@ -167,7 +170,7 @@ fn very_many_arrows_become_bundles_and_the_picture_says_of_how_many() {
 }
 
 #[test]
-fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
+fn entities_are_found_by_fields_and_visited_in_both_directions() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, _) = open(&viewer);
     browser.with_key_down("Control", |browser| browser.key("f"));
@@ -176,15 +179,15 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
     browser.wait("document.querySelector('#find-says').innerText === '1 found'");
     browser.key("Enter");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'data'");
-    let told = read(&mut browser, "region", "Inspector");
-    assert!(told.contains("4096") || told.contains("4\u{202f}096"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    assert!(inspector.contains("4096") || inspector.contains("4\u{202f}096"), "{inspector}");
     press(&mut browser, "searchbox", "Search expression");
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text("saved");
     browser.key("Enter");
     browser.wait("document.querySelector('#find-says').innerText === '2 found'");
-    let place = |browser: &mut BrowserPage, wanted: &str| {
-        browser.wait(&format!("document.querySelector('#find-place').innerText === '{wanted}'"));
+    let place = |browser: &mut BrowserPage, expected: &str| {
+        browser.wait(&format!("document.querySelector('#find-place').innerText === '{expected}'"));
     };
     // The pointer rests while it steps through the hits: the inspector does not move the buttons.
     press(&mut browser, "button", "Close the inspector");
@@ -202,7 +205,7 @@ fn entities_are_found_by_their_fields_and_stepped_through_both_ways() {
 }
 
 #[test]
-fn what_is_measured_is_what_is_counted() {
+fn statistics_cover_the_measured_interval() {
     let viewer = ViewProcess::of(&rich());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
@@ -221,8 +224,8 @@ fn what_is_measured_is_what_is_counted() {
     // Variables: the largest value leads to its position.
     press(&mut browser, "radio", "Variables");
     browser.wait("document.querySelector('#times[data-form=variables]')?.innerText.includes('Queue')");
-    let told = read(&mut browser, "tabpanel", "Statistics");
-    assert!(told.contains("40"), "{told}");
+    let statistics = read(&mut browser, "tabpanel", "Statistics");
+    assert!(statistics.contains("40"), "{statistics}");
     let largest = browser
         .find_all("button", None)
         .into_iter()
@@ -234,7 +237,7 @@ fn what_is_measured_is_what_is_counted() {
 }
 
 #[test]
-fn a_second_pane_has_filters_of_its_own() {
+fn a_second_pane_has_separate_filters() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("|");
@@ -275,7 +278,7 @@ fn a_second_pane_has_filters_of_its_own() {
 
 /// Independent of the pane that is ready first.
 #[test]
-fn traces_of_different_lengths_are_opened_on_the_longest() {
+fn traces_of_different_lengths_open_on_the_longest_interval() {
     let long = TRACE.replace("\n4 1.0", "\n4 2.0");
     for traces in [[TRACE, &long], [&long, TRACE]] {
         let viewer = ViewProcess::with(&traces, &[]);
@@ -300,7 +303,7 @@ fn traces_of_different_lengths_are_opened_on_the_longest() {
 }
 
 #[test]
-fn the_matrix_is_by_number_time_and_size_and_is_taken_along() {
+fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
     // A message in the opposite direction.
     let back = "17 0.9 w1 E saved\n";
     let answer = "15 0.8 0 M w1 data b\n116 0.8025 0 M w0 data b 100\n";
@@ -361,7 +364,7 @@ fn relay() -> String {
 }
 
 #[test]
-fn the_chain_of_the_chosen_link_is_lit_listed_and_gone_along() {
+fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     let viewer = ViewProcess::of(&relay());
     let (mut browser, _) = open(&viewer);
     // A point of an arrow, a quarter of its length after its start, because the edges of rows are

@@ -13,7 +13,7 @@ use tests::programs::{succeed, tumit};
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
 /// A connection to the server that may break, like that of `ssh -L`.
-struct Line {
+struct BreakableConnection {
     holds: Arc<AtomicBool>,
     /// Both endpoints of each connection through it.
     open: Arc<Mutex<Vec<TcpStream>>>,
@@ -21,7 +21,7 @@ struct Line {
     url: String,
 }
 
-impl Line {
+impl BreakableConnection {
     fn to(url: &str) -> Self {
         let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
         let near = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -68,9 +68,9 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
 const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
 
 #[test]
-fn a_line_that_broke_is_tried_again() {
+fn a_broken_connection_is_reported_and_can_be_retried() {
     let viewer = ViewProcess::start();
-    let line = Line::to(&viewer.url);
+    let line = BreakableConnection::to(&viewer.url);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&line.url);
     wait_for_rows(&mut browser, &ALL);
@@ -80,9 +80,12 @@ fn a_line_that_broke_is_tried_again() {
     browser.key("+");
     browser.wait(TROUBLED);
     let trouble = browser.find("alert", None);
-    let told = browser.text(&trouble);
-    assert!(told.starts_with("No connection to the server") && told.contains("The last image stays"), "{told}");
-    let shown = interval(&mut browser);
+    let message = browser.text(&trouble);
+    assert!(
+        message.starts_with("No connection to the server") && message.contains("The last image stays"),
+        "{message}"
+    );
+    let before = interval(&mut browser);
     press(&mut browser, "button", "Try again");
     browser.wait("document.querySelector('#note').innerText === 'There is still no answer'");
     assert_eq!(browser.evaluate(TROUBLED), true);
@@ -96,7 +99,7 @@ fn a_line_that_broke_is_tried_again() {
     browser.wait("document.querySelector('#note').innerText === 'The server answers again'");
     browser.wait(&format!("!({TROUBLED})"));
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), shown, "the same page, where it was");
+    assert_eq!(interval(&mut browser), before, "the same page, where it was");
     // A visible page reconnects by itself.
     line.set(false);
     browser.key("ArrowRight");
@@ -108,7 +111,7 @@ fn a_line_that_broke_is_tried_again() {
 }
 
 #[test]
-fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
+fn a_replaced_trace_is_reported_and_the_first_stays_visible() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     std::fs::write(viewer.folder.path().join("two-nodes.paje"), TRACE.replace("5 0.5", "5 0.25")).unwrap();
@@ -130,35 +133,35 @@ fn a_trace_that_is_replaced_is_told_and_what_was_read_stays() {
 }
 
 #[test]
-fn an_index_that_is_stale_or_damaged_is_made_anew() {
+fn a_stale_or_damaged_index_is_rebuilt() {
     let viewer = ViewProcess::start();
     let trace = viewer.folder.path().join("two-nodes.paje");
     let index = viewer.folder.path().join("two-nodes.paje.tmtx");
-    let look = || {
+    let check_page = || {
         let again = ViewProcess::other_user_as(&viewer);
         let (mut browser, chart) = open(&again);
         let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
         browser.click(at);
         browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
-        let told = read(&mut browser, "region", "Inspector");
+        let inspector = read(&mut browser, "region", "Inspector");
         assert_eq!(rows(&mut browser), ALL);
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
-        told
+        inspector
     };
     succeed(tumit().arg("index").arg(&trace));
-    assert!(look().contains("500.0 ms"));
+    assert!(check_page().contains("500.0 ms"));
     std::fs::write(&trace, TRACE.replace("5 0.5", "5 0.25")).unwrap();
-    assert!(look().contains("250.0 ms"), "of the trace as it was");
+    assert!(check_page().contains("250.0 ms"), "of the trace as it was");
     succeed(tumit().arg("index").arg(&trace));
     let mut bytes = std::fs::read(&index).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(0xa5);
     std::fs::write(&index, bytes).unwrap();
-    assert!(look().contains("250.0 ms"), "of a damaged index");
+    assert!(check_page().contains("250.0 ms"), "of a damaged index");
 }
 
 #[test]
-fn two_tabs_go_their_own_ways_and_share_their_notes() {
+fn two_tabs_have_separate_views_and_shared_notes() {
     let viewer = ViewProcess::start();
     let ((mut one, _), (mut other, _)) = (open(&viewer), open(&viewer));
     show(&mut one, "0.2..0.4 s");
@@ -181,14 +184,14 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
     other.key("Enter");
     other.find("button", Some("Go to note from the second"));
     // It is shown at once, and stored soon.
-    let kept = || std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
-    while !kept().contains("from the second") {
+    let saved = || std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
+    while !saved().contains("from the second") {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     press(&mut one, "tab", "Legend");
     press(&mut one, "tab", "Notes");
     one.find("button", Some("Go to note from the second"));
-    assert!(kept().contains("from the first tab"), "{}", kept());
+    assert!(saved().contains("from the first tab"), "{}", saved());
     for browser in [one, other] {
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
@@ -197,7 +200,7 @@ fn two_tabs_go_their_own_ways_and_share_their_notes() {
 /// Long names, names from right to left, and names that look like markup, at every place of the
 /// page.
 #[test]
-fn names_of_any_kind_are_texts_everywhere() {
+fn names_with_markup_and_directions_are_shown_as_text() {
     let long = "long ".repeat(1000);
     for name in [
         "<b onclick=boom()>bold</b><script>boom()</script>",
@@ -217,8 +220,8 @@ fn names_of_any_kind_are_texts_everywhere() {
         browser.point(at);
         browser.wait("document.querySelector('#tooltip dl')");
         let tooltip = browser.find("tooltip", None);
-        let said = browser.text(&tooltip);
-        assert!(has(&said), "the tooltip of {name:.20} says {said:.200}");
+        let text = browser.text(&tooltip);
+        assert!(has(&text), "the tooltip of {name:.20} says {text:.200}");
         assert!(has(&read(&mut browser, "status", "Under the pointer")), "the line below");
         browser.click(at);
         browser.wait("document.querySelector('#inspector h2')");

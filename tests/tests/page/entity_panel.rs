@@ -5,7 +5,7 @@ use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot};
 
 #[test]
-fn the_inspector_leads_to_neighbours_and_over_links() {
+fn the_inspector_leads_to_neighbours_and_linked_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
@@ -19,8 +19,8 @@ fn the_inspector_leads_to_neighbours_and_over_links() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("o");
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
-    let told = read(&mut browser, "region", "Inspector");
-    assert!(told.starts_with("working") && told.contains("Node 1 › thread 1.1"), "{told}");
+    let inspector = read(&mut browser, "region", "Inspector");
+    assert!(inspector.starts_with("working") && inspector.contains("Node 1 › thread 1.1"), "{inspector}");
     // The address contains the choice.
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     assert!(address.contains("chosen=s"), "{address}");
@@ -51,7 +51,7 @@ fn every_field_can_be_copied() {
 }
 
 #[test]
-fn names_are_copied_without_what_keeps_their_direction_apart() {
+fn names_are_copied_without_direction_marks() {
     let viewer = ViewProcess::of(&TRACE.replace("\"thread 0.1\"", "\u{5d0}\u{5d1}"));
     let (mut browser, chart) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
@@ -64,7 +64,7 @@ fn names_are_copied_without_what_keeps_their_direction_apart() {
 }
 
 #[test]
-fn what_is_too_small_to_be_drawn_is_found_and_shown() {
+fn an_entity_too_small_to_draw_is_found_and_shown() {
     // A state of another value lasts one nanosecond, in a thread that is folded away.
     let trace = TRACE
         .replace("2 b S blocked", "2 q S quick \"0.9 0.8 0.1\"\n2 b S blocked")
@@ -155,7 +155,7 @@ fn lit(browser: &mut BrowserPage) -> u64 {
 }
 
 #[test]
-fn what_is_related_to_what_is_pointed_at_is_lit() {
+fn entities_related_to_the_one_under_the_pointer_are_highlighted() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     assert_eq!(lit(&mut browser), 0);
@@ -177,7 +177,7 @@ fn what_is_related_to_what_is_pointed_at_is_lit() {
 }
 
 #[test]
-fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
+fn a_selection_is_shown_over_the_diagram_if_the_panel_is_closed() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.key("l");
@@ -195,7 +195,7 @@ fn where_the_panel_is_closed_what_is_chosen_is_told_over_the_diagram() {
 }
 
 #[test]
-fn keys_without_anything_to_act_on_say_so() {
+fn keys_without_a_target_show_a_message() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (key, told) in [("z", "Select an entity first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {

@@ -15,7 +15,7 @@ fn press_with_control(browser: &mut BrowserPage, row: &str) {
 }
 
 #[test]
-fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
+fn a_filter_is_completed_while_typed_and_its_mistakes_are_shown() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Add a filter");
@@ -37,7 +37,7 @@ fn a_filter_is_typed_with_completion_and_what_is_wrong_is_told_below() {
 }
 
 #[test]
-fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
+fn a_filter_chain_is_edited_undone_and_kept_in_the_address() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "hide container thread 0.0");
@@ -74,7 +74,7 @@ fn a_chain_is_switched_edited_moved_undone_and_held_by_the_address() {
 }
 
 #[test]
-fn selected_rows_are_grouped_and_a_group_is_burst() {
+fn selected_rows_are_grouped_and_ungrouped() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.0", "thread 0.1"] {
@@ -91,7 +91,7 @@ fn selected_rows_are_grouped_and_a_group_is_burst() {
 }
 
 #[test]
-fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
+fn the_legend_filters_and_colours_persist_for_the_next_run() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
@@ -103,17 +103,17 @@ fn the_legend_filters_and_the_next_run_of_the_program_has_its_colours() {
     browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
     of_legend(&mut browser, "working", "working bright, all others grey");
     browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
-    let looks = viewer.folder.path().join("cache/tumit/looks");
-    let kept = || {
-        std::fs::read_dir(&looks)
+    let styles = viewer.folder.path().join("cache/tumit/looks");
+    let saved = || {
+        std::fs::read_dir(&styles)
             .into_iter()
             .flatten()
             .flatten()
             .find_map(|entry| std::fs::read_to_string(entry.path()).ok())
     };
     let started = std::time::Instant::now();
-    while !kept().is_some_and(|text| text.contains("bright working of Activity")) {
-        assert!(started.elapsed().as_secs() < 60, "the look is not kept: {:?}", kept());
+    while !saved().is_some_and(|text| text.contains("bright working of Activity")) {
+        assert!(started.elapsed().as_secs() < 60, "the style is not saved: {:?}", saved());
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
@@ -135,7 +135,7 @@ fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, at: (f
 }
 
 #[test]
-fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
+fn a_value_gets_a_colour_of_the_menu_or_of_another_value() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
@@ -173,7 +173,7 @@ fn a_value_gets_a_colour_of_the_menu_or_that_of_another_value() {
 }
 
 #[test]
-fn a_variable_is_a_curve_or_a_gradient() {
+fn a_variable_is_drawn_as_a_curve_or_a_gradient() {
     let defined = "%EventDef PajeDefineVariableType 90\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
          %EventDef PajeSetVariable 91\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
          0 N 0 Node\n90 V N Queued\n";
@@ -182,7 +182,7 @@ fn a_variable_is_a_curve_or_a_gradient() {
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
-    let choose = |browser: &mut BrowserPage, what: &str| of_legend(browser, "Queued", what);
+    let choose = |browser: &mut BrowserPage, item: &str| of_legend(browser, "Queued", item);
     let shades = |browser: &mut BrowserPage, share: f64| -> Vec<serde_json::Value> {
         let chart = browser.find_all("application", None).remove(0);
         let (x, y) = spot(browser, &chart, share, "Node 0");
@@ -223,7 +223,7 @@ fn chip(browser: &mut BrowserPage, value: &str) -> (f64, f64) {
 }
 
 #[test]
-fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
+fn the_page_has_the_filters_of_the_command_line_as_text() {
     let name = "<img src=x onerror=alert(1)> مرحبا 🚀";
     let trace = TRACE.replace("thread 0.0", name);
     let hidden = format!("hide container \"{name}\"");
@@ -238,26 +238,26 @@ fn filters_of_the_command_line_are_on_the_page_and_names_are_never_markup() {
 }
 
 /// Waits half a minute at most.
-fn until(what: &str, holds: impl Fn() -> bool) {
+fn until(name: &str, holds: impl Fn() -> bool) {
     for _ in 0..3000 {
         if holds() {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("half a minute, and still not: {what}");
+    panic!("half a minute, and still not: {name}");
 }
 
 /// Another browser has no memory of the trace, but its filters are stored next to it.
 #[test]
-fn filters_of_last_time_are_offered_again() {
+fn filters_of_the_previous_session_are_offered() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     filter(&mut browser, "only container Node 1");
     wait_for_rows(&mut browser, &ALL[3..]);
     let file = viewer.folder.path().join("two-nodes.paje.tumit-view");
-    let kept = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
-    until("the filter lies beside the trace", kept);
+    let is_saved = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("only container Node 1"));
+    until("the filter lies beside the trace", is_saved);
 
     let again = ViewProcess::other_user_as(&viewer);
     let (mut other, _) = open(&again);

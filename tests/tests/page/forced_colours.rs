@@ -3,7 +3,7 @@
 use tests::page::{TRACE, ViewProcess, entry, filter, open};
 
 #[test]
-fn colours_that_say_something_stay_where_the_system_chooses_all_others() {
+fn meaningful_colours_stay_in_forced_colours_mode() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let colors = "JSON.stringify([...document.querySelectorAll('#legend .chip, #legend .bar-of-shares i')].map((one) => getComputedStyle(one).backgroundColor))";
@@ -37,7 +37,7 @@ const DEFINED: &str = "%EventDef PajeDefineVariableType 90
 ";
 
 #[test]
-fn variables_are_grey_beside_what_is_bright() {
+fn variables_are_grey_if_a_filter_highlights_other_values() {
     let trace = TRACE.replace("0 N 0 Node\n", DEFINED).replace("5 0.5 S t00 b\n", "91 0.2 V n0 3\n5 0.5 S t00 b\n");
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);

@@ -50,7 +50,7 @@ fn a_growing_file_is_followed_on_the_page() {
 }
 
 #[test]
-fn a_followed_file_that_goes_away_leaves_its_picture() {
+fn the_image_of_a_removed_growing_file_stays() {
     let viewer = ViewProcess::with(&[TRACE], &["--follow"]);
     let (mut browser, _) = open(&viewer);
     let path = viewer.folder.path().join("two-nodes.paje");
@@ -71,7 +71,7 @@ fn a_followed_file_that_goes_away_leaves_its_picture() {
 }
 
 #[test]
-fn a_trace_that_is_not_there_yet_is_waited_for() {
+fn the_page_waits_for_a_trace_that_does_not_exist_yet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.paje");
     let viewer = ViewProcess::follow(&path);
@@ -95,7 +95,7 @@ fn states_told(browser: &mut BrowserPage) -> u32 {
 
 /// A pipe is read as slowly as it is written.
 #[test]
-fn the_beginning_is_shown_while_the_rest_is_read() {
+fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slow.paje");
     succeed(std::process::Command::new("mkfifo").arg(&path));

@@ -49,13 +49,13 @@ fn changes_at(height: f64) -> String {
 const COARSE: &str = "document.querySelector('#chart').dataset.settled === 'coarse'";
 
 #[test]
-fn what_is_awaited_is_small_and_what_rests_is_exact() {
+fn images_are_coarse_during_movement_and_exact_at_rest() {
     let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);
     let middle = browser.place(&chart).height / 2.0;
-    let fine = changes(&mut browser, middle);
-    assert!(fine > 0.3, "each column of pixels by itself: {fine}");
+    let slow_changes = changes(&mut browser, middle);
+    assert!(slow_changes > 0.3, "each column of pixels by itself: {slow_changes}");
     // The requests at rest wait until the test releases them.
     browser.evaluate(
         "{ const [ask, gate] = [window.fetch, new Promise((open) => { window.letGo = open; })];
@@ -63,8 +63,11 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
     );
     browser.key("ArrowRight");
     browser.wait(COARSE);
-    let coarse = changes(&mut browser, middle);
-    assert!(coarse < fine * 0.9, "several columns as one: {coarse}, each by itself: {fine}");
+    let fast_changes = changes(&mut browser, middle);
+    assert!(
+        fast_changes < slow_changes * 0.9,
+        "several columns as one: {fast_changes}, each by itself: {slow_changes}"
+    );
     // The image reacts to the pointer like any other.
     let at = spot(&mut browser, &chart, 0.5, "thread 3");
     browser.point(at);
@@ -72,7 +75,7 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
     browser.evaluate("window.letGo()");
     browser.wait(SETTLED);
     let finer = changes(&mut browser, middle);
-    assert!(finer > coarse * 1.1, "several columns as one: {coarse}, each by itself: {finer}");
+    assert!(finer > fast_changes * 1.1, "several columns as one: {fast_changes}, each by itself: {finer}");
     for key in ["-", "ArrowLeft", "ArrowLeft", "+"] {
         browser.key(key);
         browser.wait(&format!("{SETTLED} || {COARSE}"));
@@ -85,7 +88,7 @@ fn what_is_awaited_is_small_and_what_rests_is_exact() {
 }
 
 #[test]
-fn rows_below_are_there_before_they_are_scrolled_to() {
+fn rows_outside_the_window_are_loaded_in_advance() {
     let viewer = ViewProcess::of(&noise());
     let (mut browser, chart) = open(&viewer);
     browser.wait(SETTLED);

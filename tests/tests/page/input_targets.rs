@@ -12,13 +12,13 @@ pub(super) fn tall() -> String {
 }
 
 #[test]
-fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
+fn ruler_and_minimap_are_as_wide_as_the_diagram_with_a_scroll_bar() {
     let viewer = ViewProcess::of(&tall());
     let mut browser = BrowserPage::start(1280, 720);
-    let told = browser.show_scroll_bars();
+    let is_supported = browser.show_scroll_bars();
     browser.open(&viewer.url);
     browser.wait(SETTLED);
-    if told {
+    if is_supported {
         let bar = browser.evaluate("(box => box.offsetWidth - box.clientWidth)(document.querySelector('#scroller'))");
         assert!(bar.as_f64() > Some(4.0), "the scroll bar is {bar} wide");
     }
@@ -46,7 +46,7 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_beside_a_scroll_bar() {
 }
 
 #[test]
-fn keys_are_about_the_row_that_was_moved_to_last() {
+fn keys_act_on_the_row_of_the_last_movement() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // A clicked row, then the pointer on another one: in the tree, then in the diagram.
@@ -76,7 +76,7 @@ fn keys_are_about_the_row_that_was_moved_to_last() {
 }
 
 #[test]
-fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
+fn the_group_key_also_ungroups() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let select = |browser: &mut BrowserPage| {
@@ -107,7 +107,7 @@ fn the_key_that_groups_bursts_what_it_made_and_what_is_pointed_at() {
 }
 
 #[test]
-fn what_is_looked_for_in_names_is_undone() {
+fn a_search_for_names_can_be_undone() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("/");
@@ -124,7 +124,7 @@ fn what_is_looked_for_in_names_is_undone() {
 }
 
 #[test]
-fn undoing_scrolls_back_to_where_it_was_done() {
+fn undo_restores_the_scroll_position() {
     let viewer = ViewProcess::of(&tall());
     let (mut browser, _) = open(&viewer);
     let scrolled = "Math.round(document.querySelector('#scroller').scrollTop)";
@@ -142,7 +142,7 @@ fn undoing_scrolls_back_to_where_it_was_done() {
 }
 
 #[test]
-fn enter_on_the_diagram_chooses() {
+fn enter_on_the_diagram_selects_the_entity() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.evaluate("document.querySelector('#chart').focus()");
@@ -159,7 +159,7 @@ fn enter_on_the_diagram_chooses() {
 }
 
 #[test]
-fn names_without_letters_and_names_that_turn_the_line_leave_the_rest_alone() {
+fn unusual_names_do_not_change_the_layout_of_other_text() {
     let trace = TRACE.replace("\"thread 0.0\"", "\"\u{202e}turned\"").replace("\"thread 0.1\"", "\" \"");
     let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
@@ -199,7 +199,7 @@ fn the_help_sheet_opens_at_its_beginning() {
 }
 
 #[test]
-fn nothing_leaves_the_page_or_empties_it_without_a_word() {
+fn the_first_view_and_hidden_rows_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let address = browser.evaluate("location.href");

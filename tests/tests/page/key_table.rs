@@ -20,9 +20,9 @@ impl Keys {
         self.browser.wait(SETTLED);
         assert_eq!(self.browser.evaluate(&format!("Boolean({then})")), false, "before {key}: {then}");
         match key.split_once('+') {
-            Some((held @ ("Ctrl" | "Alt"), key)) => {
-                let held = if held == "Ctrl" { "Control" } else { held };
-                self.browser.with_key_down(held, |browser| browser.key(key));
+            Some((modifier @ ("Ctrl" | "Alt"), key)) => {
+                let modifier = if modifier == "Ctrl" { "Control" } else { modifier };
+                self.browser.with_key_down(modifier, |browser| browser.key(key));
             }
             _ => self.browser.key(key),
         }
@@ -58,8 +58,8 @@ impl Keys {
             json!(names)
         );
         self.press(key, &then);
-        let shown = rows(&mut self.browser);
-        assert_eq!(shown.iter().filter(|name| names.contains(&name.as_str())).count(), names.len(), "{shown:?}");
+        let labels = rows(&mut self.browser);
+        assert_eq!(labels.iter().filter(|name| names.contains(&name.as_str())).count(), names.len(), "{labels:?}");
     }
 
     fn time(&mut self) {
@@ -190,7 +190,7 @@ impl Keys {
 }
 
 #[test]
-fn every_key_does_what_its_name_says() {
+fn every_key_of_the_help_has_its_effect() {
     let viewer = ViewProcess::start();
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };

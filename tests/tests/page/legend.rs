@@ -22,7 +22,7 @@ fn colour(browser: &mut BrowserPage, share: f64, row: &str) -> serde_json::Value
 }
 
 #[test]
-fn another_colour_comes_from_the_systems_dialog() {
+fn any_colour_can_be_chosen_in_the_system_dialog() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     // Replaces the colour dialog: the variable `dialog` receives the input element.
@@ -48,7 +48,7 @@ fn another_colour_comes_from_the_systems_dialog() {
 }
 
 #[test]
-fn the_legend_counts_dims_and_hides() {
+fn the_legend_counts_highlights_and_hides_values() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.wait("document.querySelector('#legend .more-button')");
@@ -82,8 +82,8 @@ fn the_legend_counts_dims_and_hides() {
     browser.wait(SETTLED);
     browser.point(arrow);
     browser.wait("document.querySelector('#readout').innerText.length > 0");
-    let said = read(&mut browser, "status", "Under the pointer");
-    assert!(!said.contains("→"), "{said}");
+    let readout = read(&mut browser, "status", "Under the pointer");
+    assert!(!readout.contains("→"), "{readout}");
     let line = entry(&mut browser, "Message");
     browser.click(line);
     browser.wait("!location.hash.includes('hidden=')");
@@ -94,7 +94,7 @@ fn the_legend_counts_dims_and_hides() {
 }
 
 #[test]
-fn of_many_values_the_largest_come_first() {
+fn the_legend_lists_values_by_decreasing_share() {
     let values: String = (0..30).map(|at| format!("2 v{at} S value{at}\n")).collect();
     let states: String = (0..30).map(|at| format!("5 0.{:03} S t00 v{at}\n", at * (at + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
@@ -108,7 +108,7 @@ fn of_many_values_the_largest_come_first() {
 }
 
 #[test]
-fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
+fn the_legend_lists_all_of_a_thousand_values_on_request() {
     let values: String = (0..300).map(|at| format!("2 v{at} S value{at}\n")).collect();
     let states: String = (0..300).map(|at| format!("5 0.{:06} S t00 v{at}\n", at * (at + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
@@ -140,7 +140,7 @@ fn of_a_thousand_values_the_rest_is_listed_when_asked_for() {
 }
 
 #[test]
-fn a_type_has_colours_by_duration_and_by_a_field() {
+fn a_type_can_be_coloured_by_duration_or_by_a_field() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Filters for Activity");
@@ -195,7 +195,7 @@ fn the_menu_of_a_row_filters_sorts_and_copies() {
 }
 
 #[test]
-fn rows_of_ended_threads_are_used_again() {
+fn rows_of_ended_threads_are_reused() {
     // One thread ends before the next begins.
     let trace = TRACE
         .replace("3 0.0 t01 T n0", "3 0.5 t01 T n0")

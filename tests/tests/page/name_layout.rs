@@ -23,7 +23,7 @@ fn upright(part: &str, text: &str) -> String {
 }
 
 #[test]
-fn names_that_turn_leave_the_words_around_them_alone() {
+fn right_to_left_names_do_not_reorder_text_around_them() {
     // A sign that is never closed, one that closes an unopened one, and letters that run from right
     // to left.
     for node in ["\u{202e}Turned", "\u{2069}\u{202e}Turned", "عقدة"] {
@@ -60,7 +60,7 @@ fn names_that_turn_leave_the_words_around_them_alone() {
 }
 
 #[test]
-fn what_rows_stand_in_does_not_lie_over_their_names() {
+fn the_sticky_group_label_does_not_cover_row_names() {
     let long = "a thread with a name that is longer than the column of names";
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"{n} {long}\"\n5 0.0 S t0{n} w\n")).collect();
     let viewer = ViewProcess::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
@@ -80,7 +80,7 @@ fn what_rows_stand_in_does_not_lie_over_their_names() {
 }
 
 #[test]
-fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
+fn unusual_names_fit_in_the_legend_and_titles_of_an_html_file() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = (folder.path().join("long.paje"), folder.path().join("long.html"));
     let long = "long ".repeat(200);
@@ -106,7 +106,7 @@ fn long_names_stay_within_the_legend_of_a_file_and_turn_no_title() {
 }
 
 #[test]
-fn long_names_push_nothing_out_of_differences_and_chains() {
+fn long_names_hide_no_columns_of_differences_and_chains() {
     let long = "long".repeat(700);
     let trace = TRACE.replace(" working ", &format!(" {long} ")).replace("\"thread 1.1\"", &format!("\"{long}\""));
     let viewer = ViewProcess::with(&[&trace, &trace], &[]);

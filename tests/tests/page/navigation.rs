@@ -8,7 +8,7 @@ use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, picture, press, r
 use tests::programs::tumit;
 
 #[test]
-fn a_state_that_is_pointed_at_says_what_it_is() {
+fn a_state_under_the_pointer_has_a_tooltip() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
@@ -18,9 +18,9 @@ fn a_state_that_is_pointed_at_says_what_it_is() {
     browser.point(at);
     let tooltip = browser.find("tooltip", None);
     browser.wait("document.querySelector('#tooltip dl')");
-    let said = browser.text(&tooltip);
+    let text = browser.text(&tooltip);
     for word in ["working", "500.0 ms", "Node 0", "thread 0.1", "From", "To"] {
-        assert!(said.contains(word), "`{word}` in: {said}");
+        assert!(text.contains(word), "`{word}` in: {text}");
     }
     let readout = browser.find("status", Some("Under the pointer"));
     let line = browser.text(&readout);
@@ -29,8 +29,8 @@ fn a_state_that_is_pointed_at_says_what_it_is() {
     browser.click(at);
     let inspector = browser.find("region", Some("Inspector"));
     browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
-    let told = browser.text(&inspector);
-    assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| told.contains(word)), "{told}");
+    let details = browser.text(&inspector);
+    assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| details.contains(word)), "{details}");
     browser.screenshot(&picture("page-inspector.png"));
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden");
@@ -84,7 +84,7 @@ fn wheel_keys_and_drags_move_through_time() {
 }
 
 #[test]
-fn a_message_says_from_where_to_where() {
+fn the_tooltip_of_a_link_names_its_endpoints() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // The link goes from thread 0.0 at 0.3 s to thread 1.1 at 0.4 s.
@@ -93,18 +93,18 @@ fn a_message_says_from_where_to_where() {
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
     let tooltip = browser.find("tooltip", None);
     browser.wait("document.querySelector('#tooltip dl')");
-    let said = browser.text(&tooltip);
+    let text = browser.text(&tooltip);
     let places =
-        ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| said.find(word));
-    assert!(places.iter().all(Option::is_some), "{said}");
+        ["Message", "100.0 ms", "From", "thread 0.0, 300", "To", "thread 1.1, 400"].map(|word| text.find(word));
+    assert!(places.iter().all(Option::is_some), "{text}");
     let order: Vec<_> = places[2..].to_vec();
-    assert!(order.is_sorted(), "from comes before to: {said}");
-    assert!(!said.contains("k1"), "a key of the file is for the inspector: {said}");
+    assert!(order.is_sorted(), "from comes before to: {text}");
+    assert!(!text.contains("k1"), "a key of the file is for the inspector: {text}");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn the_diagram_is_moved_by_keys_alone() {
+fn the_diagram_is_navigated_by_keyboard_only() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let whole = interval(&mut browser);
@@ -130,7 +130,7 @@ fn the_diagram_is_moved_by_keys_alone() {
 }
 
 #[test]
-fn names_never_overlap_what_stands_beside_them() {
+fn row_names_overlap_no_neighbouring_text() {
     let long = "A node with a name that is far too long for any column of names in the world";
     let trace = TRACE.replace("\"Node 0\"", &format!("\"{long}\"")).replace(
         "0 N 0 Node\n",
@@ -184,7 +184,7 @@ fn containers_fold_and_the_view_is_in_the_address() {
 }
 
 #[test]
-fn the_theme_follows_the_system_and_can_be_turned() {
+fn the_theme_follows_the_system_and_can_be_switched() {
     let viewer = ViewProcess::start();
     let mut browser = BrowserPage::start(1280, 720);
     if !browser.prefer("dark") {
@@ -214,15 +214,15 @@ fn the_theme_follows_the_system_and_can_be_turned() {
 }
 
 #[test]
-fn names_are_text_and_the_end_of_the_server_is_told() {
+fn names_are_text_and_the_end_of_the_server_is_reported() {
     let viewer = ViewProcess::start();
     let hostile = viewer.folder.path().join("hostile.paje");
     std::fs::write(&hostile, TRACE.replace("\"thread 0.0\"", "\"<img src=x onerror=boom()>\"")).unwrap();
     let mut process =
         tumit().args(["view", "--no-open"]).arg(&hostile).stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     // The pipe stays open to the end, because a viewer that cannot write ends.
-    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let url = said.find(|line| line.contains("http://"));
+    let mut printed = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let url = printed.find(|line| line.contains("http://"));
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(url.unwrap().trim());
     browser.wait(SETTLED);

@@ -7,7 +7,7 @@ use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot, wait_for_rows};
 
 #[test]
-fn everything_can_be_done_by_typing_its_name() {
+fn the_palette_runs_every_action_by_name() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let palette = |browser: &mut BrowserPage, text: &str| {
@@ -67,7 +67,7 @@ fn the_help_sheet_has_every_key_of_the_table() {
 }
 
 #[test]
-fn what_is_empty_and_what_is_damaged_is_told() {
+fn empty_and_damaged_traces_are_reported() {
     let end = TRACE.find("5 0.0 S t00").unwrap();
     let viewer = ViewProcess::of(&TRACE[..end]);
     let mut browser = BrowserPage::start(1280, 720);
@@ -89,7 +89,7 @@ fn what_is_empty_and_what_is_damaged_is_told() {
 }
 
 #[test]
-fn nothing_moves_for_those_who_ask_for_stillness() {
+fn nothing_is_animated_with_reduced_motion() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let moves = "getComputedStyle(document.querySelector('#progress'), '::after').animationName";
@@ -112,7 +112,7 @@ fn files(folder: &Path, prefix: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_is_small() {
+fn the_compressed_page_is_small() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/server/ui");
@@ -132,7 +132,7 @@ fn the_page_is_small() {
 }
 
 #[test]
-fn everything_can_be_read_and_has_a_name_in_all_themes() {
+fn contrast_and_accessible_names_are_sufficient_in_all_themes() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");

@@ -11,9 +11,9 @@ fn intervals(browser: &mut BrowserPage) -> Vec<String> {
 }
 
 /// Waits until both panes and the address have this interval.
-fn rest(browser: &mut BrowserPage, wanted: &str) {
+fn rest(browser: &mut BrowserPage, expected: &str) {
     let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
-    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {wanted:?})"));
+    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));
     // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
     let told = browser.evaluate(
@@ -31,7 +31,7 @@ fn two(traces: [&str; 2]) -> (ViewProcess, BrowserPage) {
 }
 
 #[test]
-fn back_and_forward_bring_all_panes_back() {
+fn back_and_forward_restore_all_panes() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     let places: Vec<f64> = [0, 1]
         .iter()
@@ -42,33 +42,35 @@ fn back_and_forward_bring_all_panes_back() {
         .collect();
     let whole = intervals(&mut browser)[0].clone();
     rest(&mut browser, &whole);
-    let mut seen = vec![whole.clone()];
+    let mut visited = vec![whole.clone()];
     for y in places {
         browser.wheel((700.0, y), -300.0);
-        browser
-            .wait(&format!("frames[0].document.querySelector('#interval-field').value !== {:?}", seen.last().unwrap()));
+        browser.wait(&format!(
+            "frames[0].document.querySelector('#interval-field').value !== {:?}",
+            visited.last().unwrap()
+        ));
         let now = intervals(&mut browser)[0].clone();
         rest(&mut browser, &now);
-        seen.push(now);
+        visited.push(now);
     }
-    for wanted in [&seen[1], &seen[0]] {
+    for expected in [&visited[1], &visited[0]] {
         browser.evaluate("history.back()");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
-    for wanted in [&seen[1], &seen[2]] {
+    for expected in [&visited[1], &visited[2]] {
         browser.evaluate("history.forward()");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
     // The key of the page does the same.
-    for wanted in [&seen[1], &seen[0]] {
+    for expected in [&visited[1], &visited[0]] {
         browser.key("[");
-        rest(&mut browser, wanted);
+        rest(&mut browser, expected);
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn dates_of_panes_stand_below_each_other() {
+fn charts_of_panes_are_aligned() {
     let longer = TRACE.replace("\"thread 1.1\"", "\"a thread with a name that needs much more room\"");
     assert_ne!(longer, TRACE);
     let (_viewer, mut browser) = two([TRACE, &longer]);
@@ -89,7 +91,7 @@ fn dates_of_panes_stand_below_each_other() {
 }
 
 #[test]
-fn keys_need_no_click() {
+fn keys_work_in_panes_without_a_click() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     browser.wait("document.activeElement === document.querySelectorAll('iframe')[0]");
     browser.key("?");
@@ -137,16 +139,16 @@ fn a_panel_is_open_in_all_panes_or_in_none() {
 }
 
 #[test]
-fn panes_that_go_together_again_are_where_one_of_them_is() {
+fn panes_that_are_coupled_again_have_the_same_interval() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     let low =
         browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 200").as_f64().unwrap();
     press(&mut browser, "checkbox", "one time axis");
     browser.wheel((700.0, low), -300.0);
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
-    let apart = intervals(&mut browser);
-    assert_ne!(apart[0], apart[1]);
+    let separate = intervals(&mut browser);
+    assert_ne!(separate[0], separate[1]);
     press(&mut browser, "checkbox", "one time axis");
-    rest(&mut browser, &apart[1]);
+    rest(&mut browser, &separate[1]);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -13,15 +13,15 @@ use tests::page::{SETTLED, TRACE, rows};
 use tests::programs::{succeed, tumit};
 
 /// `tumit view`, and the lines that it printed before the last one. Killed at the end of the test.
-struct Told {
+struct ViewerOutput {
     process: Child,
     lines: Vec<String>,
     // Keeps the pipe open: a viewer that cannot write ends.
     _stderr: BufReader<std::process::ChildStderr>,
 }
 
-impl Told {
-    fn by(view: &mut Command, folder: &Path) -> Self {
+impl ViewerOutput {
+    fn start(view: &mut Command, folder: &Path) -> Self {
         // A second name gives another port, because a listener on the usual port of this one would
         // block the tunnel.
         for name in ["trace.paje", "tunnel.paje"] {
@@ -48,7 +48,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for ViewerOutput {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.process.kill();
@@ -78,7 +78,7 @@ fn tunnel(port: u16, path: &Path) {
 }
 
 #[test]
-fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
+fn the_page_works_through_a_socket_that_is_removed_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my page.sock");
     let serve = || {
@@ -86,18 +86,18 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
         let mut view = Command::new("env");
         view.arg("--default-signal=HUP").arg(tumit().get_program());
         view.args(["view", "tunnel.paje", "--socket", "my page.sock"]).env_remove("SSH_CONNECTION");
-        Told::by(&mut view, folder.path())
+        ViewerOutput::start(&mut view, folder.path())
     };
-    let end = |told: &mut Told, signal: &str| {
-        succeed(Command::new("kill").args([signal, &told.process.id().to_string()]));
-        assert!(told.process.wait().unwrap().success(), "{signal}");
+    let end = |viewer: &mut ViewerOutput, signal: &str| {
+        succeed(Command::new("kill").args([signal, &viewer.process.id().to_string()]));
+        assert!(viewer.process.wait().unwrap().success(), "{signal}");
         assert!(!path.exists(), "the socket is removed: {signal}");
     };
-    let mut told = serve();
+    let mut viewer = serve();
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let url = told.with("http://127.0.0.1:").to_owned();
+    let url = viewer.with("http://127.0.0.1:").to_owned();
     let port: u16 = url[17..].split('/').next().unwrap().parse().unwrap();
-    assert_eq!(told.with("ssh"), format!("ssh -L {port}:'{}' me@HOST", path.display()));
+    assert_eq!(viewer.with("ssh"), format!("ssh -L {port}:'{}' me@HOST", path.display()));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "no port is open");
     tunnel(port, &path);
     let mut browser = BrowserPage::start(1280, 720);
@@ -115,23 +115,26 @@ fn through_a_socket_the_page_is_what_it_is_and_nothing_is_left_of_it() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     drop(browser);
-    end(&mut told, "-INT");
+    end(&mut viewer, "-INT");
     for signal in ["-TERM", "-HUP"] {
         end(&mut serve(), signal);
     }
 }
 
 #[test]
-fn over_ssh_the_line_to_type_is_printed() {
+fn the_tunnel_command_is_printed_in_an_ssh_session() {
     let folder = tempfile::tempdir().unwrap();
-    let told = Told::by(
+    let viewer = ViewerOutput::start(
         tumit().args(["view", "trace.paje", "--no-open"]).env("SSH_CONNECTION", "10.0.0.7 51234 login1.example 22"),
         folder.path(),
     );
-    let url = told.with("http://127.0.0.1:");
+    let url = viewer.with("http://127.0.0.1:");
     let port: u16 = url[17..].split('/').next().unwrap().parse().unwrap();
-    assert_eq!(told.with("ssh"), format!("ssh -L {port}:127.0.0.1:{port} me@login1.example"));
-    drop(told);
-    let here = Told::by(tumit().args(["view", "trace.paje", "--no-open"]).env_remove("SSH_CONNECTION"), folder.path());
-    assert!(!here.lines.iter().any(|line| line.contains("ssh")), "{:?}", here.lines);
+    assert_eq!(viewer.with("ssh"), format!("ssh -L {port}:127.0.0.1:{port} me@login1.example"));
+    drop(viewer);
+    let local = ViewerOutput::start(
+        tumit().args(["view", "trace.paje", "--no-open"]).env_remove("SSH_CONNECTION"),
+        folder.path(),
+    );
+    assert!(!local.lines.iter().any(|line| line.contains("ssh")), "{:?}", local.lines);
 }

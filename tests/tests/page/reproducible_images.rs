@@ -8,31 +8,35 @@ use tests::browser::{BrowserPage, CssPosition};
 use tests::page::{SETTLED, ViewProcess, open, picture, press};
 
 /// The pixels of minimap, ruler, names and diagram.
-struct Seen {
+struct PageImage {
     width: usize,
     /// Bytes per pixel.
     depth: usize,
     pixels: Vec<u8>,
 }
 
-impl Seen {
+impl PageImage {
     /// Whether another one is the same. Browsers may round the blend of two colours up or down, so
     /// that a difference of one level is allowed.
-    fn is(&self, other: &Self) -> bool {
+    fn equals(&self, other: &Self) -> bool {
         // Most are identical, which is a fast comparison.
-        self.pixels == other.pixels || self.pixels.len() == other.pixels.len() && self.apart(other).is_empty()
+        self.pixels == other.pixels
+            || self.pixels.len() == other.pixels.len() && self.differing_pixels(other).is_empty()
     }
 
     /// The differing pixels: column, line, and both colours.
-    fn apart<'s>(&'s self, other: &'s Self) -> Vec<(usize, usize, &'s [u8], &'s [u8])> {
+    fn differing_pixels<'s>(&'s self, other: &'s Self) -> Vec<(usize, usize, &'s [u8], &'s [u8])> {
         let pairs = self.pixels.chunks(self.depth).zip(other.pixels.chunks(self.depth)).enumerate();
-        let alike = |a: &[u8], b: &[u8]| a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= 1);
-        pairs.filter(|(_, (a, b))| !alike(a, b)).map(|(at, (a, b))| (at % self.width, at / self.width, a, b)).collect()
+        let is_close = |a: &[u8], b: &[u8]| a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= 1);
+        pairs
+            .filter(|(_, (a, b))| !is_close(a, b))
+            .map(|(at, (a, b))| (at % self.width, at / self.width, a, b))
+            .collect()
     }
 }
 
 /// Reads the part of a screenshot at a place.
-fn part(screenshot: &[u8], place: CssPosition) -> Seen {
+fn part(screenshot: &[u8], place: CssPosition) -> PageImage {
     let mut reader = png::Decoder::new(std::io::Cursor::new(screenshot)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let frame = reader.next_frame(&mut pixels).unwrap();
@@ -41,19 +45,19 @@ fn part(screenshot: &[u8], place: CssPosition) -> Seen {
     let (width, height) =
         ((place.width as usize).min(wide - left), (place.height as usize).min(frame.height as usize - top));
     let line = |y: usize| &pixels[y * frame.line_size + left * depth..][..width * depth];
-    Seen { width, depth, pixels: (top..top + height).map(line).collect::<Vec<_>>().concat() }
+    PageImage { width, depth, pixels: (top..top + height).map(line).collect::<Vec<_>>().concat() }
 }
 
 /// Actions that leave a view or lead to it.
-type Way = fn(&mut BrowserPage);
+type PageAction = fn(&mut BrowserPage);
 
-struct Eye {
+struct ImageObserver {
     browser: BrowserPage,
 }
 
-impl Eye {
+impl ImageObserver {
     /// The page at rest: the exact image is there, the pointer is away, no element has the focus.
-    fn look(&mut self) -> Seen {
+    fn capture(&mut self) -> PageImage {
         self.browser.point((4.0, 4.0));
         self.browser.evaluate("document.querySelector('dialog[open]') || document.activeElement?.blur()");
         self.browser.wait(SETTLED);
@@ -68,39 +72,39 @@ impl Eye {
         part(&self.browser.seen(), CssPosition { x: at(0), y: at(1), width: at(2), height: at(3) })
     }
 
-    /// Repeats [`Self::look`] until the condition holds; `Err` contains the last view after a
+    /// Repeats [`Self::capture`] until the condition holds; `Err` contains the last view after a
     /// minute.
-    fn until(&mut self, is_so: impl Fn(&Seen) -> bool) -> Result<Seen, Seen> {
+    fn until(&mut self, is_so: impl Fn(&PageImage) -> bool) -> Result<PageImage, PageImage> {
         let give_up = Instant::now() + Duration::from_secs(60);
         loop {
-            let seen = self.look();
-            if is_so(&seen) {
-                return Ok(seen);
+            let image = self.capture();
+            if is_so(&image) {
+                return Ok(image);
             }
             if Instant::now() > give_up {
-                return Err(seen);
+                return Err(image);
             }
         }
     }
 
     /// Waits for exactly this image.
-    fn sees(&mut self, wanted: &Seen, when: &str) {
-        if let Err(seen) = self.until(|seen| seen.is(wanted)) {
+    fn expect_image(&mut self, expected: &PageImage, when: &str) {
+        if let Err(image) = self.until(|image| image.equals(expected)) {
             let name = format!("seen-{}.png", when.replace(' ', "-"));
             self.browser.screenshot(&picture(&name));
-            let apart = seen.apart(wanted);
-            let (many, first) = (apart.len(), &apart[..apart.len().min(8)]);
+            let differences = image.differing_pixels(expected);
+            let (many, first) = (differences.len(), &differences[..differences.len().min(8)]);
             panic!(
                 "{when}: {many} pixels differ, the first of them {first:?} (place, what is seen, what was wanted); what is seen is in target/tmp/{name}"
             );
         }
     }
 
-    fn goes(&mut self, from: &Seen, when: &str, away: Way, back: Way) {
+    fn check_round_trip(&mut self, from: &PageImage, when: &str, away: PageAction, back: PageAction) {
         away(&mut self.browser);
-        assert!(self.until(|seen| !seen.is(from)).is_ok(), "{when}: nothing changes");
+        assert!(self.until(|image| !image.equals(from)).is_ok(), "{when}: nothing changes");
         back(&mut self.browser);
-        self.sees(from, when);
+        self.expect_image(from, when);
     }
 }
 
@@ -127,12 +131,12 @@ fn at_row(browser: &mut BrowserPage, key: &str) {
 }
 
 #[test]
-fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
+fn a_view_has_the_same_image_by_any_navigation() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
-    let mut eye = Eye { browser };
-    let whole = eye.look();
-    let ways: [(&str, Way, Way); 12] = [
+    let mut observer = ImageObserver { browser };
+    let whole = observer.capture();
+    let ways: [(&str, PageAction, PageAction); 12] = [
         ("zoomed and back", |b| b.key("+"), |b| b.key("[")),
         ("zoomed and moved and fitted", |b| ["+", "ArrowRight"].iter().for_each(|key| b.key(key)), |b| b.key("f")),
         ("an interval typed", |b| type_into(b, "g", "0.2..0.4 s"), |b| type_into(b, "g", "0..1 s")),
@@ -158,28 +162,28 @@ fn a_view_is_one_picture_by_whatever_way_it_is_reached() {
         ),
     ];
     for (when, away, back) in ways {
-        eye.goes(&whole, when, away, back);
+        observer.check_round_trip(&whole, when, away, back);
     }
-    assert!(eye.browser.complaints().is_empty(), "{:?}", eye.browser.complaints());
+    assert!(observer.browser.complaints().is_empty(), "{:?}", observer.browser.complaints());
 }
 
 #[test]
-fn a_page_that_was_just_opened_shows_what_the_address_says() {
+fn a_page_shows_the_view_of_its_address_from_the_start() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
-    let mut eye = Eye { browser };
-    let whole = eye.look();
+    let mut observer = ImageObserver { browser };
+    let whole = observer.capture();
     // Another user of the trace, with only the file.
     let again = ViewProcess::other_user_as(&viewer);
     let (browser, _) = open(&again);
-    Eye { browser }.sees(&whole, "in another page");
-    eye.browser.key("t");
-    press(&mut eye.browser, "row", "Node 1");
-    type_into(&mut eye.browser, "g", "0.25..0.75 s");
-    eye.browser.wait("document.querySelector('#interval-field').value.startsWith('250')");
-    let before = eye.look();
-    assert!(!before.is(&whole));
-    eye.browser.reload();
-    eye.browser.wait(SETTLED);
-    eye.sees(&before, "loaded again");
+    ImageObserver { browser }.expect_image(&whole, "in another page");
+    observer.browser.key("t");
+    press(&mut observer.browser, "row", "Node 1");
+    type_into(&mut observer.browser, "g", "0.25..0.75 s");
+    observer.browser.wait("document.querySelector('#interval-field').value.startsWith('250')");
+    let before = observer.capture();
+    assert!(!before.equals(&whole));
+    observer.browser.reload();
+    observer.browser.wait(SETTLED);
+    observer.expect_image(&before, "loaded again");
 }

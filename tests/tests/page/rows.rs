@@ -73,7 +73,7 @@ fn hidden_rows_can_be_shown_again_one_by_one() {
 }
 
 #[test]
-fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
+fn rows_are_moved_by_drag_and_keys_and_back_undoes_it() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let (from, to) = (browser.place_of("row", "Node 1").center(), browser.place_of("row", "Node 0"));
@@ -98,7 +98,7 @@ fn rows_are_dragged_and_moved_by_keys_and_back_undoes_it() {
 }
 
 #[test]
-fn looking_for_a_name_filters_the_rows_and_jumps() {
+fn a_search_for_a_name_filters_rows_and_scrolls_to_one() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("/");
@@ -118,7 +118,7 @@ fn looking_for_a_name_filters_the_rows_and_jumps() {
 }
 
 #[test]
-fn a_menu_says_all_that_can_be_done_to_a_row() {
+fn the_menu_of_a_row_has_all_its_actions() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "Node 0");
@@ -138,7 +138,7 @@ fn a_menu_says_all_that_can_be_done_to_a_row() {
 }
 
 #[test]
-fn the_arrangement_is_remembered_with_the_trace() {
+fn the_arrangement_of_rows_is_saved_with_the_trace() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     focus(&mut browser, "thread 1.1");
@@ -159,7 +159,7 @@ fn the_arrangement_is_remembered_with_the_trace() {
 }
 
 #[test]
-fn the_address_alone_brings_everything_back() {
+fn the_address_restores_the_whole_view() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     for (row, key) in [("thread 1.1", "p"), ("thread 0.1", "h"), ("Node 0", " ")] {
@@ -180,14 +180,14 @@ fn the_address_alone_brings_everything_back() {
     browser.click(at);
     browser.wait("location.hash.includes('chosen=')");
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
-    let shown = interval(&mut browser);
+    let range = interval(&mut browser);
     drop(browser);
 
     // Another browser has no memory.
     let mut other = BrowserPage::start(1280, 720);
     other.open(&address);
     wait_for_rows(&mut other, &arranged);
-    assert_eq!(interval(&mut other), shown);
+    assert_eq!(interval(&mut other), range);
     other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     assert_eq!(other.evaluate("document.querySelector('#gone').innerText"), "1 hidden");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());

@@ -9,7 +9,7 @@ use tests::page::{
 };
 
 #[test]
-fn what_is_seen_is_exported_behind_the_filters() {
+fn exports_contain_the_filtered_view() {
     let viewer = ViewProcess::with(&[TRACE], &["--filter", "only container Node 1"]);
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
@@ -54,7 +54,7 @@ pub(super) fn open_workspace(browser: &mut BrowserPage, text: &str) {
 }
 
 #[test]
-fn a_workspace_is_saved_and_opened_with_the_next_trace_and_by_the_command_line() {
+fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for text in ["hide container thread 0.0", "bright working of Activity"] {
@@ -134,9 +134,9 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     assert_ne!(browser.evaluate(ruler), whole);
     browser.key("ArrowRight");
     browser.wait(&format!("{left}('blocked') < {}", edge - 20.0));
-    let later = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    let after = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
     browser.drag((600.0, 160.0), (700.0, 160.0));
-    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", later + 100.0));
+    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", after + 100.0));
     // The widths of letters and the lengths of arrow heads do not change.
     let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
     let before = browser.evaluate(wide);

@@ -66,7 +66,7 @@ fn waits() -> Vec<(String, f64, f64)> {
 
 #[test]
 #[ignore = "makes docs/page*.png of what `make demo` has recorded"]
-fn shots() {
+fn screenshots_of_the_documentation() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
     browser.wait(SETTLED);
@@ -130,13 +130,13 @@ fn looks(viewer: &ViewProcess) {
     browser.wait(SETTLED);
     type_into(&mut browser, "g", "310..328 ms");
     // The records differ from run to run: uses the first row with an entity at this point.
-    let tells = "new Promise(done => setTimeout(() => done(!document.querySelector('#tooltip').hidden), 300))";
+    let has_tooltip = "new Promise(done => setTimeout(() => done(!document.querySelector('#tooltip').hidden), 300))";
     let rows = (0..20).map(|row| 260.0 + 22.0 * f64::from(row));
-    let told = rows.into_iter().find(|&y| {
+    let row = rows.into_iter().find(|&y| {
         browser.point((700.0, y));
-        browser.evaluate(tells) == true
+        browser.evaluate(has_tooltip) == true
     });
-    assert!(told.is_some(), "nothing is told of any row");
+    assert!(row.is_some(), "nothing is told of any row");
     state(&mut browser, "contrast");
     browser.click((700.0, 400.0));
     browser.wait("document.querySelector('#inspector h2')");
@@ -208,7 +208,7 @@ fn growing() {
 
 #[test]
 #[ignore = "makes target/tmp/state-*.png, to be looked at, of what `make demo` has recorded"]
-fn states() {
+fn screenshots_of_all_states() {
     faults();
     growing();
     let viewer = demo(&["random"]);

@@ -7,7 +7,7 @@ use tests::page::{ViewProcess, open};
 const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'No connection to the server'";
 
 #[test]
-fn whatever_is_done_without_a_server_is_answered() {
+fn every_action_without_a_server_gives_a_message() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     tests::page::watch_files(&mut browser);
@@ -64,7 +64,7 @@ fn whatever_is_done_without_a_server_is_answered() {
 
 /// Ports are reused: the server of another trace may answer there.
 #[test]
-fn another_server_in_its_place_is_no_answer() {
+fn another_server_at_the_same_address_is_not_accepted() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.evaluate(

@@ -53,7 +53,7 @@ fn is_blue(ink: &Value) -> bool {
 }
 
 #[test]
-fn a_mark_is_drawn_and_pointed_at_in_its_shape() {
+fn a_mark_is_drawn_and_hit_in_its_shape() {
     let viewer = ViewProcess::of(&looked());
     let (mut browser, _) = open(&viewer);
     let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
@@ -84,25 +84,46 @@ fn sign(browser: &mut BrowserPage, name: &str) -> String {
 }
 
 #[test]
-fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
+fn shapes_and_sizes_of_the_legend_are_filters_that_can_be_undone() {
     let viewer = ViewProcess::of(&looked());
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend').innerText.includes('pong')");
     let (diamond, triangle) = (sign(&mut browser, "ping"), sign(&mut browser, "pong"));
     assert_ne!(diamond, triangle);
+    choose_shape_and_size(&mut browser, &triangle);
+    replace_and_undo(&mut browser);
+    // The next run of the program has the same style.
+    let styles = viewer.folder.path().join("cache/tumit/looks");
+    let saved = || {
+        let files = std::fs::read_dir(&styles).into_iter().flatten().flatten();
+        files.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).next().unwrap_or_default()
+    };
+    let started = std::time::Instant::now();
+    while !(saved().contains("shape square pong of Log") && saved().contains("size 2 pong of Log")) {
+        assert!(started.elapsed().as_secs() < 60, "the style is not saved: {}", saved());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(browser);
+    let next = ViewProcess::same_user_as(&viewer, &looked().replace("4 1.0", "4 1.5"));
+    let (mut browser, _) = open(&next);
+    assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+fn choose_shape_and_size(browser: &mut BrowserPage, triangle: &str) {
     // A shape, by pointer.
-    of_legend(&mut browser, "pong", "Shape…");
-    let menu = read(&mut browser, "menu", "Shape of pong");
+    of_legend(browser, "pong", "Shape…");
+    let menu = read(browser, "menu", "Shape of pong");
     assert_eq!(menu.split_whitespace().collect::<Vec<_>>(), ["Triangle", "Diamond", "Circle", "Square", "Line"]);
     assert_eq!(browser.evaluate("document.querySelector('.menu [aria-checked=true]').innerText"), json!("Triangle"));
-    press(&mut browser, "menuitemradio", "Square");
+    press(browser, "menuitemradio", "Square");
     browser.wait("document.querySelector('#filters').innerText.includes('shape square pong of Log')");
     browser.wait(SETTLED);
     browser.wait(&format!(
         "[...document.querySelectorAll('#legend path')].every(path => path.getAttribute('d') !== '{triangle}')"
     ));
     // A size, by keys; the present size is marked.
-    of_legend(&mut browser, "pong", "Size…");
+    of_legend(browser, "pong", "Size…");
     assert_eq!(browser.evaluate("document.activeElement.innerText"), json!("0.25"));
     for _ in 0..5 {
         browser.key("ArrowDown");
@@ -110,26 +131,30 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
     browser.key("Enter");
     browser.wait("document.querySelector('#filters').innerText.includes('size 2 pong of Log')");
     browser.wait(SETTLED);
-    let (x, floor) = (x(&mut browser, 0.25), floor(&mut browser));
+    let (x, floor) = (x(browser, 0.25), floor(browser));
     let red = |ink: &Value| ink[0].as_u64().unwrap() > 180 && ink[2].as_u64().unwrap() < 90 && ink[3] == json!(255);
     // A square 17 pixels wide stands on the floor. Its lower corners are red, unlike those of a
     // triangle.
-    assert!(red(&ink(&mut browser, (x - 5.0, floor - 2.0))) && red(&ink(&mut browser, (x + 5.0, floor - 2.0))));
-    assert!(!red(&ink(&mut browser, (x, floor - 17.0))));
+    assert!(red(&ink(browser, (x - 5.0, floor - 2.0))) && red(&ink(browser, (x + 5.0, floor - 2.0))));
+    assert!(!red(&ink(browser, (x, floor - 17.0))));
+}
+
+/// Other styles replace those in the chain of filters, and Ctrl+Z removes them again.
+fn replace_and_undo(browser: &mut BrowserPage) {
     // Another shape replaces it in the chain.
-    of_legend(&mut browser, "pong", "Shape…");
-    press(&mut browser, "menuitemradio", "Circle");
+    of_legend(browser, "pong", "Shape…");
+    press(browser, "menuitemradio", "Circle");
     browser.wait("document.querySelector('#filters').innerText.includes('shape circle pong of Log')");
-    assert_eq!(chain(&mut browser), json!(["shape circle pong of Log", "size 2 pong of Log"]));
+    assert_eq!(chain(browser), json!(["shape circle pong of Log", "size 2 pong of Log"]));
     // A whole type has another filter; states have no shape and are not higher than their rows.
-    of_legend(&mut browser, "All", "Size…");
-    press(&mut browser, "menuitem", "1.5");
+    of_legend(browser, "All", "Size…");
+    press(browser, "menuitem", "1.5");
     browser.wait("document.querySelector('#filters').innerText.includes('size 1.5 of Log')");
-    assert_eq!(chain(&mut browser), json!(["shape circle pong of Log", "size 2 pong of Log", "size 1.5 of Log"]));
-    of_legend(&mut browser, "blocked", "Size…");
-    let menu = read(&mut browser, "menu", "Size of blocked");
+    assert_eq!(chain(browser), json!(["shape circle pong of Log", "size 2 pong of Log", "size 1.5 of Log"]));
+    of_legend(browser, "blocked", "Size…");
+    let menu = read(browser, "menu", "Size of blocked");
     assert!(menu.contains("0.5") && !menu.contains("1.5"), "{menu}");
-    press(&mut browser, "menuitemradio", "0.5");
+    press(browser, "menuitemradio", "0.5");
     browser.wait("document.querySelector('#filters').innerText.includes('size 0.5 blocked of Activity')");
     browser.wait(SETTLED);
     let low = "document.querySelector('#legend .chip[style*=\"height: 6px\"]')";
@@ -138,28 +163,12 @@ fn shapes_and_sizes_are_chosen_in_the_legend_and_taken_back() {
         browser.with_key_down("Control", |browser| browser.key("z"));
         browser.wait(&format!("!document.querySelector('#filters').innerText.includes('{text}')"));
     }
-    assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
+    assert_eq!(chain(browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
     browser.wait(&format!("!{low}"));
-    // The next run of the program has the same style.
-    let looks = viewer.folder.path().join("cache/tumit/looks");
-    let kept = || {
-        let files = std::fs::read_dir(&looks).into_iter().flatten().flatten();
-        files.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).next().unwrap_or_default()
-    };
-    let started = std::time::Instant::now();
-    while !(kept().contains("shape square pong of Log") && kept().contains("size 2 pong of Log")) {
-        assert!(started.elapsed().as_secs() < 60, "the look is not kept: {}", kept());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    drop(browser);
-    let other = ViewProcess::same_user_as(&viewer, &looked().replace("4 1.0", "4 1.5"));
-    let (mut browser, _) = open(&other);
-    assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
-    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
-fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
+fn marks_keep_their_shape_in_a_zoomed_html_file() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = (folder.path().join("looks.paje"), folder.path().join("looks.html"));
     let shapes = ["triangle", "diamond", "circle", "square", "line"];
@@ -181,13 +190,13 @@ fn marks_of_every_shape_keep_it_in_the_file_that_zooms() {
             let (was, is) = (place(&before, at, 0), place(&after, at, 0));
             assert!((was - is).abs() < 0.1, "{shape}: {was} wide before, {is} after");
         }
-        let apart = |list: &Value| place(list, 2, 1) - place(list, 0, 1);
-        assert!(apart(&after) > 1.2 * apart(&before), "{shape}: dates move apart");
+        let distance = |list: &Value| place(list, 2, 1) - place(list, 0, 1);
+        assert!(distance(&after) > 1.2 * distance(&before), "{shape}: dates move apart");
     }
 }
 
 #[test]
-fn marks_are_seen_in_all_themes() {
+fn marks_are_visible_in_all_themes() {
     let viewer = ViewProcess::of(&looked());
     for theme in ["light", "dark", "contrast"] {
         let (mut browser, _) = open(&viewer);

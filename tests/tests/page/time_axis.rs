@@ -56,7 +56,7 @@ fn check(browser: &mut BrowserPage, case: &str) -> Vec<String> {
 }
 
 #[test]
-fn labels_have_room_at_every_span_and_width() {
+fn axis_labels_do_not_overlap_at_any_span_and_width() {
     let viewer = ViewProcess::of(&stretched(400.0 * 86_400.0));
     for (wide, tall) in [(1280, 720), (600, 720)] {
         let mut browser = BrowserPage::start(wide, tall);
@@ -79,16 +79,16 @@ fn labels_have_room_at_every_span_and_width() {
             show(&mut browser, typed);
             check(&mut browser, typed);
             // The page accepts the text that it prints.
-            let shown = interval(&mut browser);
-            show(&mut browser, &format!("{} .. {}", shown.0, shown.1));
-            assert_eq!(interval(&mut browser), shown, "{typed}");
+            let range = interval(&mut browser);
+            show(&mut browser, &format!("{} .. {}", range.0, range.1));
+            assert_eq!(interval(&mut browser), range, "{typed}");
         }
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
 }
 
 #[test]
-fn hours_are_typed_and_printed() {
+fn intervals_in_hours_are_read_and_printed() {
     let viewer = ViewProcess::of(&stretched(36_000.0));
     let (mut browser, _) = open(&viewer);
     assert_eq!(interval(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));
@@ -134,11 +134,11 @@ fn cases() -> Vec<(i64, i64, u16)> {
 fn images_and_page_have_the_same_axis() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let asked: Vec<serde_json::Value> =
+    let requests: Vec<serde_json::Value> =
         cases().iter().map(|(from, to, width)| serde_json::json!([from.to_string(), to - from, width])).collect();
-    let asked = serde_json::Value::from(asked);
+    let requests = serde_json::Value::from(requests);
     let drawn = browser.evaluate(&format!(
-        "import(new URL('util/axis.js', location.href)).then(({{ durationText, placed, timeTicks, timestampText }}) => {asked}.map(([from, span, width]) => {{
+        "import(new URL('util/axis.js', location.href)).then(({{ durationText, placed, timeTicks, timestampText }}) => {requests}.map(([from, span, width]) => {{
             const axis = placed(width, (text) => 6 * text.length, (spacing) => timeTicks(BigInt(from), 0, span, width, spacing));
             return {{ base: axis.base, labels: axis.ticks.map((tick) => tick.label), span: durationText(span, 4), from: timestampText(BigInt(from), span / 1000) }}; }}))"
     ));

@@ -6,7 +6,7 @@ use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot}
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
-fn an_interval_is_typed_with_units_and_mistakes_are_explained() {
+fn an_interval_is_read_with_units_and_mistakes_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, shown) in [
@@ -65,7 +65,7 @@ fn the_page_reads_the_same_time_ranges_as_the_command() {
 }
 
 #[test]
-fn zooms_leave_crumbs_that_lead_back() {
+fn the_zoom_history_leads_back() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, crumbs) in [("200..600ms", 2), ("300..400ms", 3), ("310..320ms", 4)] {
@@ -120,7 +120,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
 }
 
 #[test]
-fn a_movement_that_goes_on_is_a_step_back_already() {
+fn back_works_during_a_continuing_movement() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     show(&mut browser, "0.2..0.6 s");
@@ -136,7 +136,7 @@ fn a_movement_that_goes_on_is_a_step_back_already() {
 }
 
 #[test]
-fn the_window_on_the_minimap_is_moved_and_stretched() {
+fn the_window_of_the_minimap_is_moved_and_resized() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let map = browser.find("slider", Some("Position in the trace"));
@@ -175,7 +175,7 @@ fn the_window_on_the_minimap_is_moved_and_stretched() {
 }
 
 #[test]
-fn a_measurement_snaps_to_what_begins_and_ends() {
+fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     // From near the beginning of `blocked` to near the end of the message.
@@ -183,8 +183,8 @@ fn a_measurement_snaps_to_what_begins_and_ends() {
     let to = spot(&mut browser, &chart, 0.398, "thread 1.1");
     browser.with_key_down("Control", |browser| browser.drag(from, to));
     browser.wait("location.hash.includes('measured=400000000+500000000')");
-    let said = read(&mut browser, "status", "Measurement");
-    assert!(said.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{said}");
+    let measurement = read(&mut browser, "status", "Measurement");
+    assert!(measurement.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{measurement}");
     press(&mut browser, "button", "Zoom");
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
@@ -224,7 +224,7 @@ fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
 }
 
 #[test]
-fn what_was_drawn_is_stretched_at_once_while_the_answer_is_awaited() {
+fn the_previous_image_is_stretched_until_the_response_arrives() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     let top = browser.place(&chart).y;
@@ -272,13 +272,13 @@ fn ruler(browser: &mut BrowserPage) -> (String, Vec<(String, f64)>) {
             delete ruler.fillText;
             return [document.querySelector('#base').innerText, said]; })()",
     );
-    let said = drawn[1].as_array().unwrap().iter();
-    let said = said.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));
-    (drawn[0].as_str().unwrap().replace('\u{a0}', " "), said.collect())
+    let labels = drawn[1].as_array().unwrap().iter();
+    let labels = labels.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));
+    (drawn[0].as_str().unwrap().replace('\u{a0}', " "), labels.collect())
 }
 
 #[test]
-fn the_ruler_has_sane_units_at_every_zoom() {
+fn the_ruler_has_readable_units_at_every_zoom() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     let width = browser.evaluate("document.querySelector('#ruler').clientWidth").as_f64().unwrap();
@@ -295,8 +295,8 @@ fn the_ruler_has_sane_units_at_every_zoom() {
         let (counts_from, ticks) = ruler(&mut browser);
         assert!(counts_from.starts_with(base) && counts_from.is_empty() == base.is_empty(), "{typed}: {counts_from}");
         assert!((4..=12).contains(&ticks.len()), "{typed}: {ticks:?}");
-        assert!(ticks.iter().any(|(told, _)| told == text), "{typed}: no {text} in {ticks:?}");
-        let number = |told: &str| told.trim_start_matches('+').split(' ').next().unwrap().parse::<f64>().unwrap();
+        assert!(ticks.iter().any(|(label, _)| label == text), "{typed}: no {text} in {ticks:?}");
+        let number = |label: &str| label.trim_start_matches('+').split(' ').next().unwrap().parse::<f64>().unwrap();
         let size = match unit {
             "s" => 1e9,
             "ms" => 1e6,
@@ -304,11 +304,11 @@ fn the_ruler_has_sane_units_at_every_zoom() {
             _ => 1.0,
         };
         let zero = if base.is_empty() { 0.0 } else { number(&counts_from) * 1e6 };
-        for (told, x) in &ticks {
-            assert!(told.ends_with(&format!(" {unit}")), "{typed}: {told}");
+        for (label, x) in &ticks {
+            assert!(label.ends_with(&format!(" {unit}")), "{typed}: {label}");
             // Each text is at its timestamp, except those that would not fit at the edges.
-            let place = (zero + number(told) * size - from) / (to - from) * width;
-            assert!((place - x).abs() < 1.5 || *x < 40.0 || *x > width - 40.0, "{typed}: {told} at {x}, not {place}");
+            let place = (zero + number(label) * size - from) / (to - from) * width;
+            assert!((place - x).abs() < 1.5 || *x < 40.0 || *x > width - 40.0, "{typed}: {label} at {x}, not {place}");
         }
         let steps: Vec<f64> = ticks.windows(2).map(|two| number(&two[1].0) - number(&two[0].0)).collect();
         let step = steps[0];

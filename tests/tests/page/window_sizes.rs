@@ -40,7 +40,7 @@ fn open(viewer: &ViewProcess, width: u32, height: u32) -> BrowserPage {
 }
 
 #[test]
-fn nothing_lies_on_anything_else_in_windows_of_any_size() {
+fn no_elements_overlap_in_windows_of_any_size() {
     // A long name, and a diagnostic.
     let viewer = ViewProcess::of(&TRACE.replace("5 0.5 S t01 b\n", "5 0.5 S nobody b\nwhat is this\n"));
     for (width, height) in [(640, 480), (800, 600), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160)] {
@@ -68,7 +68,7 @@ fn boxes(browser: &mut BrowserPage) -> [[f64; 2]; 2] {
 }
 
 #[test]
-fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
+fn the_panel_covers_the_diagram_in_a_narrow_window() {
     let viewer = ViewProcess::start();
     let mut browser = open(&viewer, 720, 600);
     // The panel is closed at first: the diagram has the full width.
@@ -102,7 +102,7 @@ fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
 }
 
 #[test]
-fn a_large_window_is_used() {
+fn a_large_window_shows_all_rows() {
     let more: String = (2..42).map(|n| format!("3 0.0 t0{n} T n0 \"thread 0.{n}\"\n5 0.0 S t0{n} w\n")).collect();
     let viewer = ViewProcess::of(&TRACE.replace("3 0.0 n1 N", &format!("{more}3 0.0 n1 N")));
     for (width, height, has_room) in [(1280, 720, false), (3840, 2160, true)] {

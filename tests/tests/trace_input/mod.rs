@@ -78,8 +78,7 @@ fn traces_come_from_pipes_and_compressed_files() {
         assert!(rows(dir.path(), "x.packed") == expected, "{program}");
         assert!(from_input(&out.stdout) == expected, "{program}");
         let (code, out, errors) = run(dir.path(), &["check", "--input-limit", "1K", "x.packed"], b"");
-        let told = errors.contains("--input-limit SIZE");
-        assert!(code == Some(2) && told, "{program}: {out}{errors}");
+        assert!(code == Some(2) && errors.contains("--input-limit SIZE"), "{program}: {out}{errors}");
     }
     // Of truncated data, the part before the cut is read: here the definitions and some of 100,000
     // events.
@@ -118,10 +117,10 @@ fn a_pipe_or_compressed_file_is_indexed_at_a_given_place() {
         let (code, out, errors) = run(dir.path(), args, input);
         assert!(code == Some(0) && errors.contains(&format!("x.tmtx: {verb}")), "{args:?}: {out}{errors}");
     }
-    let made = fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap();
+    let modified = fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap();
     let (code, _, errors) = run(dir.path(), &["view", "x.gz", "--index", "x.tmtx", "-o", "x.svg"], b"");
     assert!(code == Some(0), "{errors}");
-    assert_eq!(fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap(), made, "it is used");
+    assert_eq!(fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap(), modified, "it is used");
     // Another trace has another index.
     let other = corpus("event-type-parent.paje");
     let (code, _, errors) = run(dir.path(), &["index", "-", "-o", "x.tmtx"], other.as_bytes());
@@ -131,7 +130,7 @@ fn a_pipe_or_compressed_file_is_indexed_at_a_given_place() {
 }
 
 #[test]
-fn what_is_no_trace_is_named_and_ends() {
+fn input_that_is_no_trace_is_reported_with_its_name() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("archive")).unwrap();
     fs::write(dir.path().join("archive/traces.otf2"), b"\x03\x23\0\0").unwrap();
@@ -165,7 +164,7 @@ fn header() -> String {
 }
 
 #[test]
-fn paje_becomes_paje_in_order_of_time() {
+fn converted_paje_text_is_in_time_order() {
     let dir = tempfile::tempdir().unwrap();
     let text = format!(
         "{}%EventDef PajePushState 11\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
@@ -217,7 +216,7 @@ fn texts_that_paje_cannot_have_are_counted() {
 }
 
 #[test]
-fn a_schedule_of_starpu_is_drawn_whole() {
+fn a_starpu_schedule_is_drawn_completely() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("x.paje"), corpus("starpu-schedule.trace")).unwrap();
     let (code, out, errors) = run(dir.path(), &["convert", "x.paje", "-o", "-", "--format", "csv"], b"");
@@ -257,7 +256,7 @@ rule phase -> set act = \"{p}\" on node[node];
 ";
 
 #[test]
-fn typed_rules_and_generic_instructions_make_one_trace() {
+fn typed_rules_and_generic_instructions_contribute_to_one_trace() {
     let dir = tempfile::tempdir().unwrap();
     let source = "\
 #include \"hyb_trace.h\"

@@ -95,7 +95,7 @@ fn compressed_files_of_a_trace_are_read() {
 }
 
 #[test]
-fn damaged_and_large_compressed_parts_are_named() {
+fn messages_name_damaged_and_too_large_compressed_parts() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path());
     let mut text = String::from("70 S 3 c w\n71 5 S c\n");
@@ -121,7 +121,7 @@ fn damaged_and_large_compressed_parts_are_named() {
 }
 
 #[test]
-fn parts_that_cannot_be_read_are_named() {
+fn messages_name_unreadable_parts() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("trace");
     write(&folder);
@@ -158,22 +158,22 @@ fn parts_that_cannot_be_read_are_named() {
 }
 
 #[test]
-fn the_index_of_a_split_trace_follows_its_files() {
+fn the_index_of_a_split_trace_is_rebuilt_if_a_part_changes() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path());
     let index = || run(dir.path(), &["index", "root.trace"], b"").2;
     assert!(index().contains("made"), "the first time");
     assert!(index().contains("is there already"));
     fs::write(dir.path().join("parts/c.trace"), "70 S 3 c w\n71 4 S c\n70 S 4 c w\n71 5 S c\n").unwrap();
-    let told = index();
-    assert!(told.contains("the trace has changed") && told.contains("4 entities"), "{told}");
+    let index_report = index();
+    assert!(index_report.contains("the trace has changed") && index_report.contains("4 entities"), "{index_report}");
     fs::remove_file(dir.path().join("parts/a.trace")).unwrap();
     assert!(index().contains("the trace has changed"));
     assert!(index().contains("parts/a.trace"));
 }
 
 #[test]
-fn faults_in_parts_name_the_part() {
+fn messages_about_faults_name_their_part() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path());
     fs::write(dir.path().join("parts/c.trace"), "70 S 3 c w\n71 5 S c\n71 6 S c\n70 S 6 nobody w\n").unwrap();

@@ -57,7 +57,7 @@ impl TimestampErrors {
 
 /// Collects timestamps and true times.
 #[derive(Default)]
-struct TimestampJudge {
+struct TimestampCollector {
     /// Container, timestamp, and true time.
     dates: Vec<(u32, i64, i64)>,
     /// By key of the link: the timestamps of its endpoints.
@@ -67,7 +67,7 @@ struct TimestampJudge {
     ranks: BTreeMap<u32, usize>,
 }
 
-impl PajeSink for TimestampJudge {
+impl PajeSink for TimestampCollector {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         let (time, extra, link, at) = match event {
             PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, Some((key.0, 0)), start.0),
@@ -108,9 +108,9 @@ pub fn judge(scene: &ClockScene, options: &ConvertOptions) -> TimestampErrors {
 #[must_use]
 pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     let run = OpenRun::open(folder).unwrap();
-    let mut judge = TimestampJudge::default();
-    let report = convert(&run, options, &mut judge).unwrap();
-    let TimestampJudge { mut dates, links, ranks, .. } = judge;
+    let mut collector = TimestampCollector::default();
+    let report = convert(&run, options, &mut collector).unwrap();
+    let TimestampCollector { mut dates, links, ranks, .. } = collector;
     let is_reference = |container: u32| report.clocks.domain_of[ranks[&container]] == 0;
     // The first rank is on the reference's node. Its timestamps are correct except for their zero,
     // and the causal pass may move some of them later.
@@ -118,9 +118,10 @@ pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     let reference = dates.iter().zip(&errors).filter(|((container, ..), _)| is_reference(*container));
     let origin = reference.map(|(_, error)| *error).min().unwrap();
     // The errors of the reference are negligible. They are used only if there is no other clock.
-    let alone = report.clocks.domains.len() == 1;
-    let judged = dates.iter().zip(&errors).filter(|((container, ..), _)| alone || !is_reference(*container));
-    let mut sizes: Vec<i64> = judged.map(|(_, error)| (error - origin).abs()).collect();
+    let is_single_clock = report.clocks.domains.len() == 1;
+    let errors_of_others =
+        dates.iter().zip(&errors).filter(|((container, ..), _)| is_single_clock || !is_reference(*container));
+    let mut sizes: Vec<i64> = errors_of_others.map(|(_, error)| (error - origin).abs()).collect();
     sizes.sort_unstable();
     dates.sort_by_key(|(container, _, truth)| (*container, *truth));
     let backward = dates.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 > pair[1].1).count() as u64;

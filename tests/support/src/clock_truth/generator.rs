@@ -68,10 +68,10 @@ impl<'s> SceneGenerator<'s> {
     }
 
     /// Converts nanoseconds of a clock to ticks.
-    fn counted(&self, shown: f64) -> u64 {
+    fn counted(&self, nanos: f64) -> u64 {
         let quantum = self.scene.quantum;
-        let shown = if quantum > 0.0 { (shown / quantum).floor() * quantum } else { shown };
-        (shown * self.scene.hz * 1e-9).floor() as u64
+        let nanos = if quantum > 0.0 { (nanos / quantum).floor() * quantum } else { nanos };
+        (nanos * self.scene.hz * 1e-9).floor() as u64
     }
 
     /// The smallest latency, some noise, and a long wait in one of ten cases.

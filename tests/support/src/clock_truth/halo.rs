@@ -32,12 +32,12 @@ pub(super) fn messages(
     for _ in 0..iterations {
         let load = |_| period * (1.0 + imbalance * random.signed() * 3f64.sqrt());
         let loads: Vec<f64> = (0..processes).map(load).collect();
-        let ready: Vec<f64> = free.iter().zip(&loads).map(|(free, load)| free + load).collect();
+        let computed: Vec<f64> = free.iter().zip(&loads).map(|(free, load)| free + load).collect();
         for from in 0..processes {
             for to in [(from + 1) % processes, (from + processes - 1) % processes] {
-                let sent = ready[from] + 200.0;
+                let sent = computed[from] + 200.0;
                 // The receiver polls only after its computation.
-                let received = (sent + latency(from, to)).max(ready[to] + 400.0);
+                let received = (sent + latency(from, to)).max(computed[to] + 400.0);
                 all.push(HaloMessage { from, to, sent, received });
                 free[to] = free[to].max(received);
             }

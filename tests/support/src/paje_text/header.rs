@@ -36,13 +36,13 @@ const EVENTS: [(&str, &str, &[&str]); 21] = [
 pub(super) struct TraceHeader {
     style: u64,
     /// Fields of the written definitions.
-    known: BTreeMap<&'static str, Vec<&'static str>>,
+    definitions: BTreeMap<&'static str, Vec<&'static str>>,
     events: bool,
 }
 
 impl TraceHeader {
     pub(super) fn new(style: u64) -> Self {
-        Self { style, known: BTreeMap::new(), events: false }
+        Self { style, definitions: BTreeMap::new(), events: false }
     }
 
     /// The definition of an event, unless the file contains it already. Also returns whether events
@@ -50,7 +50,7 @@ impl TraceHeader {
     pub(super) fn definition(&mut self, event: &'static str) -> (String, bool) {
         let late = self.events;
         self.events |= event == "create";
-        if self.known.contains_key(event) {
+        if self.definitions.contains_key(event) {
             return (String::new(), late);
         }
         // Some files define all events at the begin.
@@ -88,7 +88,7 @@ impl TraceHeader {
             let _ = writeln!(text, "{percent}{field} {ty}");
         }
         let _ = writeln!(text, "{percent}EndEventDef");
-        self.known.insert(key, fields);
+        self.definitions.insert(key, fields);
     }
 
     /// An identifier: a number, a word, or a number with a leading zero.
@@ -105,7 +105,7 @@ impl TraceHeader {
         let id = EVENTS.iter().position(|(key, ..)| *key == event).unwrap_or(0);
         let mut text = self.id(id);
         let blank = ["\t", "  ", " ", " "][(self.style >> 12) as usize % 4];
-        for field in &self.known[event] {
+        for field in &self.definitions[event] {
             let value = values.iter().find(|(name, _)| name == field).map(|(_, value)| value.as_str());
             text.push_str(blank);
             text.push_str(&quoted(value.unwrap_or(match *field {

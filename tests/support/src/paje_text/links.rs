@@ -16,7 +16,7 @@ const LINKS: [(&str, TreeLevel, TreeLevel, TreeLevel); 3] = [
 ];
 
 #[derive(Clone, Debug)]
-struct OpenHalf {
+struct OpenEndpoint {
     ty: usize,
     holder: usize,
     value: &'static str,
@@ -28,7 +28,7 @@ struct OpenHalf {
 /// Pending links.
 #[derive(Debug, Default)]
 pub(super) struct OpenLinks {
-    open: Vec<OpenHalf>,
+    open: Vec<OpenEndpoint>,
     /// For each type and holder: the latest timestamp of the link completed last.
     last: BTreeMap<(usize, usize), u64>,
     keys: u32,
@@ -37,21 +37,21 @@ pub(super) struct OpenLinks {
 impl OpenLinks {
     /// Whether this container is the holder of a pending link.
     pub(super) fn is_held(&self, container: usize) -> bool {
-        self.open.iter().any(|half| half.holder == container)
+        self.open.iter().any(|endpoint| endpoint.holder == container)
     }
 }
 
 impl TraceGenerator {
     pub(super) fn link(&mut self, step: StepNumbers) {
-        let [kind, which, of, number, form] = step;
+        let [kind, selector, type_number, number, form] = step;
         if kind % 2 == 0
-            && let Some(at) = usize::from(which).checked_rem(self.links.open.len())
+            && let Some(at) = usize::from(selector).checked_rem(self.links.open.len())
         {
             return self.complete(at, number, form);
         }
-        let ty = usize::from(of) % LINKS.len();
+        let ty = usize::from(type_number) % LINKS.len();
         let (_, level, start, end) = LINKS[ty];
-        let Some(holder) = self.alive(level, which) else { return };
+        let Some(holder) = self.alive(level, selector) else { return };
         let starts = form % 3 > 0;
         let Some(container) = self.alive(if starts { start } else { end }, number) else { return };
         // Before 0, `pj_dump` searches links by starts that are not in order.
@@ -59,50 +59,50 @@ impl TraceGenerator {
         self.links.keys += 1;
         let value = if ty == 0 && form % 5 == 0 { "n" } else { "m" };
         // Other types may use the same key.
-        let half = OpenHalf { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
-        self.half(&half, container, starts, date, form);
-        self.links.open.push(half);
+        let endpoint = OpenEndpoint { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
+        self.append_endpoint(&endpoint, container, starts, date, form);
+        self.links.open.push(endpoint);
     }
 
     fn complete(&mut self, at: usize, number: u16, form: u16) {
-        let half = self.links.open[at].clone();
-        let place = (half.ty, half.holder);
-        let (_, _, start, end) = LINKS[half.ty];
-        let Some(container) = self.alive(if half.starts { end } else { start }, number) else { return };
+        let endpoint = self.links.open[at].clone();
+        let place = (endpoint.ty, endpoint.holder);
+        let (_, _, start, end) = LINKS[endpoint.ty];
+        let Some(container) = self.alive(if endpoint.starts { end } else { start }, number) else { return };
         let last = self.links.last.get(&place).copied().unwrap_or(0);
-        let date = match (half.starts, number % 4) {
+        let date = match (endpoint.starts, number % 4) {
             // Before the other endpoint's timestamp, if that is allowed.
-            (_, 0) => last.max(half.date.saturating_sub(100)),
-            (true, _) => last.max(half.date) + u64::from(number),
-            (false, _) => last.max(half.date.saturating_sub(number.into())),
+            (_, 0) => last.max(endpoint.date.saturating_sub(100)),
+            (true, _) => last.max(endpoint.date) + u64::from(number),
+            (false, _) => last.max(endpoint.date.saturating_sub(number.into())),
         };
         let date = date.max(self.zero);
-        let (start, end) = if half.starts { (half.date, date) } else { (date, half.date) };
+        let (start, end) = if endpoint.starts { (endpoint.date, date) } else { (date, endpoint.date) };
         self.links.open.remove(at);
         self.links.last.insert(place, start.max(end));
         self.count("links");
         if end < start {
             self.count("links that end before they start");
         }
-        if !half.starts {
+        if !endpoint.starts {
             self.count("links with the end before the start in the file");
         }
-        self.half(&half, container, !half.starts, date, form);
+        self.append_endpoint(&endpoint, container, !endpoint.starts, date, form);
     }
 
-    fn half(&mut self, half: &OpenHalf, container: usize, starts: bool, date: u64, form: u16) {
+    fn append_endpoint(&mut self, endpoint: &OpenEndpoint, container: usize, starts: bool, date: u64, form: u16) {
         let fields = [
             ("Time", seconds(date, form)),
-            ("Type", LINKS[half.ty].0.to_owned()),
-            ("Container", self.containers[half.holder].id.clone()),
-            ("Value", half.value.to_owned()),
+            ("Type", LINKS[endpoint.ty].0.to_owned()),
+            ("Container", self.containers[endpoint.holder].id.clone()),
+            ("Value", endpoint.value.to_owned()),
             (if starts { "StartContainer" } else { "EndContainer" }, self.containers[container].id.clone()),
-            ("Key", half.key.clone()),
+            ("Key", endpoint.key.clone()),
         ];
         let start = if form.is_multiple_of(4) { "start2" } else { "start" };
         self.line(if starts { start } else { "end" }, &fields);
         // A container is not destroyed before the links that it held.
-        let slot = self.containers[half.holder].slots.entry("link").or_default();
+        let slot = self.containers[endpoint.holder].slots.entry("link").or_default();
         slot.0 = slot.0.max(date);
     }
 

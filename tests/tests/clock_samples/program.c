@@ -1,4 +1,4 @@
-/* A process of clock_samples.rs, with the same arguments. */
+/* A process of the test clock_samples, with the same arguments. */
 #define TUMIT_SYNC
 #include "samples_trace.h"
 
@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static int to[16];
-static int64_t base, offset, ppm, ahead;
+static int sockets[16];
+static int64_t base, offset, ppm, step;
 
 static int64_t truth(void) {
     struct timespec now;
@@ -20,17 +20,17 @@ static int64_t truth(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 static uint64_t ticks(void) {
-    int64_t gone = truth() - base;
-    return (uint64_t)(offset + gone + gone / 1000 * ppm / 1000 + __atomic_load_n(&ahead, __ATOMIC_RELAXED));
+    int64_t elapsed = truth() - base;
+    return (uint64_t)(offset + elapsed + elapsed / 1000 * ppm / 1000 + __atomic_load_n(&step, __ATOMIC_RELAXED));
 }
 
-static int put(void *user, uint32_t peer, const void *message) {
+static int send_message(void *user, uint32_t peer, const void *message) {
     (void)user;
-    return write(to[peer], message, TUMIT1_MESSAGE) == TUMIT1_MESSAGE ? 0 : EIO;
+    return write(sockets[peer], message, TUMIT1_MESSAGE) == TUMIT1_MESSAGE ? 0 : EIO;
 }
-static int get(void *user, uint32_t peer, void *message) {
+static int receive_message(void *user, uint32_t peer, void *message) {
     (void)user;
-    return recv(to[peer], message, TUMIT1_MESSAGE, MSG_WAITALL) == TUMIT1_MESSAGE ? 0 : EIO;
+    return recv(sockets[peer], message, TUMIT1_MESSAGE, MSG_WAITALL) == TUMIT1_MESSAGE ? 0 : EIO;
 }
 
 static struct sockaddr_un address(const char *folder, unsigned number) {
@@ -42,33 +42,33 @@ static struct sockaddr_un address(const char *folder, unsigned number) {
 }
 
 /* Connects a socket to each other process. */
-static int meet(const char *folder, unsigned me, unsigned all) {
+static int connect_all(const char *folder, unsigned me, unsigned all) {
     struct sockaddr_un name = address(folder, me);
     unsigned i;
-    unsigned char who = (unsigned char)me;
+    unsigned char number = (unsigned char)me;
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&name, sizeof name) != 0 || listen(listener, 16) != 0) { return 1; }
     for (i = 0; i < me; i++) {
         struct timespec pause = {0, 2000000};
         int tries = 0;
         name = address(folder, i);
-        to[i] = socket(AF_UNIX, SOCK_STREAM, 0);
-        while (connect(to[i], (struct sockaddr *)&name, sizeof name) != 0) {
+        sockets[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+        while (connect(sockets[i], (struct sockaddr *)&name, sizeof name) != 0) {
             if (++tries > 10000) { return 1; }
             (void)nanosleep(&pause, NULL);
         }
-        if (write(to[i], &who, 1) != 1) { return 1; }
+        if (write(sockets[i], &number, 1) != 1) { return 1; }
     }
     for (i = me + 1; i < all; i++) {
         int peer = accept(listener, NULL, NULL);
-        if (peer < 0 || read(peer, &who, 1) != 1 || who >= 16) { return 1; }
-        to[who] = peer;
+        if (peer < 0 || read(peer, &number, 1) != 1 || number >= 16) { return 1; }
+        sockets[number] = peer;
     }
     return 0;
 }
 
 /* Records a timestamp and the true time, read closely together. */
-static void mark(void) {
+static void record_mark(void) {
     tumit1_date at;
     int64_t before, width;
     int tries = 0;
@@ -80,7 +80,7 @@ static void mark(void) {
     samples_mark(at, (uint64_t)(before + width / 2));
 }
 
-static void rest(void) {
+static void pause_between(void) {
     struct timespec pause = {0, 150000000};
     (void)nanosleep(&pause, NULL);
 }
@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
     uint32_t peers[16];
     char domain[32];
     const char *act;
-    int took = 0;
+    int points = 0;
     if (argc != 8) { return 2; }
     me = (unsigned)atoi(argv[1]);
     all = (unsigned)atoi(argv[2]);
@@ -100,16 +100,16 @@ int main(int argc, char **argv) {
     base = atoll(argv[6]);
     act = argv[7];
     memset(&link, 0, sizeof link);
-    link.send_ = put;
-    link.receive_ = get;
+    link.send_ = send_message;
+    link.receive_ = receive_message;
     link.me_ = me;
     link.size_ = all;
     (void)snprintf(domain, sizeof domain, "clock %u", me);
-    if (meet(argv[3], me, all) != 0) { return 3; }
+    if (connect_all(argv[3], me, all) != 0) { return 3; }
     if (getenv("MACHINE_CLOCK") == NULL && tumit1_set_clock(ticks, 1000000000u, domain) != 0) {
         return 4;
     }
-    mark();
+    record_mark();
     if (strcmp(act, "fork") == 0) {
         pid_t child = fork();
         int status = 0;
@@ -135,19 +135,19 @@ int main(int argc, char **argv) {
             fprintf(stderr, "%u: %s\n", me, strerror(error));
             return 5;
         }
-        rest();
-        if (strcmp(act, "set") == 0 && me == 1) {
-            __atomic_store_n(&ahead, 1000000000, __ATOMIC_RELAXED);
+        pause_between();
+        if (strcmp(act, "step") == 0 && me == 1) {
+            __atomic_store_n(&step, 1000000000, __ATOMIC_RELAXED);
         }
-        mark();
-        rest();
+        record_mark();
+        pause_between();
     }
     for (i = 0; strcmp(act, "points") == 0 && i < 500; i++) {
         struct timespec pause = {0, 4000000};
         if (tumit1_sync_point(&link) != 0) { return 6; }
         (void)nanosleep(&pause, NULL);
-        took++;
+        points++;
     }
-    mark();
-    return took == 0 || took == 500 ? 0 : 7;
+    record_mark();
+    return points == 0 || points == 500 ? 0 : 7;
 }

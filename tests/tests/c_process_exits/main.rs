@@ -9,15 +9,18 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use tests::lang::c::{CCompiler, GNU99, build, folder};
-use tests::programs::{losses, mpirun, output, succeed, tumit};
+use tests::programs::{mpirun, output, succeed, tumit};
 use tests::run::{ProcessFile, read};
-use tracer_format::tags::{integer, tag};
+use tracer_format::tags::tag;
+
+mod levels;
+mod limits;
 
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: interned } }\n";
 
 /// The program. The variable `WITNESS` names the witness file, with the count in its first word.
 /// The first argument selects the kind of exit.
-const PROGRAM: &str = include_str!("../c_programs/process_exits.c");
+const PROGRAM: &str = include_str!("../../c_programs/process_exits.c");
 
 const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
@@ -32,7 +35,7 @@ fn program(folder: &Path, compiler: CCompiler, extra: &[&str]) -> PathBuf {
 }
 
 /// The final state of a run.
-struct Outcome {
+struct ExitedProgram {
     status: ExitStatus,
     errors: String,
     files: Vec<ProcessFile>,
@@ -61,16 +64,16 @@ fn collect(folder: &Path) -> Vec<ProcessFile> {
     read(&run)
 }
 
-fn run(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> Outcome {
+fn run(folder: &Path, program: &Path, way: &str, environment: &[(&str, &str)]) -> ExitedProgram {
     let output = output(&mut launch(folder, program, way, environment));
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Outcome { status: output.status, errors, files: collect(folder), witness: witness(folder) }
+    ExitedProgram { status: output.status, errors, files: collect(folder), witness: witness(folder) }
 }
 
 fn sums(files: &[ProcessFile]) -> (u64, u64) {
     let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
     let recorded: usize = files.iter().flat_map(|file| file.records.values()).map(Vec::len).sum();
-    assert_eq!(totals.iter().map(|total| total.0).sum::<u64>(), recorded as u64, "the end says what is there");
+    assert_eq!(totals.iter().map(|total| total.0).sum::<u64>(), recorded as u64, "the end has the number of records");
     (recorded as u64, totals.iter().map(|total| total.1).sum())
 }
 
@@ -104,14 +107,14 @@ fn every_process_exit_loses_no_records() {
             let outcome = run(folder.path(), &program, way, &[]);
             assert_eq!(outcome.status.signal(), signal, "{compiler:?} {extra:?} {way}: {}", outcome.errors);
             assert!(signal.is_some() || outcome.status.success(), "{way}: {}", outcome.errors);
-            let (recorded, lost) = sums(&outcome.files);
+            let (recorded, dropped) = sums(&outcome.files);
             assert!(outcome.witness >= 12_000, "{way}");
             // The record of the call in which the handler forked may belong to the parent or to the
             // child.
-            let more = (recorded + lost).wrapping_sub(outcome.witness);
+            let surplus = (recorded + dropped).wrapping_sub(outcome.witness);
             assert!(
-                lost == 0 && more <= u64::from(way == "fork-in-handler"),
-                "{compiler:?} {extra:?} {way}: {recorded} + {lost} of {}: {}",
+                dropped == 0 && surplus <= u64::from(way == "fork-in-handler"),
+                "{compiler:?} {extra:?} {way}: {recorded} + {dropped} of {}: {}",
                 outcome.witness,
                 outcome.errors
             );
@@ -162,7 +165,7 @@ int main(int count, char **arguments) {
 "#;
 
 #[test]
-fn threads_and_processes_have_ends_and_launches_have_ids() {
+fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
     let folder = folder();
     let program =
         build(folder.path(), GNU99, TICK, ENDS, &["-D_GNU_SOURCE", "-O0"]).unwrap_or_else(|error| panic!("{error}"));
@@ -176,9 +179,9 @@ fn threads_and_processes_have_ends_and_launches_have_ids() {
         for file in &found {
             // The oracle compares ends with records. A cancelled thread may never have recorded.
             let is_child = file.process.contains_key(&tag::PARENT_ID);
-            let ended = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
-            assert_eq!(ended, if is_child { 0 } else { file.streams.len() - 1 }, "all threads but the first");
-            assert!(is_child || ended >= 2);
+            let with_end = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
+            assert_eq!(with_end, if is_child { 0 } else { file.streams.len() - 1 }, "all threads but the first");
+            assert!(is_child || with_end >= 2);
             let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END));
             assert_eq!(end.is_none(), is_killed && !is_child, "the orderly end");
         }
@@ -215,7 +218,7 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
         .unwrap_or_else(|error| panic!("{error}"));
     // The writer thread may poll just at the end of the thread. The minimum of several runs
     // excludes other delays.
-    let late = || {
+    let relative_delay = || {
         succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let found = collect(folder.path());
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
@@ -225,12 +228,12 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
         let end = u64::from_le_bytes(end.as_slice().try_into().expect("eight bytes"));
         (end - ticks[1]) as f64 / (ticks[1] - ticks[0]) as f64
     };
-    let least = (0..5).map(|_| late()).fold(f64::INFINITY, f64::min);
-    assert!(least < 2.0, "it lasts {least} times its own 20 ms longer");
+    let delay = (0..5).map(|_| relative_delay()).fold(f64::INFINITY, f64::min);
+    assert!(delay < 2.0, "it lasts {delay} times its own 20 ms longer");
 }
 
 #[test]
-fn kills_at_any_moment_lose_and_tear_no_records() {
+fn kills_at_any_moment_lose_no_records() {
     kills(12);
 }
 
@@ -255,123 +258,33 @@ fn kills(times: u64) {
         assert_eq!(child.wait().expect("it ended").signal(), Some(SIGKILL));
         let run = folder.path().join("run.tmt");
         if run.exists() {
-            let (recorded, lost) = sums(&collect(folder.path()));
+            let (recorded, dropped) = sums(&collect(folder.path()));
             let returned = witness(folder.path());
             // Each of the three threads may have published one record of a call that did not
             // return.
-            assert!((returned..=returned + 3).contains(&(recorded + lost)), "{recorded} + {lost}, {returned} returned");
+            assert!(
+                (returned..=returned + 3).contains(&(recorded + dropped)),
+                "{recorded} + {dropped}, {returned} returned"
+            );
             std::fs::remove_dir_all(run).expect("the run can go");
         }
     }
 }
 
 #[test]
-fn private_buffers_lose_only_unwritten_records() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let environment = [("TUMIT_BUFFERS", "private")];
-    let missing = |way| {
-        let outcome = run(folder.path(), &program, way, &environment);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(lost, 0);
-        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(0));
-        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-        outcome.witness.checked_sub(recorded).expect("no record without a call")
-    };
-    for way in ["return", "exit", "main-leaves", "fork"] {
-        assert_eq!(missing(way), 0, "{way}");
-    }
-    // A program that runs longer than a second may have all its records in the file when it is
-    // killed.
-    assert!((0..20).any(|_| missing("kill") > 0), "what was not written cannot be there");
-}
-
-#[test]
-fn full_memory_drops_the_newest_and_counts_them() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    for (way, buffers) in [("flood", "mapped"), ("flood", "private"), ("flood-kill", "mapped")] {
-        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", "128K"), ("TUMIT_BUFFERS", buffers)]);
-        let (recorded, lost) = sums(&outcome.files);
-        assert!(lost > 0, "{way}: two slots cannot hold what a loop records");
-        assert_eq!(recorded + lost, outcome.witness, "{way} {buffers}");
-        if way == "flood" {
-            let told: u64 = outcome.files[0].lost.iter().map(|lost| lost.count).sum();
-            assert_eq!(told, lost, "told at the place");
-            assert!(outcome.files[0].lost.iter().all(|lost| lost.cause == tracer_format::cause::NO_BUFFER));
-            assert!(outcome.errors.contains("records are missing"), "{}", outcome.errors);
-        }
-        std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-    }
-}
-
-#[test]
-fn threads_that_still_run_are_in_the_run() {
+fn records_of_detached_threads_are_in_the_run() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     for _ in 0..5 {
         let outcome = run(folder.path(), &program, "detached", &[]);
         assert!(outcome.status.success(), "{}", outcome.errors);
-        let (recorded, lost) = sums(&outcome.files);
+        let (recorded, dropped) = sums(&outcome.files);
         let page = std::fs::read(folder.path().join("witness")).expect("the witness");
         let before = u64::from_le_bytes(*page[8..].first_chunk().expect("what main saw when it left"));
-        assert!(recorded + lost >= before, "{recorded} + {lost} of the {before} calls before the end");
-        assert!(recorded + lost <= outcome.witness + 3);
+        assert!(recorded + dropped >= before, "{recorded} + {dropped} of the {before} calls before the end");
+        assert!(recorded + dropped <= outcome.witness + 3);
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
     }
-}
-
-#[test]
-fn a_limit_of_the_file_size_is_no_signal() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    for (way, memory, mapped) in [("limit-first", "16M", 2), ("limit-later", "1M", 1), ("limit-later", "16M", 1)] {
-        let outcome = run(folder.path(), &program, way, &[("TUMIT_MEMORY", memory)]);
-        assert!(outcome.status.success(), "{way}: {:?} {}", outcome.status, outcome.errors);
-        let (recorded, lost) = sums(&outcome.files);
-        assert_eq!(recorded + lost, outcome.witness, "{way}");
-        // Records that the file cannot take stay in the live file, while that has room.
-        assert!(recorded > 0 && (lost > 0) != (way == "limit-later" && memory == "16M"), "{way}: {recorded} + {lost}");
-        assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(mapped));
-        // The place and cause of the loss are reported, also after the live file has been merged
-        // into the file.
-        let run = folder.path().join("run.tmt");
-        assert_eq!(losses(&run), [lost, lost], "{way}");
-        if mapped == 1 {
-            output(tumit().arg("repair").arg(&run));
-            assert_eq!(losses(&run), [lost, lost], "{way}, repaired");
-        }
-        std::fs::remove_dir_all(run).expect("the run can go");
-    }
-}
-
-#[test]
-fn removed_and_unwritable_folders_do_not_disturb_the_program() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let outcome = run(folder.path(), &program, "unlink", &[]);
-    assert!(outcome.status.success() && outcome.errors.contains("is made again"), "{}", outcome.errors);
-    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
-    std::fs::write(folder.path().join("plain"), "").expect("a file");
-    let mut command = launch(folder.path(), &program, "return", &[]);
-    let output = command.env("TUMIT_TRACE", folder.path().join("plain/run.tmt")).output().expect("it starts");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    assert!(errors.contains(&format!("{} records are missing", witness(folder.path()))), "{errors}");
-}
-
-#[test]
-fn live_files_may_be_in_another_folder() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let elsewhere = folder.path().join("elsewhere");
-    std::fs::create_dir(&elsewhere).expect("a folder");
-    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", elsewhere.to_str().expect("UTF-8"))]);
-    assert_eq!(sums(&outcome.files), (outcome.witness, 0));
-    assert!(outcome.files[0].process.contains_key(&tag::LIVE_PATH));
-    std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-    let outcome = run(folder.path(), &program, "kill", &[("TUMIT_LIVE", "/proc/none")]);
-    assert_eq!(outcome.files[0].process_integer(tag::BUFFERS), Some(2), "private, since mapping failed");
 }
 
 #[test]
@@ -401,7 +314,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
-fn a_library_that_is_unloaded_takes_its_recorder_with_it() {
+fn an_unloaded_library_ends_its_recorder() {
     let folder = folder();
     let library = "#include \"t_trace.h\"\nvoid work(uint64_t n);\nvoid work(uint64_t n) { t_tick(n); }\n";
     build(folder.path(), GNU99, TICK, library, &["-fPIC", "-shared"]).unwrap_or_else(|error| panic!("{error}"));
@@ -440,62 +353,6 @@ int main(void) {
     let _ = tests::lang::c::record(&program, folder.path(), "run.tmt", &[]);
     let files = read(&folder.path().join("run.tmt"));
     assert_eq!((files.len(), sums(&files)), (20, (100_000, 0)));
-}
-
-#[test]
-fn levels_pauses_and_statistics() {
-    let folder = folder();
-    let source = r#"
-#include "t_trace.h"
-int main(void) {
-    struct tumit1_stats stats;
-    t_tick(1);
-    tumit1_pause();
-    t_tick(2);
-    (void)tumit1_set_level("L", 1);
-    t_tick(3);
-    tumit1_resume();
-    t_tick(4);
-    tumit1_flush();
-    tumit1_get_stats(&stats);
-    if (stats.written_ != 2 || stats.dropped_ != 0 || stats.streams_ != 1 || stats.blocks_ != 1 || !stats.mapped_ || !stats.helper_ ||
-        stats.slots_ != 256 || stats.slots_free_ >= 256) { return 1; }
-    tumit1_finish();
-    t_tick(5);
-    tumit1_get_stats(&stats);
-    return stats.helper_ == 0 && stats.written_ == 2 ? 0 : 2;
-}
-"#;
-    let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let files = read(&tests::lang::c::record(&program, folder.path(), "run.tmt", &[]));
-    assert_eq!(files[0].texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(4)"]);
-    assert_eq!(integer(&files[0].end.as_ref().expect("an end")[&tag::RECORDS_WRITTEN]), Some(2));
-}
-
-#[test]
-fn levels_are_switched_from_outside() {
-    let folder = folder();
-    let program = program(folder.path(), GNU99, &[]);
-    let mut child = launch(folder.path(), &program, "gently", &[]).spawn().expect("it starts");
-    let run = folder.path().join("run.tmt");
-    let calls_after = |before: u64| {
-        while witness(folder.path()) <= before {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
-    calls_after(0);
-    let unknown = output(tumit().args(["level", &child.id().to_string(), "NONE", "off", "--timeout", "60"]));
-    let said = output(tumit().args(["level", &child.id().to_string(), "L", "off", "--timeout", "60"]));
-    let again = output(tumit().args(["level", &run.display().to_string(), "L", "off", "--timeout", "60"]));
-    calls_after(witness(folder.path()));
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ended");
-    for (said, good) in [(&unknown, false), (&said, true), (&again, true)] {
-        assert_eq!(said.status.success(), good, "{}", String::from_utf8_lossy(&said.stderr));
-    }
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("no level `NONE`"), "{unknown:?}");
-    let (recorded, lost) = sums(&collect(folder.path()));
-    assert!(recorded + lost < witness(folder.path()), "calls went on, records did not");
 }
 
 #[test]
