@@ -260,17 +260,17 @@ fn format(text: &str) -> Option<ValueFormat> {
     Some(format)
 }
 
-/// The number at the start, if there is one. `None` when it exceeds `MOST`, because a value of more
+/// The number at the start, if there is one. `None` when it exceeds `MAX_DIGITS_OR_WIDTH`, because a value of more
 /// characters is unreadable.
 fn number(rest: &mut &str) -> Option<Option<u16>> {
-    const MOST: u16 = 100;
+    const MAX_DIGITS_OR_WIDTH: u16 = 100;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, after) = rest.split_at(end);
     *rest = after;
     if digits.is_empty() {
         return Some(None);
     }
-    digits.parse().ok().filter(|number| *number <= MOST).map(Some)
+    digits.parse().ok().filter(|number| *number <= MAX_DIGITS_OR_WIDTH).map(Some)
 }
 
 /// Length of an escape after its backslash.

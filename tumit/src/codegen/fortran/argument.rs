@@ -299,7 +299,7 @@ fn is_wide(scalar: Scalar) -> bool {
 }
 
 /// Maximum number of arguments with two forms for which all combinations are generated.
-const MOST_CHOICES: usize = 3;
+const MAX_CHOICES: usize = 3;
 
 /// The combinations of forms that the procedure of a record accepts: for each, the index of every
 /// argument's form.
@@ -312,11 +312,11 @@ pub(super) fn combinations(arguments: &[FortranArgument]) -> Vec<Vec<usize>> {
         (0..arguments.len()).filter(|&index| has(&arguments[index])).collect()
     };
     let mut choices = with_choice(false);
-    if choices.len() > MOST_CHOICES {
+    if choices.len() > MAX_CHOICES {
         choices = with_choice(true);
     }
     let first = vec![0; arguments.len()];
-    if choices.len() > MOST_CHOICES {
+    if choices.len() > MAX_CHOICES {
         let mut second = first.clone();
         choices.iter().for_each(|&index| second[index] = 1);
         return vec![first, second];
