@@ -1,7 +1,8 @@
-# Two commands do all: `make demo` records, converts and shows a program; `make test` checks everything.
+# `make demo` records, converts and shows a program. `make test` runs all checks.
 
 CARGO ?= cargo
-# What the demo builds, and where it then is. Continuous integration takes what its tests have built.
+# The targets that the demo builds, and their folder. Continuous integration selects the targets that
+# its tests have built already.
 DEMO ?= --workspace --bin tumit --bin molecular-dynamics
 BUILT ?= target/debug
 TUMIT = $(BUILT)/tumit
@@ -21,10 +22,11 @@ demo:
 	    $(TUMIT) view demo/$$placement.tmt -o demo/$$placement.svg -o demo/$$placement.png || exit; \
 	done
 	@echo; echo "Images: demo/random.png and demo/balanced.png. In the first, the nodes wait for the slowest one."
-	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "Look at it in a browser: $(TUMIT) view demo/random.tmt"; fi
+	@if [ -t 1 ]; then $(TUMIT) view demo/random.tmt; else echo "To open it in a browser: $(TUMIT) view demo/random.tmt"; fi
 
-# Stage by stage: the first that fails ends it, and is named. All tests run even if one fails. Benches only show that they run, so
-# nothing is built once more for them: their figures here mean nothing.
+# The first stage that fails ends the run, and its name is printed. The stage `tests` runs all tests
+# even if one fails. The stages of benches only check that the benches run, in the profile of the
+# tests, so that nothing is built twice: their figures mean nothing.
 STAGE = @.ci/stage
 BENCH = $(CARGO) bench --quiet --workspace --profile dev
 test: packages
@@ -38,12 +40,13 @@ test: packages
 	$(STAGE) "bench pauses" $(BENCH) --bench pauses -- --smoke
 	$(STAGE) "bench compile" $(BENCH) --bench compile -- --smoke
 
-# What the tests need beside the Rust toolchain: compilers, MPI, the peers and a browser.
+# Installs what the tests need besides the Rust toolchain: compilers, MPI, other tracing tools, a browser.
 packages:
 	@.ci/packages
 
-# Looks for undefined behaviour in what of the recorder can be interpreted: no mapped files, no counters of processors. Leaks are meant: tables
-# that readers without locks may still look at. Needs a nightly toolchain with `rustup component add miri rust-src`.
+# Checks the recorder for undefined behaviour, except code with mapped files or processor counters,
+# which Miri does not support. Leaks are ignored: the recorder never frees a table that a reader
+# without a lock may still read. Needs a nightly toolchain with `rustup component add miri rust-src`.
 miri:
 	PROPTEST_CASES=2 MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" $(CARGO) +nightly miri test -p tracer-rt -p tracer-format --lib -- \
 		--skip columns:: --skip any_flip

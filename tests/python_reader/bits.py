@@ -1,22 +1,22 @@
-"""Bytes that may be too few."""
+"""Reads values from bytes and checks that there are enough."""
 
 import struct
 
 
-class Bad(Exception):
-    """Bytes that are not as the page says."""
+class FormatError(Exception):
+    """The bytes do not comply with FORMAT.md."""
 
 
 def unpack(form, data, at):
-    """The values at an offset, and the offset behind them."""
+    """Returns the values at an offset, and the offset after them."""
     size = struct.calcsize(form)
     if at + size > len(data):
-        raise Bad("cut short at byte %d" % at)
+        raise FormatError("cut short at byte %d" % at)
     return struct.unpack_from(form, data, at) + (at + size,)
 
 
 def take(data, at, size):
-    """So many bytes at an offset, and the offset behind them."""
+    """Returns `size` bytes at an offset, and the offset after them."""
     if size > len(data) - at:
-        raise Bad("cut short at byte %d" % at)
+        raise FormatError("cut short at byte %d" % at)
     return data[at : at + size], at + size

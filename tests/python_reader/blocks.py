@@ -1,6 +1,6 @@
-"""Blocks and their checksum; what lies between good blocks is damage."""
+"""Blocks and their checksums. Bytes between valid blocks are damage."""
 
-from bits import Bad, take, unpack
+from bits import FormatError, take, unpack
 from columns import columns
 from lz4 import lz4
 
@@ -31,51 +31,51 @@ def crc32c(data):
 
 
 class Block:
-    """A header, and the payload as stored."""
+    """The header of a block, and its payload as stored."""
 
     def __init__(self, data, at):
         if data[at : at + 8] != BLOCK_MAGIC:
-            raise Bad("no block at byte %d" % at)
+            raise FormatError("no block at byte %d" % at)
         form = "<IBBBBIIQIIQQQ"
         (crc, self.kind, self.codec, self.flags, _, self.stream, self.count, self.sequence, self.raw_bytes, stored_bytes, self.dropped,
          self.first, self.last, start) = unpack(form, data, at + 8)  # fmt: skip
         if self.raw_bytes > MAX_PAYLOAD or stored_bytes > MAX_PAYLOAD or (self.codec == 0 and stored_bytes != self.raw_bytes):
-            raise Bad("a block of impossible size at byte %d" % at)
+            raise FormatError("the block at byte %d has an impossible size" % at)
         self.stored, end = take(data, start, stored_bytes)
         if crc32c(data[at : at + 8] + bytes(4) + data[at + 12 : start] + self.stored) != crc:
-            raise Bad("a checksum is wrong at byte %d" % at)
+            raise FormatError("the checksum at byte %d is wrong" % at)
         self.end = (end + 7) // 8 * 8
 
     def payload(self):
         if self.codec not in CODECS:
-            raise Bad("unknown codec %d" % self.codec)
+            raise FormatError("unknown codec %d" % self.codec)
         return CODECS[self.codec](self.stored, self.raw_bytes)
 
 
-def blocks(data, complain):
-    """The good blocks of a file; tells what lies between them."""
+def blocks(data, warn):
+    """Yields the valid blocks of a file, and reports the bytes between them."""
     at, damage = PREAMBLE, None
     while at < len(data):
         try:
             block = Block(data, at)
-        except Bad as why:
+        except FormatError as error:
             if damage is None:
-                damage = (at, why)
+                damage = (at, error)
             at = data.find(BLOCK_MAGIC, at + 1)
             if at < 0:
                 break
             continue
         if damage is not None:
-            complain("%d bytes of damage: %s" % (at - damage[0], damage[1]))
+            warn("%d bytes of damage: %s" % (at - damage[0], damage[1]))
             damage = None
         yield block
         at = block.end
     if damage is not None and any(data[damage[0] :]):
-        complain("%d bytes of damage: %s" % (len(data) - damage[0], damage[1]))
+        warn("%d bytes of damage: %s" % (len(data) - damage[0], damage[1]))
 
 
 def tags(payload):
-    """Tagged fields."""
+    """Yields tagged fields: (tag, bytes)."""
     at = 0
     while at < len(payload):
         tag, length, at = unpack("<HI", payload, at)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the records of a run in order of date, one JSON object per line, as `tumit dump --json` does: dump.py RUN
+"""Prints the records of a run in order of their timestamps, one JSON object per line: dump.py RUN
 
-A second reader, written from tracer-rt/format/FORMAT.md and from nothing else, with nothing but Python: it shows that the
-page is enough to write one, and a test compares what the two readers say. It holds a whole run in memory, and does not bring
-clocks together: each is shown in nanoseconds of its own, as `--clock none` does.
+This is a second reader of runs, based on tracer-rt/format/FORMAT.md alone, in Python without further
+packages. It proves that the document is enough to write a reader: a test compares its output with that
+of `tumit dump --json`. It holds a whole run in memory and does not correct clocks: timestamps are
+nanoseconds of each clock, as with `--clock none`.
 
-What is damaged or missing is told on the standard error, and the exit status is 1 then; 2 when there is no run to read.
+Damaged and missing data are reported on the standard error. Exit status: 0 if there are none, 1 if
+there are some, 2 if there is no run.
 """
 
 import json
@@ -15,11 +17,11 @@ import sys
 
 from blocks import integer_of, text_of
 from process import processes_of
-from schema import Date
+from schema import Timestamp
 
 
-def open_run(path, complain):
-    """The processes of a run folder, or of one file: those with ranks in their order."""
+def open_run(path, warn):
+    """Reads the processes of a run folder or of one file: first those with ranks, in the order of the ranks."""
     if os.path.isdir(path):
         names = {name.rsplit(".", 1)[0] for name in os.listdir(path) if name.endswith((".tmt", ".live"))}
         paths = [os.path.join(path, name + ".tmt") for name in sorted(names)]
@@ -31,91 +33,92 @@ def open_run(path, complain):
     processes = [
         process
         for path in paths
-        for process in processes_of(path, lambda what, path=path: complain("%s: %s" % (path, what)))
+        for process in processes_of(path, lambda message, path=path: warn("%s: %s" % (path, message)))
     ]
     return sorted(processes, key=lambda process: (process.integer(5) is None, process.integer(5) or 0))
 
 
-# Not of the format: how `tumit dump --json` writes values.
+# The format does not specify the code below: it writes values as `tumit dump --json` does.
 
 
-def bounded(nanos):
+def clamp(nanos):
     return max(-(1 << 63), min(nanos, (1 << 63) - 1))
 
 
-def shown(value, nanos):
-    if isinstance(value, Date):
-        return bounded(nanos(value))
+def json_value(value, nanos):
+    if isinstance(value, Timestamp):
+        return clamp(nanos(value))
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, list):
-        return [shown(item, nanos) for item in value]
+        return [json_value(item, nanos) for item in value]
     return value
 
 
 def rate_of(processes):
-    """Ticks per second of the clock that these processes read."""
-    told = [process.integer(8) for process in processes if process.integer(8)]
+    """Ticks per second of the clock of these processes."""
+    rates = [process.integer(8) for process in processes if process.integer(8)]
     anchors = [anchor for process in processes for anchor in process.anchors]
-    if told or not anchors:
-        return told[0] if told else 10**9
+    if rates or not anchors:
+        return rates[0] if rates else 10**9
     (ticks, nanos), (last_ticks, last_nanos) = min(anchors), max(anchors)
     return (last_ticks - ticks) * 10**9 // (last_nanos - nanos) if last_nanos > nanos else 10**9
 
 
-def unnamed(process):
-    """By stream without a name: `main`, or `worker 1`, `worker 2` and so on in order of the streams' numbers."""
+def generated_names(process):
+    """Names of the streams without a name: `main`, or `worker 1`, `worker 2` and so on in order of the stream numbers."""
     names, threads = {}, {}
-    for stream, about in sorted(process.streams.items()):
-        if about.get(21):
+    for stream, tags in sorted(process.streams.items()):
+        if tags.get(21):
             continue
-        if 20 not in about:
+        if 20 not in tags:
             continue
-        tid = integer_of(about[20])
+        tid = integer_of(tags[20])
         if tid == process.integer(4):
             names[stream] = "main"
             continue
-        # The streams of one thread, for signal handlers and overwritten records, have one name.
-        kind = (22 in about, 23 in about)
-        known = threads.get(tid)
-        if known is None or kind in known[1]:
-            known = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
-        known[1].add(kind)
-        names[stream] = "worker %d" % known[0]
+        # The ordinary stream of a thread and its streams for signal handlers and for overwritten records
+        # have the same name.
+        kind = (22 in tags, 23 in tags)
+        worker, kinds = threads.get(tid, (None, None))
+        if worker is None or kind in kinds:
+            worker, kinds = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
+        kinds.add(kind)
+        names[stream] = "worker %d" % worker
     return names
 
 
 def lines(processes):
     rates = {}
-    names = {id(process): unnamed(process) for process in processes}
+    names = {id(process): generated_names(process) for process in processes}
     for process in processes:
         if process.clock() not in rates:
             rates[process.clock()] = rate_of([other for other in processes if other.clock() == process.clock()])
-    found, start = [], None
+    records, start = [], None
     for process in processes:
         rate = rates[process.clock()]
         for stream, ticks, name, level, source, fields, truncated in process.records():
             nanos = ticks * 10**9 // rate
             start = nanos if start is None else min(start, nanos)
-            found.append((nanos, process, rate, stream, name, level, source, fields, truncated))
-    found.sort(key=lambda record: record[0])
-    for nanos, process, rate, stream, name, level, source, fields, truncated in found:
-        about = process.streams.get(stream, {})
-        tid = integer_of(about[20]) if 20 in about else stream
+            records.append((nanos, process, rate, stream, name, level, source, fields, truncated))
+    records.sort(key=lambda record: record[0])
+    for nanos, process, rate, stream, name, level, source, fields, truncated in records:
+        tags = process.streams.get(stream, {})
+        tid = integer_of(tags[20]) if 20 in tags else stream
         line = {
-            "time_ns": bounded(nanos - start),
+            "time_ns": clamp(nanos - start),
             "pid": process.integer(4),
             "tid": tid,
             "host": text_of(process.tags.get(3, b"")),
-            "thread": text_of(about.get(21, b"")) or names[id(process)].get(stream, "thread %d" % tid),
+            "thread": text_of(tags.get(21, b"")) or names[id(process)].get(stream, "thread %d" % tid),
             "level": level,
             "event": name,
-            "fields": {name: shown(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},
+            "fields": {name: json_value(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},
         }
         if process.integer(5) is not None:
             line["rank"] = process.integer(5)
-        if about.get(25):
-            line["label"] = text_of(about[25])
+        if tags.get(25):
+            line["label"] = text_of(tags[25])
         if truncated:
             line["truncated"] = True
         if source is not None:
@@ -127,20 +130,20 @@ def main():
     if len(sys.argv) != 2:
         print("usage: dump.py RUN", file=sys.stderr)
         raise SystemExit(2)
-    faults = []
-    processes = open_run(sys.argv[1], faults.append)
+    warnings = []
+    processes = open_run(sys.argv[1], warnings.append)
     for line in lines(processes):
         print(json.dumps(line, sort_keys=True, ensure_ascii=False))
     ranks = max((process.integer(6) or 0 for process in processes), default=0)
     missing = set(range(ranks)) - {process.integer(5) for process in processes}
     if missing:
-        faults.append("%d of %d ranks left no file" % (len(missing), ranks))
-    dropped = sum(process.lost() for process in processes)
+        warnings.append("%d of %d ranks left no file" % (len(missing), ranks))
+    dropped = sum(process.dropped() for process in processes)
     if dropped > 0:
-        faults.append("%d records are lost" % dropped)
-    for fault in faults:
-        print("dump.py: %s" % fault, file=sys.stderr)
-    raise SystemExit(1 if faults else 0)
+        warnings.append("%d records were dropped" % dropped)
+    for warning in warnings:
+        print("dump.py: %s" % warning, file=sys.stderr)
+    raise SystemExit(1 if warnings else 0)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """LZ4 blocks."""
 
-from bits import Bad, take, unpack
+from bits import FormatError, take, unpack
 
 
 def lz4_length(data, at, nibble):
-    """A length whose first four bits are in the token; 15 says that bytes follow, the last of them below 255."""
+    """Reads a length. Its first four bits are in the token; after 15, bytes follow until one is below 255."""
     length = nibble
     while nibble == 15:
         byte, at = unpack("<B", data, at)
@@ -15,7 +15,7 @@ def lz4_length(data, at, nibble):
 
 
 def lz4(data, raw_bytes):
-    """One LZ4 block: sequences of a token, literals and a copy of what is already there; the last has no copy."""
+    """Unpacks an LZ4 block. A sequence is a token, literals, and a copy of earlier output; the last one has no copy."""
     out, at = bytearray(), 0
     while True:
         token, at = unpack("<B", data, at)
@@ -28,12 +28,12 @@ def lz4(data, raw_bytes):
         length, at = lz4_length(data, at, token & 15)
         length += 4
         if not 0 < distance <= len(out) or len(out) + length > raw_bytes:
-            raise Bad("impossible LZ4 block")
+            raise FormatError("impossible LZ4 block")
         while length > 0:
-            # A copy may overlap what it makes.
+            # The source of a copy may overlap its result.
             piece = out[len(out) - distance :][:length]
             out += piece
             length -= len(piece)
     if len(out) != raw_bytes:
-        raise Bad("an LZ4 block of %d bytes where %d were expected" % (len(out), raw_bytes))
+        raise FormatError("an LZ4 block of %d bytes where %d were expected" % (len(out), raw_bytes))
     return bytes(out)

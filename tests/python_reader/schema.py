@@ -1,11 +1,11 @@
 """The schema of a spec, and the values of its records' fields."""
 
-from bits import Bad, take, unpack
+from bits import FormatError, take, unpack
 from blocks import text_of
 
-# Scalars by their number: how struct reads them; from 8 on, those that need more than that.
+# The formats of scalars for `struct`, by number. The constants are the scalars that need more code.
 NUMBERS = ["<B", "<H", "<I", "<Q", "<b", "<h", "<i", "<q", "<f", "<d", "<B", "<Q", "<Q"]
-F32, BOOL, DATE, POINTER, ENUM, INTERNED, STRING, BYTES = 8, 10, 11, 12, 13, 14, 15, 16
+F32, BOOL, TIMESTAMP, POINTER, ENUM, INTERNED, STRING, BYTES = 8, 10, 11, 12, 13, 14, 15, 16
 
 
 class Schema:
@@ -15,7 +15,7 @@ class Schema:
         self.data, self.at = data, 0
         self.version = self.number("<I")
         if self.version not in (1, 2):
-            raise Bad("schema version %d" % self.version)
+            raise FormatError("schema version %d" % self.version)
         self.name = self.text()
         if self.version > 1:
             self.number("<I")
@@ -35,7 +35,7 @@ class Schema:
     def list(self, item):
         count = self.number("<Q")
         if count > len(self.data):
-            raise Bad("a list of %d items" % count)
+            raise FormatError("a list of %d items" % count)
         return [item() for _ in range(count)]
 
     def enum(self):
@@ -50,26 +50,26 @@ class Schema:
         return name, level, located != 0, self.list(lambda: (self.text(), self.type()))
 
     def type(self):
-        """(how many, scalar): None for one, a number, or `counted`."""
+        """Reads a type: (count, scalar). The count is None for a single value, a number, or `counted`."""
         kind = self.number("<I")
         if kind > 2:
-            raise Bad("a type of kind %d" % kind)
+            raise FormatError("a type of the unknown kind %d" % kind)
         scalar = self.scalar()
         return ([None, "counted"][kind == 2] if kind != 1 else self.number("<I")), scalar
 
     def scalar(self):
-        """(number, enum, its bytes)."""
+        """Reads a scalar type: (number, index of the enum, format of the enum)."""
         number = self.number("<I")
         if number > BYTES:
-            raise Bad("a type of number %d" % number)
+            raise FormatError("a scalar of the unknown type %d" % number)
         if number != ENUM:
             return number, None, None
-        which = self.number("<I")
-        return number, which, "<H" if self.number("<B") else "<B"
+        enum = self.number("<I")
+        return number, enum, "<H" if self.number("<B") else "<B"
 
 
 class Value:
-    """Reads values; says what they are as `tumit dump` does."""
+    """Reads values, and converts them as `tumit dump` does."""
 
     def __init__(self, process, schema):
         self.process, self.schema = process, schema
@@ -87,13 +87,13 @@ class Value:
         return items, at
 
     def scalar(self, scalar, data, at):
-        number, which, form = scalar
+        number, enum, form = scalar
         if number < len(NUMBERS):
             value, at = unpack(NUMBERS[number], data, at)
             if number == BOOL:
                 value = value != 0
-            elif number == DATE:
-                value = Date(value)
+            elif number == TIMESTAMP:
+                value = Timestamp(value)
             elif number == POINTER:
                 value = "%#x" % value
             elif number == F32:
@@ -101,7 +101,7 @@ class Value:
             return value, at
         if number == ENUM:
             value, at = unpack(form, data, at)
-            return self.schema.enums[which].get(value, value), at
+            return self.schema.enums[enum].get(value, value), at
         if number == INTERNED:
             value, at = unpack("<I", data, at)
             return self.process.strings.get(value, "?") if value else "", at
@@ -110,8 +110,8 @@ class Value:
         return (text_of(value) if number == STRING else value.hex()), at
 
 
-class Date(int):
-    """Local ticks within a record."""
+class Timestamp(int):
+    """A field with ticks of the local clock."""
 
 
 class Single(float):

@@ -111,7 +111,7 @@ fn pieces(text: &str) -> Vec<Piece> {
 
 /// Tokens and docs in their order, without tokens that the formatter may add or remove. And all
 /// other comments in their order.
-fn kept(text: &str) -> (Vec<String>, Vec<String>) {
+fn tokens_and_comments(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut tokens, mut comments) = (Vec::new(), Vec::new());
     for piece in pieces(text) {
         match piece {
@@ -126,8 +126,8 @@ fn kept(text: &str) -> (Vec<String>, Vec<String>) {
 /// Formats a text and checks the properties that every text must have.
 fn formatted(text: &str) -> Result<String, String> {
     let once = format("test.tumit", text).map_err(|diagnostics| diagnostics.render(false))?;
-    let (tokens, comments) = kept(text);
-    let (tokens_after, comments_after) = kept(&once);
+    let (tokens, comments) = tokens_and_comments(text);
+    let (tokens_after, comments_after) = tokens_and_comments(&once);
     assert_eq!(tokens_after, tokens, "tokens changed:\n{text}\n-----\n{once}");
     assert_eq!(comments_after, comments, "comments changed:\n{text}\n-----\n{once}");
     let twice = format("test.tumit", &once).map_err(|diagnostics| diagnostics.render(false))?;
@@ -141,12 +141,12 @@ fn formatted(text: &str) -> Result<String, String> {
 }
 
 /// Reads files from the folder of a spec.
-struct Beside<'a> {
+struct FolderLoader<'a> {
     folder: &'a Path,
     root: &'a str,
 }
 
-impl Loader for Beside<'_> {
+impl Loader for FolderLoader<'_> {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         if path == "root.tumit" {
             return Ok(self.root.to_owned());
@@ -157,15 +157,16 @@ impl Loader for Beside<'_> {
 
 /// The meaning of a spec: all data except its text, spans in the text, and the notation of types.
 fn meaning(path: &Path, text: &str) -> Option<String> {
-    let (spec, _) = tumit::compile("root.tumit", &mut Beside { folder: path.parent().expect("a folder"), root: text });
+    let (spec, _) =
+        tumit::compile("root.tumit", &mut FolderLoader { folder: path.parent().expect("a folder"), root: text });
     let mut spec = spec?;
     spec.sources.clear();
     spec.rule_texts.clear();
     for field in spec.records.iter_mut().flat_map(|record| &mut record.fields) {
-        field.written = kept(&field.written).0.join(" ");
+        field.written = tokens_and_comments(&field.written).0.join(" ");
     }
     for alias in &mut spec.aliases {
-        alias.text = kept(&alias.text).0.join(" ");
+        alias.text = tokens_and_comments(&alias.text).0.join(" ");
     }
     let mut meaning = format!("{spec:?}");
     while let Some(start) = meaning.find("span: Some(SourceSpan {") {
@@ -194,24 +195,24 @@ fn formatted_texts_match_their_files() {
 
 #[test]
 fn every_spec_of_the_repository_keeps_its_meaning() {
-    let (mut right, mut wrong) = (0, 0);
+    let (mut correct, mut incorrect) = (0, 0);
     for (path, text) in CORPUS.iter() {
         match formatted(text) {
             Err(_) => assert!(meaning(path, text).is_none(), "{} compiles, but is not formatted", path.display()),
             Ok(after) => {
                 let before = meaning(path, text);
                 assert_eq!(meaning(path, &after), before, "{}", path.display());
-                *if before.is_some() { &mut right } else { &mut wrong } += 1;
+                *if before.is_some() { &mut correct } else { &mut incorrect } += 1;
             }
         }
     }
-    assert!(right > 20 && wrong > 40, "{right} right ones, {wrong} with mistakes");
+    assert!(correct > 20 && incorrect > 40, "{correct} correct specs, {incorrect} with mistakes");
 }
 
 #[test]
 fn only_syntax_errors_are_reported() {
-    let told = format("a.tumit", "trace a;\nlevel COM { evnt x; }\n").unwrap_err().render(false);
-    assert!(told.contains("a.tumit:2") && told.contains("evnt"), "{told}");
+    let report = format("a.tumit", "trace a;\nlevel COM { evnt x; }\n").unwrap_err().render(false);
+    assert!(report.contains("a.tumit:2") && report.contains("evnt"), "{report}");
     for text in ["level A {", "trace \"\"\"", "rule a -> ;", "}", "\u{c}", &"(".repeat(100), "/// nothing follows"] {
         assert!(format("a.tumit", text).unwrap_err().has_errors(), "{text}");
     }
@@ -257,8 +258,8 @@ fn mangled(text: &str, choices: &[u8]) -> String {
             // The opening bracket must follow without a blank.
             (Some(Piece::Token(last)), _) if last == "rgb" => {}
             (Some(Piece::Token(last)), Piece::Token(token)) => {
-                let apart = last.ends_with(joins) && token.starts_with(joins);
-                mangled.push_str(if apart && BETWEEN[choice].is_empty() { " " } else { BETWEEN[choice] });
+                let would_join = last.ends_with(joins) && token.starts_with(joins);
+                mangled.push_str(if would_join && BETWEEN[choice].is_empty() { " " } else { BETWEEN[choice] });
             }
             // Two comments of the text must not become one.
             (Some(Piece::Token(_)), _) => mangled.push_str(BETWEEN[choice]),
@@ -279,13 +280,17 @@ fn squeezed(text: &str) -> String {
     mangled(text, &[])
 }
 
-/// A random spec that can be parsed, without a meaning: names and lists of all lengths.
-fn generated() -> impl Strategy<Value = String> {
-    let name = || {
-        let all = "[a-z_]{1,4}|[a-z]{8,20}".prop_map(|name| format!("n{name}"));
-        all.prop_filter("is a name", |name| name != "not")
-    };
-    let text = || prop_oneof!["\"[ -!#-\\[\\]-z]{0,30}\"", "\"\"\"[a-z]\"{0,2}\n [a-z]{0,9} \r\n x\"\"\""];
+fn name() -> impl Strategy<Value = String> {
+    let all = "[a-z_]{1,4}|[a-z]{8,20}".prop_map(|name| format!("n{name}"));
+    all.prop_filter("is a name", |name| name != "not")
+}
+
+/// A text literal, with one or three quotes on each side.
+fn text_literal() -> impl Strategy<Value = String> {
+    prop_oneof!["\"[ -!#-\\[\\]-z]{0,30}\"", "\"\"\"[a-z]\"{0,2}\n [a-z]{0,9} \r\n x\"\"\""]
+}
+
+fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         name(),
         "[0-9][0-9_]{0,5}",
@@ -295,7 +300,7 @@ fn generated() -> impl Strategy<Value = String> {
         (name(), name()).prop_map(|(a, b)| format!("{a}.{b}")),
         "\"[a-z {}]{0,20}\"".prop_filter("is a text", |text| text.len() > 1),
     ];
-    let expr = leaf.prop_recursive(4, 24, 4, move |inner| {
+    leaf.prop_recursive(4, 24, 4, move |inner| {
         let list = prop::collection::vec(inner.clone(), 1..5).prop_map(|list| list.join(","));
         prop_oneof![
             (
@@ -308,40 +313,55 @@ fn generated() -> impl Strategy<Value = String> {
             (name(), list).prop_map(|(function, list)| format!("{function}({list})")),
             (name(), inner).prop_map(|(name, index)| format!("{name}[{index}]")),
         ]
-    });
-    let instance = || {
-        (name(), prop::collection::vec(expr.clone(), 0..4)).prop_map(|(name, keys)| match keys.as_slice() {
-            [] => name,
-            keys => format!("{name}[{},]", keys.join(",")),
-        })
-    };
-    let clause = || {
-        prop_oneof![
-            expr.clone().prop_map(|date| format!(" at {date}")),
-            expr.clone().prop_map(|condition| format!(" when {condition}")),
-            (name(), name(), instance()).prop_map(|(a, b, c)| format!(" {a} {b} {c}")),
-            prop::collection::vec((name(), expr.clone()), 0..5).prop_map(|fields| {
-                let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                format!(" with{{{}}}", fields.join(","))
-            }),
-        ]
-    };
-    let clauses = || prop::collection::vec(clause(), 0..4).prop_map(|clauses| clauses.concat());
+    })
+}
+
+/// A container with its keys.
+fn instance() -> impl Strategy<Value = String> {
+    (name(), prop::collection::vec(expression(), 0..4)).prop_map(|(name, keys)| match keys.as_slice() {
+        [] => name,
+        keys => format!("{name}[{},]", keys.join(",")),
+    })
+}
+
+/// The clauses after an action: `at`, `when`, relations and `with`.
+fn clauses() -> impl Strategy<Value = String> {
+    let clause = prop_oneof![
+        expression().prop_map(|date| format!(" at {date}")),
+        expression().prop_map(|condition| format!(" when {condition}")),
+        (name(), name(), instance()).prop_map(|(a, b, c)| format!(" {a} {b} {c}")),
+        prop::collection::vec((name(), expression()), 0..5).prop_map(|fields| {
+            let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!(" with{{{}}}", fields.join(","))
+        }),
+    ];
+    prop::collection::vec(clause, 0..4).prop_map(|clauses| clauses.concat())
+}
+
+fn rule() -> impl Strategy<Value = String> {
     let action = prop_oneof![
-        (name(), expr.clone(), instance(), clauses()).prop_map(|(a, b, c, d)| format!("->set {a}={b} on {c}{d}")),
+        (name(), expression(), instance(), clauses()).prop_map(|(a, b, c, d)| format!("->set {a}={b} on {c}{d}")),
         (instance(), clauses()).prop_map(|(a, b)| format!("->create existing {a}{b}")),
-        (name(), expr.clone(), instance(), clauses())
+        (name(), expression(), instance(), clauses())
             .prop_map(|(a, key, c, d)| format!("->start {a} key({key},1) from {c}{d}")),
-        (text(), prop::collection::vec(expr.clone(), 0..5)).prop_map(|(a, b)| format!("->{a} {}", b.join(","))),
+        (text_literal(), prop::collection::vec(expression(), 0..5)).prop_map(|(a, b)| format!("->{a} {}", b.join(","))),
         Just("->ignore".to_owned()),
     ];
-    let rule = (name(), prop::collection::vec(action, 1..4))
-        .prop_map(|(name, actions)| format!("also rule {name}{};", actions.concat()));
+    let rule = (name(), prop::collection::vec(action, 1..4));
+    rule.prop_map(|(name, actions)| format!("also rule {name}{};", actions.concat()))
+}
+
+/// A level with its events.
+fn level() -> impl Strategy<Value = String> {
     let field = (name(), name()).prop_map(|(name, kind)| format!("{name}:[{kind};3]"));
     let fields = prop::collection::vec(field, 0..8).prop_map(|fields| format!("{{{}}}", fields.join(",")));
     let event = (name(), fields).prop_map(|(name, fields)| format!("event {name} located{fields}"));
-    let level = (name(), prop::collection::vec(event, 0..4))
-        .prop_map(|(name, events)| format!("level {name}{{{}}}", events.concat()));
+    (name(), prop::collection::vec(event, 0..4))
+        .prop_map(|(name, events)| format!("level {name}{{{}}}", events.concat()))
+}
+
+/// A block `paje` with a container, a state and a link.
+fn type_tree() -> impl Strategy<Value = String> {
     let value = (
         name(),
         prop::option::of("\"[a-z ]{0,20}\""),
@@ -349,13 +369,17 @@ fn generated() -> impl Strategy<Value = String> {
     )
         .prop_map(|(name, label, color)| format!("{name}{}{color} size 2", label.unwrap_or_default()));
     let values = prop::collection::vec(value, 0..6).prop_map(|values| values.join(","));
-    let tree = (name(), text(), values, name()).prop_map(|(a, b, c, d)| {
+    (name(), text_literal(), values, name()).prop_map(|(a, b, c, d)| {
         format!("paje{{container {a} {b}{{state {d}{{{c}}};link {a}{b}#000000 from {a},{d} to {a};}}}}")
-    });
-    let constant = (name(), expr.clone()).prop_map(|(name, value)| format!("const {name}={value};"));
-    let output = (text(), prop::collection::vec(rule.clone(), 0..3))
+    })
+}
+
+/// A random spec that can be parsed, without a meaning: names and lists of all lengths.
+fn generated() -> impl Strategy<Value = String> {
+    let constant = (name(), expression()).prop_map(|(name, value)| format!("const {name}={value};"));
+    let output = (text_literal(), prop::collection::vec(rule(), 0..3))
         .prop_map(|(prologue, rules)| format!("output text a{{prologue{prologue} \"b\"{}}}", rules.concat()));
-    prop::collection::vec(prop_oneof![3 => rule, 2 => level, 1 => tree, 1 => constant, 1 => output], 0..5)
+    prop::collection::vec(prop_oneof![3 => rule(), 2 => level(), 1 => type_tree(), 1 => constant, 1 => output], 0..5)
         .prop_map(|items| items.concat())
 }
 

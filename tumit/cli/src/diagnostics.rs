@@ -19,14 +19,14 @@ pub(crate) struct PrintedDiagnostics(Vec<TraceDiagnostic>);
 impl PrintedDiagnostics {
     /// Prints all diagnostics.
     pub(crate) fn of(summary: &TraceSummary) -> Self {
-        let mut told = Self(Vec::new());
-        told.rest(summary);
-        told
+        let mut printed = Self(Vec::new());
+        printed.print_new(summary);
+        printed
     }
 
     /// Prints new diagnostics. One is added, for example, when an index turns out to be damaged
     /// during a query and is built again.
-    pub(crate) fn rest(&mut self, summary: &TraceSummary) {
+    pub(crate) fn print_new(&mut self, summary: &TraceSummary) {
         for diagnostic in &summary.diagnostics {
             if !self.0.contains(diagnostic) {
                 print([diagnostic]);

@@ -52,9 +52,9 @@ impl RecordFilters {
         let events: BTreeSet<&str> =
             schemas().flat_map(|schema| &schema.records).map(|kind| kind.name.as_str()).collect();
         for name in &self.level {
-            let own = name.rsplit('.').next().unwrap_or(name);
-            if !levels.iter().any(|level| level.eq_ignore_ascii_case(own)) {
-                bail!("no spec of this run has a level `{name}`{}", suggest_name(own, &levels));
+            let level_name = name.rsplit('.').next().unwrap_or(name);
+            if !levels.iter().any(|level| level.eq_ignore_ascii_case(level_name)) {
+                bail!("no spec of this run has a level `{name}`{}", suggest_name(level_name, &levels));
             }
         }
         let spans = events.iter().filter_map(|event| event.split_once('.')).map(|(span, _)| span);
@@ -77,20 +77,20 @@ impl RecordFilters {
 impl RecordFilters {
     fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
         if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
-            let known = (0..run.processes.len()).map(|at| run.process_name(at));
-            bail!("this run has no process `{name}`; its processes are {}", list_names(known));
+            let names = (0..run.processes.len()).map(|at| run.process_name(at));
+            bail!("this run has no process `{name}`; its processes are {}", list_names(names));
         }
-        let mut wanted: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
+        let mut processes: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
         if self.process.is_empty() {
-            wanted = (0..run.processes.len()).collect();
+            processes = (0..run.processes.len()).collect();
         }
-        let streams = || wanted.iter().flat_map(|at| &run.processes[*at].streams);
+        let streams = || processes.iter().flat_map(|at| &run.processes[*at].streams);
         if let Some(name) = self.thread.iter().find(|name| !streams().any(|stream| stream.is_called(name))) {
-            let whose = if self.process.is_empty() { "this run has" } else { "these processes have" };
+            let subject = if self.process.is_empty() { "this run has" } else { "these processes have" };
             let names: BTreeSet<String> = streams().map(StreamInRun::thread_name).collect();
             match did_you_mean(name, names.iter().map(String::as_str)) {
-                Some(help) => bail!("{whose} no thread `{name}`; {help}"),
-                None => bail!("{whose} no thread `{name}`; the threads are {}", list_names(names.into_iter())),
+                Some(help) => bail!("{subject} no thread `{name}`; {help}"),
+                None => bail!("{subject} no thread `{name}`; the threads are {}", list_names(names.into_iter())),
             }
         }
         Ok(())
@@ -99,10 +99,10 @@ impl RecordFilters {
 
 /// The first of these names, as a list.
 fn list_names(names: impl Iterator<Item = String>) -> String {
-    const MOST: usize = 8;
+    const MAX_LISTED: usize = 8;
     let names: Vec<String> = names.collect();
-    let first = names.iter().take(MOST).map(|name| table::printable_name(name)).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+    let first = names.iter().take(MAX_LISTED).map(|name| table::printable_name(name)).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
         0 if names.is_empty() => "none".to_owned(),
         0 => first,
         more => format!("{first} and {more} more; `tumit info --all` lists them"),
@@ -110,6 +110,6 @@ fn list_names(names: impl Iterator<Item = String>) -> String {
 }
 
 /// A suggestion for a mistyped name.
-fn suggest_name(wrong: &str, known: &BTreeSet<&str>) -> String {
-    did_you_mean(wrong, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
+fn suggest_name(wrong: &str, names: &BTreeSet<&str>) -> String {
+    did_you_mean(wrong, names.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
 }

@@ -10,9 +10,9 @@ use unicode_width::UnicodeWidthStr as _;
 /// Width if the output is not a terminal and `COLUMNS` is not set.
 const USUAL_WIDTH: usize = 100;
 /// Minimum width; a smaller width is raised to it.
-const LEAST_WIDTH: usize = 30;
+const MIN_WIDTH: usize = 30;
 /// Minimum width of a note in the line of its example. A narrower note goes below the example.
-const LEAST_NOTE: usize = 24;
+const MIN_NOTE_WIDTH: usize = 24;
 /// Columns before an example, before a note below an example, and between an example and its note.
 const INDENT: usize = 2;
 const DEEP_INDENT: usize = 6;
@@ -23,7 +23,7 @@ pub(crate) fn in_terminal(command: Command) -> Command {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     let width = terminal.or_else(columns).filter(|&width| width > 0).unwrap_or(USUAL_WIDTH);
-    fit_help(command, width.max(LEAST_WIDTH))
+    fit_help(command, width.max(MIN_WIDTH))
 }
 
 /// The command and its subcommands, with help texts of this width.
@@ -103,7 +103,7 @@ fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize
     if most > 2 {
         return append_table(lines, examples, most, width);
     }
-    let fits = |length: &usize| INDENT + length + SPACE + LEAST_NOTE <= width;
+    let fits = |length: &usize| INDENT + length + SPACE + MIN_NOTE_WIDTH <= width;
     let longest = examples.iter().filter(|cells| cells.len() > 1).map(|cells| cells[0].width()).filter(fits).max();
     let column = longest.map_or(DEEP_INDENT, |longest| INDENT + longest + SPACE);
     for cells in examples {

@@ -173,20 +173,20 @@ const SIGNALLED: i32 = 128;
 fn remove_on_interrupt() {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
-        let (tell, watching) = std::sync::mpsc::channel();
-        drop(std::thread::spawn(move || watch(&tell)));
+        let (installed, installed_receiver) = std::sync::mpsc::channel();
+        drop(std::thread::spawn(move || watch(&installed)));
         // Waits until the signal handler is installed, because an earlier signal would be lost or
         // leave the file. Without a thread, the channel is closed and the wait ends.
-        let _ = watching.recv();
+        let _ = installed_receiver.recv();
     });
 }
 
-fn watch(tell: &std::sync::mpsc::Sender<()>) {
+fn watch(installed: &std::sync::mpsc::Sender<()>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let signal = runtime.block_on(async {
-        let ended = crate::signals::end_signal();
-        let _ = tell.send(());
-        ended.await
+        let end_signal = crate::signals::end_signal();
+        let _ = installed.send(());
+        end_signal.await
     });
     if let Some(path) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };

@@ -18,7 +18,7 @@ pub(crate) enum OutputPath {
 }
 
 /// Maximum number of links in a chain. A longer chain counts as a cycle.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Follows the links of a path. The last one may lead to a file that does not exist.
 ///
@@ -27,7 +27,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) fn follow(target: &Path) -> anyhow::Result<OutputPath> {
     let cannot = || format!("cannot write to `{}`", target.display());
     let mut path = target.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if let Some(number) = own_file(&path) {
             let file = match number {
                 // The descriptor is duplicated, so that all writers share one position.
@@ -53,8 +53,8 @@ pub(crate) fn follow(target: &Path) -> anyhow::Result<OutputPath> {
 fn own_file(path: &Path) -> Option<u32> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let folder = fs::canonicalize(path.parent()?).ok()?;
-    let own = [PathBuf::from("/dev/fd"), PathBuf::from(format!("/proc/{}/fd", std::process::id()))];
-    own.contains(&folder).then_some(number)
+    let folders = [PathBuf::from("/dev/fd"), PathBuf::from(format!("/proc/{}/fd", std::process::id()))];
+    folders.contains(&folder).then_some(number)
 }
 
 /// Rejects a target that is an input or is inside the folder of one. The input is still being read,
@@ -63,23 +63,23 @@ fn own_file(path: &Path) -> Option<u32> {
 /// # Errors
 /// When `target` is one of `inputs` under any name, or is inside one.
 pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'i Path>) -> anyhow::Result<()> {
-    let path = behind_links(target);
+    let path = resolve_links(target);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (folder, there) = (fs::canonicalize(folder), identity(&path));
+    let (folder, target_identity) = (fs::canonicalize(folder), identity(&path));
     for input in inputs {
-        let shown = input.display();
-        if there.is_some() && there == identity(input) {
-            bail!("`{}` is the input `{shown}` itself: name another file to write to", target.display());
+        let name = input.display();
+        if target_identity.is_some() && target_identity == identity(input) {
+            bail!("`{}` is the input `{name}` itself: name another file to write to", target.display());
         }
         let Ok(root) = fs::canonicalize(input) else { continue };
         if !root.is_dir() {
             continue;
         }
         if folder.as_ref().is_ok_and(|folder| folder.starts_with(&root)) {
-            bail!("`{}` is inside the input `{shown}`: name a place outside of this run", target.display());
+            bail!("`{}` is inside the input `{name}`: name a place outside of this run", target.display());
         }
         let mut files = fs::read_dir(&root).into_iter().flatten().flatten();
-        if let Some(file) = files.find(|file| there.is_some() && identity(&file.path()) == there) {
+        if let Some(file) = files.find(|file| target_identity.is_some() && identity(&file.path()) == target_identity) {
             let file = file.path();
             bail!(
                 "`{}` is the file `{}` of the input: name another file to write to",
@@ -92,9 +92,9 @@ pub(crate) fn keep_inputs<'i>(target: &Path, inputs: impl IntoIterator<Item = &'
 }
 
 /// The target of a chain of links. One of the links, if they form a cycle.
-fn behind_links(target: &Path) -> PathBuf {
+fn resolve_links(target: &Path) -> PathBuf {
     let next = |path: &PathBuf| fs::read_link(path).ok().map(|next| path.with_file_name("").join(next));
-    std::iter::successors(Some(target.to_path_buf()), next).take(MOST_LINKS).last().unwrap_or_default()
+    std::iter::successors(Some(target.to_path_buf()), next).take(MAX_LINKS).last().unwrap_or_default()
 }
 
 /// Identifies a regular file or folder, independent of its name.

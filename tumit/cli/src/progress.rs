@@ -30,7 +30,7 @@ impl ProgressDisplay {
     }
 
     /// The callback for the worker, with the number of completed steps and of all steps.
-    pub(crate) fn teller(&self) -> Option<ProgressFn> {
+    pub(crate) fn callback(&self) -> Option<ProgressFn> {
         let bar = self.0.clone()?;
         Some(Arc::new(move |done, total| {
             bar.set_length(total);

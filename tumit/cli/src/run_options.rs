@@ -186,7 +186,7 @@ impl RunOptions {
         input.apply(&mut options);
         let path = input.path();
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.convert.progress = bar.teller();
+        options.convert.progress = bar.callback();
         let opened = open(path, &options);
         drop(bar);
         match opened {

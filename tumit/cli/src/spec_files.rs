@@ -89,7 +89,7 @@ fn read_standard_input() -> anyhow::Result<String> {
 
 /// Input of this many bytes or more is rejected before it is read completely. A spec may have 8 MiB
 /// (T0015).
-const MOST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 fn read(path: &str) -> anyhow::Result<String> {
     if Path::new(path).is_dir() {
@@ -141,9 +141,9 @@ fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     if bytes.contains(&0) {
         bail!("it is neither a spec nor a trace, because it begins with binary data");
     }
-    input.take(MOST).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 >= MOST {
-        bail!("it has {} MiB or more; a spec may have 8 MiB", MOST >> 20);
+    input.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 >= MAX_BYTES {
+        bail!("it has {} MiB or more; a spec may have 8 MiB", MAX_BYTES >> 20);
     }
     Ok(bytes)
 }

@@ -9,19 +9,19 @@ pub(crate) fn printable_name(name: &str) -> Cow<'_, str> {
     if !name.contains(char::is_control) {
         return name.into();
     }
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    name.chars().map(shown).collect::<String>().into()
+    let printable = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(printable).collect::<String>().into()
 }
 
 /// Maximum width of a cell in terminal columns. A very long name must not displace all other cells.
-const WIDEST: usize = 64;
+const MAX_WIDTH: usize = 64;
 
 /// The part of a cell that fits.
 fn clip_cell(cell: Cow<'_, str>) -> Cow<'_, str> {
-    if cell.width() <= WIDEST {
+    if cell.width() <= MAX_WIDTH {
         return cell;
     }
-    let mut room = WIDEST - 1;
+    let mut room = MAX_WIDTH - 1;
     let fits = |c: &char| {
         let width = c.width().unwrap_or(0);
         let fits = width <= room;
@@ -45,8 +45,8 @@ pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
         let start = text.len();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - cell.width());
-            let (before, behind) = if right.contains(&column) { (&*blanks, "") } else { ("", &*blanks) };
-            text.extend([before, cell, behind, "  "]);
+            let (before, after) = if right.contains(&column) { (&*blanks, "") } else { ("", &*blanks) };
+            text.extend([before, cell, after, "  "]);
         }
         let length = text[start..].trim_end().len();
         text.truncate(start + length);

@@ -6,12 +6,12 @@ use std::io::{self, IsTerminal, Write};
 /// is left out.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut err = io::stderr().lock();
-    let mut told = error.to_string();
-    let _ = writeln!(err, "tumit: {told}");
+    let mut previous = error.to_string();
+    let _ = writeln!(err, "tumit: {previous}");
     for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !told.contains(&cause) {
+        if !previous.contains(&cause) {
             let _ = writeln!(err, "  because {cause}");
-            told = cause;
+            previous = cause;
         }
     }
 }

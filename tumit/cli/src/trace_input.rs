@@ -23,11 +23,11 @@ use crate::term;
 /// Default of `--input-limit`.
 pub(crate) const DEFAULT_LIMIT: &str = "4G";
 /// The first event definition must begin within this number of bytes.
-const FIRST_BYTES: u64 = 1 << 20;
+const DEFINITION_BYTES: u64 = 1 << 20;
 /// Maximum number of bytes of a spec.
-const MOST_OF_A_SPEC: u64 = 16 << 20;
+const MAX_SPEC_BYTES: u64 = 16 << 20;
 /// Number of first bytes that determine the format of a file.
-const SNIFFED: u64 = 1 << 12;
+const FORMAT_BYTES: u64 = 1 << 12;
 
 /// Whether some input ended too early.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
@@ -54,16 +54,16 @@ pub(crate) struct TraceInput {
 
 impl TraceInput {
     /// Opens a trace. An input that is not a plain file, or is compressed, is copied.
-    pub(crate) fn open(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, InputKind::Trace)
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        Self::open_as(path, InputKind::Trace)
     }
 
     /// Opens an input as [`Self::open`] does, for commands that only read the records of runs.
-    pub(crate) fn open_run(given: &Path) -> anyhow::Result<Self> {
-        let input = Self::open(given)?;
+    pub(crate) fn open_run(path: &Path) -> anyhow::Result<Self> {
+        let input = Self::open(path)?;
         let mut first = Vec::new();
         // An error of reading is reported by the reader of the run.
-        let _ = File::open(&input.path).and_then(|file| file.take(SNIFFED).read_to_end(&mut first));
+        let _ = File::open(&input.path).and_then(|file| file.take(FORMAT_BYTES).read_to_end(&mut first));
         if is_paje(&first) {
             bail!(
                 "{} is a Pajé file, not a run: `tumit stats` shows statistics, `tumit convert` lists its contents",
@@ -75,45 +75,45 @@ impl TraceInput {
 
     /// Opens an input as [`Self::open`] does, but Pajé text from a pipe or a compressed file may be
     /// streamed: it can then be read once, from front to back, while it arrives.
-    pub(crate) fn open_while_it_comes(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, InputKind::Growing)
+    pub(crate) fn open_streamed(path: &Path) -> anyhow::Result<Self> {
+        Self::open_as(path, InputKind::Growing)
     }
 
     /// Opens an input as [`Self::open`] does, but also accepts a spec, for commands that support
     /// both.
-    pub(crate) fn open_any(given: &Path) -> anyhow::Result<Self> {
-        Self::open_as(given, InputKind::Any)
+    pub(crate) fn open_any(path: &Path) -> anyhow::Result<Self> {
+        Self::open_as(path, InputKind::Any)
     }
 
-    fn open_as(given: &Path, kind: InputKind) -> anyhow::Result<Self> {
-        let cannot_read = || format!("cannot read `{}`", given.display());
-        let name = given.to_string_lossy().into_owned();
-        let is_input = given.as_os_str() == "-";
+    fn open_as(original: &Path, kind: InputKind) -> anyhow::Result<Self> {
+        let cannot_read = || format!("cannot read `{}`", original.display());
+        let name = original.to_string_lossy().into_owned();
+        let is_input = original.as_os_str() == "-";
         let input = if is_input {
             File::from(io::stdin().as_fd().try_clone_to_owned().context("cannot read standard input")?)
         } else {
-            let Ok(metadata) = std::fs::metadata(given) else {
+            let Ok(metadata) = std::fs::metadata(original) else {
                 // The reader reports the error, or waits for the file.
-                return Ok(Self { path: given.to_owned(), name, spool: None });
+                return Ok(Self { path: original.to_owned(), name, spool: None });
             };
             if metadata.is_dir() {
-                if let Some(foreign) = foreign_folder(given) {
+                if let Some(foreign) = foreign_folder(original) {
                     bail!("cannot read `{name}`: This is {}. {}", foreign.name, foreign.advice);
                 }
-                return Ok(Self { path: given.to_owned(), name, spool: None });
+                return Ok(Self { path: original.to_owned(), name, spool: None });
             }
-            // Results are as private as the given file. The permissions of its copy do not matter.
-            tumit_converter::run::output_permissions::note_input(given);
-            File::open(given).with_context(cannot_read)?
+            // Results are as private as the original file. The permissions of its copy do not matter.
+            tumit_converter::run::output_permissions::note_input(original);
+            File::open(original).with_context(cannot_read)?
         };
         let is_plain = input.metadata().with_context(cannot_read)?.is_file();
         let mut first = Vec::new();
-        (&input).take(SNIFFED).read_to_end(&mut first).with_context(cannot_read)?;
+        (&input).take(FORMAT_BYTES).read_to_end(&mut first).with_context(cannot_read)?;
         let compression = Compression::of(&first);
         if is_plain && compression.is_none() {
-            refuse(&first, given, kind).with_context(cannot_read)?;
+            refuse(&first, original, kind).with_context(cannot_read)?;
             (&input).rewind().with_context(cannot_read)?;
-            let path = if is_input { PathBuf::from("/dev/stdin") } else { given.to_owned() };
+            let path = if is_input { PathBuf::from("/dev/stdin") } else { original.to_owned() };
             return Ok(Self { path, name, spool: None });
         }
         let whole = io::Cursor::new(first).chain(input);
@@ -121,14 +121,17 @@ impl TraceInput {
             None => Box::new(whole),
             Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, whole))),
         };
-        let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(given, compression));
-        let spool =
-            if kind == InputKind::Growing && !is_split() { relay(whole, given) } else { spool(whole, given, kind) };
+        let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(original, compression));
+        let spool = if kind == InputKind::Growing && !is_split() {
+            relay(whole, original)
+        } else {
+            spool(whole, original, kind)
+        };
         let spool = spool.with_context(cannot_read)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
         let is_copy = spool.metadata().with_context(cannot_read)?.is_file();
         if is_copy && is_plain && !is_input {
-            note_copy(&path, given);
+            note_copy(&path, original);
         }
         Ok(Self { path, name, spool: Some(spool) })
     }
@@ -189,9 +192,9 @@ enum InputKind {
 }
 
 /// Refuses inputs in foreign formats, and binary data if specs are accepted.
-fn refuse(first: &[u8], given: &Path, kind: InputKind) -> anyhow::Result<()> {
+fn refuse(first: &[u8], path: &Path, kind: InputKind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    if let Some(foreign) = foreign_format(first, given) {
+    if let Some(foreign) = foreign_format(first, path) {
         bail!("This is {}. {}", foreign.name, foreign.advice);
     }
     if first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(first).is_some() {
@@ -211,22 +214,22 @@ fn is_binary(first: &[u8]) -> bool {
 
 /// Whether a compressed file may be the root of a split trace. The parts are in the folder of the
 /// root, so a pipe cannot be one.
-fn is_root_of_parts(given: &Path, compression: Compression) -> bool {
-    let Ok(file) = File::open(given) else { return false };
+fn is_root_of_parts(path: &Path, compression: Compression) -> bool {
+    let Ok(file) = File::open(path) else { return false };
     let mut first = Vec::new();
     // The reader of the trace reports damage.
-    let _ = compression.reader(BufReader::new(file)).take(FIRST_BYTES).read_to_end(&mut first);
+    let _ = compression.reader(BufReader::new(file)).take(DEFINITION_BYTES).read_to_end(&mut first);
     names_parts(&first)
 }
 
 /// Copies an input to a temporary file without a name.
-fn spool(mut input: impl Read, given: &Path, kind: InputKind) -> anyhow::Result<File> {
+fn spool(mut input: impl Read, path: &Path, kind: InputKind) -> anyhow::Result<File> {
     let mut first = Vec::new();
-    let mut damage = split_off_damage((&mut input).take(FIRST_BYTES).read_to_end(&mut first).map(|_| ()))?;
+    let mut damage = split_off_damage((&mut input).take(DEFINITION_BYTES).read_to_end(&mut first).map(|_| ()))?;
     if let Some(damage) = damage.take_if(|_| first.is_empty()) {
         bail!(damage);
     }
-    refuse(&first[..first.len().min(SNIFFED as usize)], given, kind)?;
+    refuse(&first[..first.len().min(FORMAT_BYTES as usize)], path, kind)?;
     if Compression::of(&first).is_some() {
         bail!("it is compressed twice; decompress it once");
     }
@@ -236,7 +239,7 @@ fn spool(mut input: impl Read, given: &Path, kind: InputKind) -> anyhow::Result<
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
     // An input that is not a trace is a spec.
-    let most = if is_process || has_definition() { limit() } else { MOST_OF_A_SPEC };
+    let most = if is_process || has_definition() { limit() } else { MAX_SPEC_BYTES };
     check_limit(first.len() as u64, most)?;
     let mut file = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another folder")?;
     file.write_all(&first)?;
@@ -245,23 +248,23 @@ fn spool(mut input: impl Read, given: &Path, kind: InputKind) -> anyhow::Result<
     }
     if let Some(damage) = damage {
         CUT_SHORT.store(true, Ordering::Relaxed);
-        term::note(&format!("tumit: {}: {damage}; the data before the damage is read", given.display()));
+        term::note(&format!("tumit: {}: {damage}; the data before the damage is read", path.display()));
     }
     file.rewind()?;
     Ok(file)
 }
 
 /// Relays Pajé text through a pipe, which a reader can open by its path. Other inputs are copied.
-fn relay(mut input: Box<dyn Read + Send>, given: &Path) -> anyhow::Result<File> {
+fn relay(mut input: Box<dyn Read + Send>, path: &Path) -> anyhow::Result<File> {
     let mut first = Vec::new();
-    (&mut input).take(SNIFFED).read_to_end(&mut first)?;
+    (&mut input).take(FORMAT_BYTES).read_to_end(&mut first)?;
     let has_definition = first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
     if !has_definition || first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(&first).is_some() {
-        return spool(io::Cursor::new(first).chain(input), given, InputKind::Growing);
+        return spool(io::Cursor::new(first).chain(input), path, InputKind::Growing);
     }
-    refuse(&first, given, InputKind::Growing)?;
+    refuse(&first, path, InputKind::Growing)?;
     let (reader, mut writer) = io::pipe().context("cannot create a pipe")?;
-    let name = given.display().to_string();
+    let name = path.display().to_string();
     std::thread::spawn(move || {
         let sent = first.len() as u64;
         let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent, limit()), &mut writer));
@@ -278,7 +281,7 @@ fn check_limit(done: u64, most: u64) -> io::Result<()> {
     if done <= most {
         return Ok(());
     }
-    let more = if most == MOST_OF_A_SPEC { "a spec is smaller" } else { "raise the limit with `--input-limit SIZE`" };
+    let more = if most == MAX_SPEC_BYTES { "a spec is smaller" } else { "raise the limit with `--input-limit SIZE`" };
     Err(io::Error::other(format!("it has more than {most} bytes after decompression; {more}")))
 }
 

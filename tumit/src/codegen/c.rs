@@ -1,5 +1,17 @@
 //! The C back end: one self-contained header in C99, which is also valid C++11. It contains the
 //! recorder and a function for each record of the spec.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, c::{CBackend, CReader}};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let header = CBackend.generate(&spec, &CodegenOptions::default())?;
+//! assert!(header.0[0].text.contains("void hello_greeting(uint32_t n_)"));
+//! let reader = CReader.generate(&spec, &CodegenOptions::default())?;
+//! assert_eq!(reader.0[0].name, "hello_read.h");
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 mod format;
 mod function;
@@ -155,8 +167,8 @@ impl CHeader<'_> {
             return;
         }
         out.push_str("\n/* Another spec in the same file must not define these macros. */\n");
-        let taken: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
-        out.push_str(&wrap("#if ", &taken, " ||", " \\\n    ", ""));
+        let conditions: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
+        out.push_str(&wrap("#if ", &conditions, " ||", " \\\n    ", ""));
         let _ = writeln!(
             out,
             "\n#error \"tumit: another spec in this file generates some of the names of `{trace}`: rename them in one spec, \

@@ -3,6 +3,16 @@
 //! The macro `tracer_rt::events!` uses the tokens. `tumit gen rust` and `tumit-build` print the
 //! same tokens. `fields` converts parameters to bytes, `span` has the functions of spans, `items`
 //! has enums and constants, and `names` has identifiers and docs.
+//!
+//! ```
+//! use tumit::codegen::{CodegenOptions, rust};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let text = rust::text(&spec, &CodegenOptions::default())?;
+//! assert!(text.contains("pub mod app {") && text.contains("pub fn greeting(n: u32)"));
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -151,11 +161,11 @@ fn in_module(
 }
 
 fn no_level(spec: &Spec, unknown: &str) -> UnsupportedFeature {
-    let known: Vec<String> = spec.levels.iter().map(|level| format!("`{}`", level.name)).collect();
+    let names: Vec<String> = spec.levels.iter().map(|level| format!("`{}`", level.name)).collect();
     let hint = match did_you_mean(unknown, spec.levels.iter().map(|level| level.name.as_str())) {
         Some(hint) => hint,
-        None if known.is_empty() => "the spec has none".to_owned(),
-        None => format!("the spec has {}", known.join(", ")),
+        None if names.is_empty() => "the spec has none".to_owned(),
+        None => format!("the spec has {}", names.join(", ")),
     };
     UnsupportedFeature { reason: format!("no level `{unknown}`; {hint}") }
 }

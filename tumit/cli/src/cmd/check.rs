@@ -121,8 +121,8 @@ fn check_paje(
 type CheckResult = anyhow::Result<(Option<Spec>, Diagnostics)>;
 
 fn compile(file: &str, since: Option<&str>) -> CheckResult {
-    let alone = spec_files::compile_quietly(file, None)?;
-    let (Some(since), Some(spec)) = (since, &alone.0) else { return Ok(alone) };
+    let result = spec_files::compile_quietly(file, None)?;
+    let (Some(since), Some(spec)) = (since, &result.0) else { return Ok(result) };
     spec_files::compile_quietly(file, Some(&since::read_older_spec(since, &spec.name)?))
 }
 
@@ -170,6 +170,6 @@ fn summary(spec: &Spec) -> String {
     format!("`{}` is correct: {}", spec.name, parts.join(", "))
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -13,6 +13,7 @@ use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::read::parts_of;
 use tumit_paje::write::{PajeStyle, in_style};
+use tumit_viewer::tables::TableFormat;
 
 use super::ExitStatus;
 use super::check::is_paje;
@@ -133,20 +134,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     // The command that reads the trace reports its errors.
     let parts = parts_of(input.path()).unwrap_or_default();
     refuse_to_overwrite_inputs(args, &parts.iter().filter_map(|part| part.path.as_deref()).collect::<Vec<_>>())?;
-    if format != OutputFormat::Paje || args.pj_dump {
+    if let Some(table) = table_format(args, format) {
         anyhow::ensure!(
             args.filters.is_empty(),
             "filters need Pajé text as output: write the filtered trace to a .paje file, and convert that to a table"
         );
-    }
-    match format {
-        _ if args.user_fields => {
-            return entities::run(args, input, tumit_viewer::tables::TableFormat::PjDumpWithFields);
-        }
-        _ if args.pj_dump => return entities::run(args, input, tumit_viewer::tables::TableFormat::PjDump),
-        OutputFormat::Csv => return entities::run(args, input, tumit_viewer::tables::TableFormat::Csv),
-        OutputFormat::Json => return entities::run(args, input, tumit_viewer::tables::TableFormat::Json),
-        OutputFormat::Paje => {}
+        return entities::run(args, input, table);
     }
     if args.wall_clock {
         bail!("--wall-clock needs a table as output: name a file that ends in .csv or .json");
@@ -155,7 +148,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if is_paje(input.path()) || !chain.filters.is_empty() {
         return replayed::run(args, input, &chain);
     }
-    let to_stdout = args.out.as_os_str() == "-";
+    convert_run(args, input)
+}
+
+/// The format of the table of entities. `None` for Pajé text or another text.
+fn table_format(args: &Args, format: OutputFormat) -> Option<TableFormat> {
+    match format {
+        _ if args.user_fields => Some(TableFormat::PjDumpWithFields),
+        _ if args.pj_dump => Some(TableFormat::PjDump),
+        OutputFormat::Csv => Some(TableFormat::Csv),
+        OutputFormat::Json => Some(TableFormat::Json),
+        OutputFormat::Paje => None,
+    }
+}
+
+/// Converts a run to text, without filters.
+fn convert_run(args: &Args, input: &TraceInput) -> anyhow::Result<ExitStatus> {
     let Some(mut options) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
@@ -167,20 +175,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     let style = args.style.of_text();
     let bar = ProgressDisplay::new("{human_len} records");
-    options.progress = bar.teller();
-    let made = if to_stdout {
+    options.progress = bar.callback();
+    let result = if args.out.as_os_str() == "-" {
         write(&recorded, &options, style, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        let made = write(&recorded, &options, style, &mut &file);
-        match made {
-            Ok(made) => file.finish().map(|()| Ok(made))?,
+        match write(&recorded, &options, style, &mut &file) {
+            Ok(written) => file.finish().map(|()| Ok(written))?,
             Err(error) => Err(error),
         }
     };
     drop(bar);
-    let (report, changed) = match made {
-        Ok(made) => made,
+    let (report, changed) = match result {
+        Ok(written) => written,
         Err(error) if is_mistake(&error) => {
             term::error(&error.into());
             return Ok(ExitStatus::InputHasMistakes);

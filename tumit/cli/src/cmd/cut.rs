@@ -68,10 +68,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let folder = OutputFolder::create(&args.output)?;
     let bar = ProgressDisplay::new("{human_len} records");
     let mut options = options(args.dating, args.resources);
-    options.progress = bar.teller();
-    let made = cut(&recorded, &options, &selection, folder.path())?;
+    options.progress = bar.callback();
+    let summary = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = made;
+    let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }

@@ -108,8 +108,8 @@ impl TargetLanguage {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(ExitStatus::InputHasMistakes) };
     if let Some(unknown) = args.off.iter().find(|name| !spec.levels.iter().any(|level| level.name == **name)) {
-        let known: Vec<_> = spec.levels.iter().map(|level| level.name.as_str()).collect();
-        return Err(anyhow!("--off {unknown}: no such level; {} has {}", args.spec, known.join(", ")));
+        let names: Vec<_> = spec.levels.iter().map(|level| level.name.as_str()).collect();
+        return Err(anyhow!("--off {unknown}: no such level; {} has {}", args.spec, names.join(", ")));
     }
     let mut options = CodegenOptions::default();
     options.off.clone_from(&args.off);
@@ -135,10 +135,10 @@ fn print(files: &GeneratedFiles) -> anyhow::Result<()> {
 fn write(args: &Args, output: &Path, spec: &Spec, files: &GeneratedFiles) -> anyhow::Result<()> {
     let paths = places(output, files)?;
     for (path, file) in paths.iter().zip(&files.0) {
-        let written = write_if_changed(path, &file.text)?;
+        let is_written = write_if_changed(path, &file.text)?;
         if !args.quiet {
-            let what = if written { "written" } else { "is up to date" };
-            term::note(&format!("tumit: `{}` {what}", path.display()));
+            let outcome = if is_written { "written" } else { "is up to date" };
+            term::note(&format!("tumit: `{}` {outcome}", path.display()));
         }
     }
     if let Some(depfile) = &args.depfile {

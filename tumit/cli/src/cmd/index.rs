@@ -35,11 +35,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let index = args.output.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
-    let Some(made) = args.run.open(&args.path, index, make_index)? else { return Ok(ExitStatus::InputHasMistakes) };
-    diagnostics::print(&made.summary.diagnostics);
-    let (path, verb) = (made.path.display(), if made.was_there { "is there already" } else { "made" });
-    let entities = made.summary.states + made.summary.events + made.summary.links + made.summary.samples;
-    let each = made.bytes as f64 / entities.max(1) as f64;
-    term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {each:.1} each", made.bytes));
-    Ok(if made.summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    let Some(result) = args.run.open(&args.path, index, make_index)? else { return Ok(ExitStatus::InputHasMistakes) };
+    diagnostics::print(&result.summary.diagnostics);
+    let (path, verb) = (result.path.display(), if result.was_there { "is there already" } else { "made" });
+    let entities = result.summary.states + result.summary.events + result.summary.links + result.summary.samples;
+    let each = result.bytes as f64 / entities.max(1) as f64;
+    term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {each:.1} each", result.bytes));
+    Ok(if result.summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

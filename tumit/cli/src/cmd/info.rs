@@ -75,13 +75,15 @@ struct RunInfo {
     processes: Vec<ProcessInfo>,
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
-    lost: Vec<DropInfo>,
+    /// The key is part of the output and does not change.
+    #[serde(rename = "lost")]
+    dropped: Vec<DropInfo>,
     #[serde(serialize_with = "texts")]
     losses: Vec<TraceDiagnostic>,
     /// The losses for the terminal. Of losses that many processes share, only some are
     /// included.
     #[serde(skip)]
-    told: Vec<TraceDiagnostic>,
+    reported: Vec<TraceDiagnostic>,
     /// Other diagnostics. Their key is part of the output and does not change.
     #[serde(rename = "remarks", serialize_with = "texts")]
     diagnostics: Vec<TraceDiagnostic>,
@@ -171,7 +173,7 @@ struct EventInfo {
     memory_bytes_per_record: f64,
 }
 
-/// The losses of a thread for one cause.
+/// The dropped records of a thread for one cause.
 #[derive(Debug, Serialize)]
 struct DropInfo {
     process: u64,
@@ -239,7 +241,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
-    let replaced = names::missing_name_sentences(run);
+    let missing_names = names::missing(run);
     Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
@@ -262,14 +264,14 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         launches: run.launches.iter().map(launch_info).collect(),
         processes: by_rank(run).into_iter().map(|at| process_info(run, at)).collect(),
         events: events.collect(),
-        lost: census.losses.iter().map(|lost| lost_info(run, lost)).collect(),
-        losses: losses.iter().map(Loss::diagnostic).chain(replaced.iter().cloned()).collect(),
-        told: loss_diagnostics(&losses).into_iter().chain(replaced).collect(),
+        dropped: census.losses.iter().map(|range| drop_info(run, range)).collect(),
+        losses: losses.iter().map(Loss::diagnostic).chain(missing_names.iter().cloned()).collect(),
+        reported: loss_diagnostics(&losses).into_iter().chain(missing_names).collect(),
         diagnostics: run
             .launch_diagnostic()
             .into_iter()
             .chain(run.rank_diagnostic())
-            .chain(names::cut(run))
+            .chain(names::truncated(run))
             .chain(truncation_diagnostic(census.truncated))
             .chain(private_live_message(run))
             .chain(census.clocks.errors())
@@ -295,30 +297,31 @@ fn ratio(all: u64, count: u64) -> f64 {
     if count > 0 { all as f64 / count as f64 } else { 0.0 }
 }
 
-fn lost_info(run: &OpenRun, lost: &DroppedRange) -> DropInfo {
-    let process = &run.processes[lost.process];
-    let stream = &process.streams[lost.stream];
+fn drop_info(run: &OpenRun, range: &DroppedRange) -> DropInfo {
+    let process = &run.processes[range.process];
+    let stream = &process.streams[range.stream];
     DropInfo {
         process: process.rank.unwrap_or(process.pid),
-        name: run.process_name(lost.process),
+        name: run.process_name(range.process),
         key: stream.thread_key(),
         tid: stream.tid,
         thread: stream.distinct_name(),
-        records: lost.records,
-        bytes: lost.bytes,
-        causes: lost.causes(),
-        first_ns: lost.first.0,
-        last_ns: lost.last.0,
+        records: range.records,
+        bytes: range.bytes,
+        causes: range.causes(),
+        first_ns: range.first.0,
+        last_ns: range.last.0,
     }
 }
 
 /// A message about processes that could not create their live file.
 fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
-    let of =
+    let buffers =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
-    let text =
-        format!("{of} were private, because no live file could be created: a killed process loses its last second");
+    let text = format!(
+        "{buffers} were private, because no live file could be created: a killed process loses its last second"
+    );
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
 

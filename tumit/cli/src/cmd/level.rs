@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     };
     let mut status = ExitStatus::Done;
     for target in &targets {
-        let answer = ask(&target.live, &text, Duration::from_secs(args.timeout))
+        let answer = send_request(&target.live, &text, Duration::from_secs(args.timeout))
             .with_context(|| format!("{}: cannot switch `{}`", target.name, args.level))?;
         if matches!(answer, SwitchAnswer::UnknownLevel) {
             term::note(&format!("tumit: {}: {}", target.name, unknown_level_message(&args.level, &target.levels)));
@@ -145,12 +145,12 @@ fn levels(process: &ProcessInRun) -> Vec<LevelName> {
     schemas.flat_map(LevelName::from_schema).collect()
 }
 
-fn unknown_level_message(level: &str, known: &[LevelName]) -> String {
-    let own = level.rsplit('.').next().unwrap_or(level);
-    let mut names: Vec<&str> = known.iter().map(|known| known.level.as_str()).collect();
+fn unknown_level_message(level: &str, levels: &[LevelName]) -> String {
+    let name = level.rsplit('.').next().unwrap_or(level);
+    let mut names: Vec<&str> = levels.iter().map(|level| level.level.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let help = match did_you_mean(own, names.iter().copied()) {
+    let help = match did_you_mean(name, names.iter().copied()) {
         Some(help) => help,
         None if names.is_empty() => "it has recorded no events of such a spec yet".to_owned(),
         None => format!("it has {}", names.join(", ")),
@@ -170,14 +170,14 @@ fn withdraw_request(file: &mut File, number: u32) -> anyhow::Result<bool> {
 
 /// Writes a request into a live file, and waits until the process has completed it. The file is
 /// written instead of mapped. Both show the same bytes on the file systems of live files.
-fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswer> {
-    let shown = live.display();
+fn send_request(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswer> {
+    let path = live.display();
     let mut file =
-        OpenOptions::new().read(true).write(true).open(live).with_context(|| format!("cannot open `{shown}`"))?;
+        OpenOptions::new().read(true).write(true).open(live).with_context(|| format!("cannot open `{path}`"))?;
     let mut magic = [0; LIVE_MAGIC.len()];
-    file.read_exact(&mut magic).with_context(|| format!("cannot read `{shown}`"))?;
+    file.read_exact(&mut magic).with_context(|| format!("cannot read `{path}`"))?;
     if magic != LIVE_MAGIC {
-        bail!("`{shown}` is not a live file");
+        bail!("`{path}` is not a live file");
     }
     let last = word(&mut file, head::REQUEST)?.max(word(&mut file, head::REQUEST_DONE)?);
     let number = last.wrapping_add(1);
@@ -199,7 +199,7 @@ fn ask(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<SwitchAnswe
         }
         if Instant::now() >= until {
             bail!(
-                "no answer in {} s, so the request is withdrawn: the process is stopped, has no writer thread (after `fork`, or with `TUMIT_NO_THREAD`), or was killed and left `{shown}`",
+                "no answer in {} s, so the request is withdrawn: the process is stopped, has no writer thread (after `fork`, or with `TUMIT_NO_THREAD`), or was killed and left `{path}`",
                 timeout.as_secs()
             );
         }
@@ -270,15 +270,17 @@ mod tests {
         for (result, done) in [(0, true), (1, false), (0, true)] {
             let text = std::thread::scope(|scope| {
                 let helper = scope.spawn(|| answer(&path, result));
-                let answer = ask(&path, "APP=on", Duration::from_secs(60)).unwrap();
+                let answer = send_request(&path, "APP=on", Duration::from_secs(60)).unwrap();
                 assert_eq!(matches!(answer, SwitchAnswer::Done), done);
                 helper.join().unwrap()
             });
             assert_eq!(text, "APP=on");
         }
-        let error = ask(&path, "APP=on", Duration::ZERO).err().unwrap().to_string();
+        let error = send_request(&path, "APP=on", Duration::ZERO).err().unwrap().to_string();
         assert!(error.starts_with("no answer in 0 s"), "{error}");
         std::fs::write(&path, b"something else").unwrap();
-        assert!(ask(&path, "APP=on", Duration::ZERO).err().unwrap().to_string().contains("is not a live file"));
+        assert!(
+            send_request(&path, "APP=on", Duration::ZERO).err().unwrap().to_string().contains("is not a live file")
+        );
     }
 }

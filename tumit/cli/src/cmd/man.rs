@@ -41,8 +41,8 @@ pub(crate) fn run(args: &Args, root: Command) -> anyhow::Result<ExitStatus> {
     let command = match &args.command {
         None => &root,
         Some(name) => root.find_subcommand(name).with_context(|| {
-            let known: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
-            format!("there is no command `{name}`; the commands are {}", known.join(", "))
+            let names: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
+            format!("there is no command `{name}`; the commands are {}", names.join(", "))
         })?,
     };
     let mut out = term::stdout();

@@ -76,12 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     OpenRun::adopt_live_files(&mut runs)?;
     check_distinct_processes(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
-    let unreadable: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
     // The result does not have the unreadable pieces of the inputs.
-    let mut told = unreadable;
+    let mut reported: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
     let is_changed = join::mark_as_merged(&mut runs);
     if args.sort {
-        told.extend(write_sorted(args, runs, folder.path())?);
+        reported.extend(write_sorted(args, runs, folder.path())?);
     } else {
         // A sorted file contains several processes.
         let mut files: IndexMap<&Path, Vec<&ProcessInRun>> = IndexMap::new();
@@ -102,24 +101,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         .and_then(|()| out.flush())
         .context("cannot write")?;
     let mut errors = loss_diagnostics(&joined.losses());
-    errors.extend(told);
+    errors.extend(reported);
     diagnostics::print(&errors);
     Ok(if errors.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
 /// Rejects a process that occurs twice.
 fn check_distinct_processes(runs: &[OpenRun]) -> anyhow::Result<()> {
-    let mut known: Vec<&ProcessInRun> = Vec::new();
+    let mut distinct: Vec<&ProcessInRun> = Vec::new();
     for process in runs.iter().flat_map(|run| &run.processes) {
-        if let Some(other) = known.iter().find(|other| other.id == process.id && process.id != [0; 16]) {
+        if let Some(other) = distinct.iter().find(|other| other.id == process.id && process.id != [0; 16]) {
             let other: &ProcessInRun = other;
-            if let Some((live, own)) =
+            if let Some((live, complete)) =
                 [(process, other), (other, process)].into_iter().find(|(live, _)| live.live_alone)
             {
                 bail!(
                     "`{}` is the live file of a process whose file `{}` is already complete: leave the live file out",
                     live.path.display(),
-                    own.path.display()
+                    complete.path.display()
                 );
             }
             let other = other.path.as_path();
@@ -129,7 +128,7 @@ fn check_distinct_processes(runs: &[OpenRun]) -> anyhow::Result<()> {
                 process.path.display()
             );
         }
-        known.push(process);
+        distinct.push(process);
     }
     Ok(())
 }
@@ -142,17 +141,17 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let mut options = options(args.dating, args.resources);
     let bar = ProgressDisplay::new("{human_len} records");
-    options.progress = bar.teller();
+    options.progress = bar.callback();
     let out = BufWriter::with_capacity(1 << 20, file);
-    let (made, found) = sort(&run, &options, out).map_err(|error| match error {
+    let (summary, diagnostics) = sort(&run, &options, out).map_err(|error| match error {
         ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", path.display())),
         other => other.into(),
     })?;
     drop(bar);
-    let (of_clocks, others): (Vec<_>, Vec<_>) = found.into_iter().partition(TraceDiagnostic::is_error);
+    let (clock_errors, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(TraceDiagnostic::is_error);
     diagnostics::print(&others);
     // The result itself records the dropped records of a process and its missing blocks.
-    let kept = |loss: &Loss| {
+    let is_absent_in_result = |loss: &Loss| {
         use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};
         !matches!(
             loss,
@@ -164,11 +163,11 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
                 | Unreadable { .. }
         )
     };
-    let losses: Vec<Loss> = run.losses().into_iter().filter(kept).collect();
+    let losses: Vec<Loss> = run.losses().into_iter().filter(is_absent_in_result).collect();
     let mut errors = loss_diagnostics(&losses);
-    errors.extend(of_clocks);
-    if made.unreadable > 0 {
-        let text = format!("{} records could not be decoded and are left out", made.unreadable);
+    errors.extend(clock_errors);
+    if summary.unreadable > 0 {
+        let text = format!("{} records could not be decoded and are left out", summary.unreadable);
         errors.push(TraceDiagnostic::error(DiagnosticKind::Damage, text));
     }
     Ok(errors)

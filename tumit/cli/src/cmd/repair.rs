@@ -64,9 +64,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut out = term::stdout();
     let has_empty = remove_empty(args, &recorded, &mut out)?;
     if !has_empty && repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
-        let what =
+        let message =
             if recorded.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
-        writeln!(out, "{}: {what}", args.input.display())?;
+        writeln!(out, "{}: {message}", args.input.display())?;
     }
     if let Some(folder) = args.output.as_ref().filter(|_| !args.dry_run) {
         prepare(folder)?;
@@ -76,9 +76,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     for process in recorded.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
         match stray_file_message(process) {
-            told if args.dry_run => term::note(&format!("tumit: {told}")),
+            message if args.dry_run => term::note(&format!("tumit: {message}")),
             _ if args.force => {}
-            told => bail!(told),
+            message => bail!(message),
         }
     }
     let mut damaged_live = false;
@@ -148,12 +148,12 @@ fn is_astray(process: &ProcessInRun) -> bool {
 /// The message for such a live file. A run from it alone could no longer be joined with the rest,
 /// and the live file would be removed.
 fn stray_file_message(process: &ProcessInRun) -> String {
-    let own = process.path.with_extension("tmt");
+    let main_file = process.path.with_extension("tmt");
     format!(
         "{}: the process's file `{}` is not in the same folder. If that file is in another run, `tumit repair` of that run finds \
          this live file, or reports where to move it. `--force` makes a run of the live file alone",
         process.path.display(),
-        own.file_name().unwrap_or_default().display()
+        main_file.file_name().unwrap_or_default().display()
     )
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.wall_clock && wall_clock.is_none() {
         bail!("--wall-clock: {} is not a run, and only runs have the time of day", args.path.display());
     }
-    let mut told = PrintedDiagnostics::of(&summary);
+    let mut printed = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let extent = source.extent();
     let mut interval = args.interval.map_or(Ok(extent), |range| range.within(extent))?;
@@ -154,7 +154,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    told.rest(&source.summary());
+    printed.print_new(&source.summary());
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -226,34 +226,41 @@ fn readable(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
 fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     // The sum over many containers can exceed 64 bits of nanoseconds.
-    let lasting = |s: f64| {
+    let seconds_text = |s: f64| {
         if s < 9e9 {
             duration((s * 1e9).round() as i64)
         } else {
             format!("{} d", group_digits((s / 86_400.0).round() as u64))
         }
     };
-    let lasts = |seconds: Option<f64>| seconds.map_or_else(String::new, lasting);
-    let dated = |s: f64| match wall_clock {
+    let duration_text = |seconds: Option<f64>| seconds.map_or_else(String::new, seconds_text);
+    let timestamp_text = |s: f64| match wall_clock {
         Some(start) => stats::time_of_day(s, start),
         None => timestamp(GlobalNanos((s * 1e9).round() as i64), 1000),
     };
-    let at = |seconds: Option<f64>| seconds.map_or_else(String::new, dated);
+    let at = |seconds: Option<f64>| seconds.map_or_else(String::new, timestamp_text);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);
     let count = row.count.map_or_else(String::new, group_digits);
-    let lasting = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(lasts);
+    let duration_cells =
+        [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(duration_text);
     match row.kind {
         "state" => {
             let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
             let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count];
-            cells.extend([lasts(row.time), share(row.share), lasts(row.self_time), share(row.self_share)]);
-            cells.extend(lasting);
+            cells.extend([
+                duration_text(row.time),
+                share(row.share),
+                duration_text(row.self_time),
+                share(row.self_share),
+            ]);
+            cells.extend(duration_cells);
             cells
         }
         "task" => {
-            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count, lasts(row.time)];
-            cells.push(lasts(row.duration_min));
-            cells.extend(lasting);
+            let mut cells =
+                vec![row.ty.clone(), text(&row.container), text(&row.value), count, duration_text(row.time)];
+            cells.push(duration_text(row.duration_min));
+            cells.extend(duration_cells);
             cells
         }
         "event" => vec![row.ty.clone(), text(&row.container), text(&row.value), count],
@@ -262,8 +269,8 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
             let ends = [text(&row.container), text(&row.to), text(&row.value)];
             let mut cells = vec![row.ty.clone()];
             cells.extend(ends);
-            cells.extend([count, size, lasts(row.duration_min)]);
-            cells.extend(lasting);
+            cells.extend([count, size, duration_text(row.duration_min)]);
+            cells.extend(duration_cells);
             cells
         }
         _ => {

@@ -135,7 +135,7 @@ enum ThemeChoice {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     // Invalid names and time ranges are reported before a long trace is read.
     let outputs = outputs(&args.output, args.format)?;
-    let range = asked_range(args)?;
+    let range = requested_range(args)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     for path in &args.paths {
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.convert.progress = bar.teller();
+        options.convert.progress = bar.callback();
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
         input.apply(&mut options);
@@ -161,10 +161,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             Ok(source) => source,
             Err(error) => return refuse_trace(error),
         };
-        let mut told = PrintedDiagnostics::of(&source.summary());
+        let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         draw(args, filtered.as_ref(), range, &outputs)?;
-        told.rest(&source.summary());
+        printed.print_new(&source.summary());
         if !source.summary().is_intact() {
             return Ok(ExitStatus::InputHasMistakes);
         }
@@ -184,32 +184,32 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     let (mut served, mut bars) = (Vec::new(), Vec::new());
     // Copies of pipes and compressed files must exist as long as the page.
     let mut inputs = Vec::new();
-    for (at, given) in args.paths.iter().enumerate() {
+    for (at, argument) in args.paths.iter().enumerate() {
         let mut options = options.clone();
         // An index needs the complete trace, so a pipe is copied first.
         let open = match options.index {
             IndexChoice::At(_) => TraceInput::open,
-            _ => TraceInput::open_while_it_comes,
+            _ => TraceInput::open_streamed,
         };
-        let input = if args.follow { None } else { Some(open(given)?) };
+        let input = if args.follow { None } else { Some(open(argument)?) };
         if let Some(input) = &input {
             input.apply(&mut options);
         }
         let is_copy = input.as_ref().is_some_and(TraceInput::is_copy);
-        let path = input.as_ref().map_or(given.as_path(), TraceInput::path).to_owned();
+        let path = input.as_ref().map_or(argument.as_path(), TraceInput::path).to_owned();
         let path = &path;
         inputs.push(input);
         let sender = sender.clone();
         // After the page is closed, there is no receiver.
-        let ended = Box::new(move |outcome| _ = sender.send((at, outcome)));
+        let on_end = Box::new(move |outcome| _ = sender.send((at, outcome)));
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.convert.progress = bar.teller().filter(|_| !args.follow);
-        let begun = if args.follow {
-            Ok(OpenedTrace::Going(progressive::follow(path, &options, ended)))
+        options.convert.progress = bar.callback().filter(|_| !args.follow);
+        let opened = if args.follow {
+            Ok(OpenedTrace::Going(progressive::follow(path, &options, on_end)))
         } else {
-            progressive::begin(path, &options, ended)
+            progressive::begin(path, &options, on_end)
         };
-        let source = match begun {
+        let source = match opened {
             Ok(OpenedTrace::Going(current)) => {
                 bars.push(Some(bar));
                 current
@@ -271,18 +271,18 @@ fn draw(
     let interval = range.filled(source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
-        let of = DocumentOptions {
+        let document_options = DocumentOptions {
             interval,
             width: f32::from(args.width),
             height: args.height.map(f32::from),
             resolution: scale,
             titles: output.format != ImageFormat::Png,
         };
-        let scene = document(source, &outline, &options, of)?;
-        if let Some(wanted) = of.height.filter(|wanted| scene.height > *wanted) {
+        let scene = document(source, &outline, &options, document_options)?;
+        if let Some(height) = document_options.height.filter(|height| scene.height > *height) {
             let needed = scene.height;
             term::note(&format!(
-                "the rows need a height of {needed:.0}, more than {wanted:.0}: `--fold 0`, or a filter such as 'group * into All', reduces the rows"
+                "the rows need a height of {needed:.0}, more than {height:.0}: `--fold 0`, or a filter such as 'group * into All', reduces the rows"
             ));
         }
         for note in &scene.notes {
@@ -295,7 +295,7 @@ fn draw(
 }
 
 /// The time range of the options.
-fn asked_range(args: &Args) -> anyhow::Result<OpenTimeRange> {
+fn requested_range(args: &Args) -> anyhow::Result<OpenTimeRange> {
     match args.interval {
         Some(range) => Ok(range),
         None => OpenTimeRange::between(args.from, args.to).map_err(|error| anyhow!("--from and --to: {error}")),
@@ -319,21 +319,21 @@ fn serve(
         };
         // The reader of the address can end this process at once, so the handler is installed
         // first.
-        let ended = crate::signals::end_signal();
+        let signal = crate::signals::end_signal();
         let url = server.url();
         announce(&url, server.address().port(), args.socket.as_deref())?;
         if !args.no_open && args.socket.is_none() && term::is_interactive() && std::io::stdin().is_terminal() {
             // All users of the machine can see the arguments of a program, so the browser gets an
             // address that works only once.
             match server.one_time_url() {
-                Ok(once) => open_browser(&once),
+                Ok(one_time_url) => open_browser(&one_time_url),
                 Err(error) => term::note(&format!("The browser was not opened: {error}")),
             }
         }
         let mut failure = None;
         let stop = async {
             tokio::select! {
-                _signal = ended => {}
+                _number = signal => {}
                 error = failed(&mut outcomes, &mut bars) => failure = Some(error),
             }
         };

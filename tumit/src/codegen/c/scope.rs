@@ -4,7 +4,30 @@ use std::fmt::Write as _;
 
 use super::CHeader;
 use super::function::CSignature;
-use crate::spec::SpanType;
+use crate::spec::{RecordId, SpanType};
+
+/// A member of the class: data that the end needs.
+struct GuardMember {
+    /// Its type, with the blank before the name if it needs one.
+    ty: &'static str,
+    name: &'static str,
+    /// The value at the begin.
+    value: String,
+}
+
+/// The members of the guard: the task number, and the source position of the begin.
+fn members(header: &CHeader<'_>, span: &SpanType, signature: &CSignature) -> Vec<GuardMember> {
+    let located = |record: RecordId| header.spec.records[record.index()].layout.located;
+    let mut members = Vec::new();
+    if located(span.end) {
+        let value = if located(span.begin) { "tumit1_at" } else { "NULL" }.to_owned();
+        members.push(GuardMember { ty: "struct tumit1_site *", name: "tumit1_place", value });
+    }
+    if let Some(task) = span.is_async.then(|| signature.names.first().cloned()).flatten() {
+        members.push(GuardMember { ty: "uint64_t ", name: "tumit1_task", value: task });
+    }
+    members
+}
 
 /// Appends the class of a span. If it has a source position, also appends the macro that passes it.
 pub(super) fn write(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &str) {
@@ -17,44 +40,31 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, span: &SpanType, cla
     let begin_located = header.spec.records[span.begin.index()].layout.located;
     let end_located = header.spec.records[span.end.index()].layout.located;
     let mut declared = signature.declared.clone();
-    let mut given = signature.names.clone();
+    let mut arguments = signature.names.clone();
     if begin_located {
         declared.insert(0, "struct tumit1_site *tumit1_at".into());
-        given.insert(0, "tumit1_at".into());
+        arguments.insert(0, "tumit1_at".into());
     }
     let explicit = if declared.len() == 1 { "explicit " } else { "" };
-    // The guard stores the data that the end needs: the task number, and the source position of the
-    // begin.
-    let task = span.is_async.then(|| signature.names.first().cloned()).flatten();
-    let mut kept = Vec::new();
-    if end_located {
-        kept.push((
-            "struct tumit1_site *",
-            "tumit1_place",
-            if begin_located { "tumit1_at" } else { "NULL" }.to_owned(),
-        ));
-    }
-    if let Some(task) = task {
-        kept.push(("uint64_t ", "tumit1_task", task));
-    }
-    let arguments: Vec<_> = kept.iter().map(|(_, name, _)| *name).collect();
-    let init: String = kept.iter().map(|(_, name, value)| format!(", {name}({value})")).collect();
-    let moved: String = kept.iter().map(|(_, name, _)| format!(", {name}(tumit1_from.{name})")).collect();
-    let method = span.absent_end.map(|_| end_method(header, span, &site(end_located, end), &arguments));
-    let fields: String = kept.iter().map(|(ty, name, _)| format!("    {ty}{name};\n")).collect();
+    let members = members(header, span, &signature);
+    let member_names: Vec<_> = members.iter().map(|member| member.name).collect();
+    let init: String = members.iter().map(|GuardMember { name, value, .. }| format!(", {name}({value})")).collect();
+    let moved: String = member_names.iter().map(|name| format!(", {name}(tumit1_from.{name})")).collect();
+    let method = span.absent_end.map(|_| end_method(header, span, &site(end_located, end), &member_names));
+    let fields: String = members.iter().map(|GuardMember { ty, name, .. }| format!("    {ty}{name};\n")).collect();
     let _ = write!(
         out,
         "
 /* Begins `{name}` and ends it with its block{before}. */
 class {class} {{
   public:
-    TUMIT1_METHOD {explicit}{class}({declared}) : tumit1_open(true){init} {{ {begin}({given}); }}
+    TUMIT1_METHOD {explicit}{class}({declared}) : tumit1_open(true){init} {{ {begin}({arguments}); }}
     TUMIT1_METHOD {class}({class} &&tumit1_from) noexcept : tumit1_open(tumit1_from.tumit1_open){moved} {{
         tumit1_from.tumit1_open = false;
     }}
     TUMIT1_METHOD ~{class}() {{
         if (tumit1_open) {{
-            {end}({arguments});
+            {end}({end_arguments});
         }}
     }}
 {method}    {class}(const {class} &) = delete;
@@ -69,9 +79,9 @@ class {class} {{
         method = method.unwrap_or_default(),
         declared = declared.join(", "),
         begin = site(begin_located, begin),
-        given = given.join(", "),
-        end = site(end_located, by_itself),
         arguments = arguments.join(", "),
+        end = site(end_located, by_itself),
+        end_arguments = member_names.join(", "),
     );
     if begin_located {
         let _ = if signature.names.is_empty() {
@@ -83,23 +93,23 @@ class {class} {{
 }
 
 /// The method that ends the span with the parameters of the end.
-fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, kept: &[&str]) -> String {
+fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, members: &[&str]) -> String {
     let signature = CSignature::new(header, span.end.index());
     // The guard stores the task of an `async` span.
     let first = usize::from(span.is_async);
     let declared = signature.declared.get(first..).unwrap_or_default().join(", ");
-    let own = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
-    let given: Vec<&str> = kept.iter().copied().chain(own).collect();
+    let parameters = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
+    let arguments: Vec<&str> = members.iter().copied().chain(parameters).collect();
     format!(
         "    /* Ends `{name}` now, with the parameters of its end. */
     TUMIT1_METHOD void end({declared}) {{
         if (tumit1_open) {{
             tumit1_open = false;
-            {end}({given});
+            {end}({arguments});
         }}
     }}
 ",
         name = span.name,
-        given = given.join(", "),
+        arguments = arguments.join(", "),
     )
 }

@@ -51,7 +51,7 @@ fn literal(value: &Expr) -> Option<(&'static str, Vec<String>)> {
 
 /// Maximum number of pieces of a constant text. They must fit the 255 continuation lines of a
 /// statement.
-const MOST_PIECES: usize = 250;
+const MAX_PIECES: usize = 250;
 /// Maximum number of characters of a piece.
 const PIECE: usize = 60;
 
@@ -84,5 +84,5 @@ fn text(pattern: &TextPattern) -> Option<Vec<String>> {
     if pieces.is_empty() {
         pieces.push("\"\"".into());
     }
-    (pieces.len() <= MOST_PIECES).then_some(pieces)
+    (pieces.len() <= MAX_PIECES).then_some(pieces)
 }

@@ -17,13 +17,45 @@ fn value(name: &str, number: u16) -> EnumValue {
 fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<FieldInfo>) -> RecordDecl {
     let layout = RecordType { name: full.into(), level, kind, located, fields };
     // The second parameter has documentation.
-    let told = FieldText { doc: "In words.\nAnd more.".into(), written: String::new() };
-    let fields = vec![FieldText::default(), told];
+    let documented = FieldText { doc: "In words.\nAnd more.".into(), written: String::new() };
+    let fields = vec![FieldText::default(), documented];
     RecordDecl { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields }
 }
 
-fn spec() -> Spec {
+/// An event with fields of all kinds, a span, and an `async` span.
+fn records() -> Vec<RecordDecl> {
     let one = FieldType::One;
+    let post = vec![
+        field("node", one(Scalar::U16)),
+        field("type", one(Scalar::Interned)),
+        field("text", one(Scalar::String)),
+        field("shade", one(Scalar::Enum { index: 0, wide: false })),
+        field("at", FieldType::Fixed(Scalar::F64, 3)),
+        field("shades", FieldType::Variable(Scalar::Enum { index: 0, wide: false })),
+        field("ids", FieldType::Variable(Scalar::U32)),
+        field("place", one(Scalar::Pointer)),
+    ];
+    let fetch = vec![field("task", one(Scalar::U64)), field("url", one(Scalar::String))];
+    vec![
+        record("post", "post", 0, RecordKind::Event, true, post),
+        record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
+        record("step", "step.end", 1, RecordKind::End, false, vec![]),
+        record("fetch", "fetch.begin", 1, RecordKind::Begin, true, fetch),
+        record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", one(Scalar::U64))]),
+    ]
+}
+
+fn constants() -> Vec<Constant> {
+    let greeting = Expr::Text(TextPattern(vec![PatternPiece::Text("hi".into())]));
+    let least = Expr::Unary(UnaryOp::Minus, Box::new(Expr::Float(1.5)));
+    vec![
+        Constant { name: "Lanes".into(), doc: "How many.".into(), value: Expr::Integer(4) },
+        Constant { name: "greeting".into(), doc: String::new(), value: greeting },
+        Constant { name: "least".into(), doc: String::new(), value: least },
+    ]
+}
+
+fn spec() -> Spec {
     Spec {
         name: "demo".into(),
         doc: "A demonstration.\n\n```\nnot Rust\n```".into(),
@@ -36,53 +68,12 @@ fn spec() -> Spec {
             doc: String::new(),
             values: vec![value("red", 0), value("dark_green", 7)],
         }],
-        records: vec![
-            record(
-                "post",
-                "post",
-                0,
-                RecordKind::Event,
-                true,
-                vec![
-                    field("node", one(Scalar::U16)),
-                    field("type", one(Scalar::Interned)),
-                    field("text", one(Scalar::String)),
-                    field("shade", one(Scalar::Enum { index: 0, wide: false })),
-                    field("at", FieldType::Fixed(Scalar::F64, 3)),
-                    field("shades", FieldType::Variable(Scalar::Enum { index: 0, wide: false })),
-                    field("ids", FieldType::Variable(Scalar::U32)),
-                    field("place", one(Scalar::Pointer)),
-                ],
-            ),
-            record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
-            record("step", "step.end", 1, RecordKind::End, false, vec![]),
-            record(
-                "fetch",
-                "fetch.begin",
-                1,
-                RecordKind::Begin,
-                true,
-                vec![field("task", one(Scalar::U64)), field("url", one(Scalar::String))],
-            ),
-            record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", one(Scalar::U64))]),
-        ],
+        records: records(),
         spans: vec![
             SpecSpan { name: "step".into(), begin: RecordId(1), end: RecordId(2), absent_end: None, is_async: false },
             SpecSpan { name: "fetch".into(), begin: RecordId(3), end: RecordId(4), absent_end: None, is_async: true },
         ],
-        constants: vec![
-            Constant { name: "Lanes".into(), doc: "How many.".into(), value: Expr::Integer(4) },
-            Constant {
-                name: "greeting".into(),
-                doc: String::new(),
-                value: Expr::Text(TextPattern(vec![PatternPiece::Text("hi".into())])),
-            },
-            Constant {
-                name: "least".into(),
-                doc: String::new(),
-                value: Expr::Unary(UnaryOp::Minus, Box::new(Expr::Float(1.5))),
-            },
-        ],
+        constants: constants(),
         version: 3,
         sources: vec![SourceFile { path: "demo.tumit".into(), text: "trace demo;".into() }],
         ..Spec::default()
@@ -105,7 +96,7 @@ fn printed_code() {
 }
 
 #[test]
-fn a_level_left_out_records_nothing() {
+fn functions_of_a_removed_level_record_nothing() {
     let text = text(&spec(), &["COM", "APP"]);
     assert!(!text.contains("::record(") && !text.contains("LEVEL.") && !text.contains("new_task"), "{text}");
     assert!(!text.contains("unsafe"));
@@ -113,7 +104,7 @@ fn a_level_left_out_records_nothing() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn unknown_levels_and_equal_module_names_are_errors() {
     let unknown = CodegenOptions { off: vec!["NET".into()], ..CodegenOptions::default() };
     let reason = RustBackend.generate(&spec(), &unknown).unwrap_err().reason;
     assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
@@ -127,7 +118,7 @@ fn mistakes_are_told() {
 }
 
 #[test]
-fn many_fields_are_nested() {
+fn records_with_many_fields_are_generated() {
     let mut wide = spec();
     wide.records[0].layout.fields = (0..100).map(|n| field(&format!("f{n}"), FieldType::One(Scalar::U8))).collect();
     let text = text(&wide, &[]);
@@ -135,13 +126,13 @@ fn many_fields_are_nested() {
 }
 
 #[test]
-fn documentation_holds_no_tests() {
+fn code_blocks_of_documentation_are_no_doc_tests() {
     let lines = names::doc_lines("a\n    indented\n```\n    code\n```\n```c\nint x;\n```");
     assert_eq!(lines, ["a", "   indented", "```text", "    code", "```", "```c", "int x;", "```"]);
 }
 
 #[test]
-fn names_of_all_kinds_are_kept_apart() {
+fn names_do_not_collide_with_types_and_constants() {
     let mut odd = spec();
     odd.records[1].name = "u64".into();
     assert!(text(&odd, &[]).contains("fn u64_(n: u32) -> ::tracer_rt::Span"));
@@ -153,9 +144,8 @@ fn names_of_all_kinds_are_kept_apart() {
     );
 }
 
-/// The documents show the code that is generated.
 #[test]
-fn the_documents_show_what_is_generated() {
+fn code_in_the_document_is_generated_code() {
     let document = include_str!("../../../../docs/generated-code.md");
     let section = document.split("\n## ").find(|section| section.starts_with("Rust\n")).unwrap();
     let blocks = |language: &str| -> Vec<&str> {

@@ -136,7 +136,7 @@ pub(super) fn check(
     }
     let mut simulation = Simulation::into_entities("0", EntityCounts::default());
     let bar = ProgressDisplay::new("{total_bytes}");
-    let (teller, mut done) = (bar.teller(), 0);
+    let (progress, mut done) = (bar.callback(), 0);
     // Texts of the lines in which the simulation found a new kind of mistake.
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
@@ -150,10 +150,10 @@ pub(super) fn check(
             break;
         }
         done += reader.bytes().len() as u64 + 1;
-        if let Some(teller) = &teller
+        if let Some(progress) = &progress
             && reader.lines().is_multiple_of(1 << 16)
         {
-            teller(done.min(total), total);
+            progress(done.min(total), total);
         }
     }
     let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);

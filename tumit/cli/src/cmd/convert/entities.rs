@@ -24,22 +24,22 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
     let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     options.convert = convert;
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    options.convert.progress = bar.teller();
-    let made = if args.out.as_os_str() == "-" {
+    options.convert.progress = bar.callback();
+    let result = if args.out.as_os_str() == "-" {
         tables::write(input.path(), &options, format, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        let made = match file.whole_file() {
+        let written = match file.whole_file() {
             Some(file) => tables::write_to_file(input.path(), &options, format, file),
             None => tables::write(input.path(), &options, format, &mut &file),
         };
-        match made {
+        match written {
             Ok(account) => file.finish().map(|()| Ok(account))?,
             Err(error) => Err(error),
         }
     };
     drop(bar);
-    let account = match made {
+    let account = match result {
         Ok(account) => account,
         Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
             term::error(&error.into());
@@ -57,15 +57,15 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
 /// is read a second time.
 fn write_hierarchies(args: &Args, input: &TraceInput, options: OpenOptions) -> anyhow::Result<()> {
     type Write = fn(&dyn TimelineSource, &mut dyn io::Write) -> io::Result<()>;
-    let wanted: [(_, Write); 2] =
+    let outputs: [(_, Write); 2] =
         [(&args.entity_hierarchy, hierarchy::write_entities), (&args.type_hierarchy, hierarchy::write_types)];
-    if wanted.iter().all(|(path, _)| path.is_none()) {
+    if outputs.iter().all(|(path, _)| path.is_none()) {
         return Ok(());
     }
     let mut options = options;
     (options.index, options.convert.progress) = (IndexChoice::None, None);
     let source = tumit_viewer::open(input.path(), &options)?;
-    for (path, write) in wanted.into_iter().filter_map(|(path, write)| Some((path.as_ref()?, write))) {
+    for (path, write) in outputs.into_iter().filter_map(|(path, write)| Some((path.as_ref()?, write))) {
         let file = OutputFile::create(path)?;
         let mut out = BufWriter::new(&file);
         write(source.as_ref(), &mut out)?;

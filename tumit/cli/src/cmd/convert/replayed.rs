@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
         open.unit = style.unit.take().unwrap_or_default().into();
     }
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
-    open.convert.progress = bar.teller();
+    open.convert.progress = bar.callback();
     let opened = tumit_viewer::open(input.path(), &open);
     drop(bar);
     let source = match opened {

@@ -47,12 +47,31 @@ fn summary(info: &RunInfo) -> String {
     text
 }
 
-/// The tables, with at most `most` rows for processes and for threads.
-pub(super) fn text(info: &RunInfo, most: usize) -> String {
+/// The summary, the tables with at most `max_rows` rows for processes and for threads, and the
+/// diagnostics.
+pub(super) fn text(info: &RunInfo, max_rows: usize) -> String {
     let mut text = summary(info);
+    append_processes(&mut text, info, max_rows);
+    append_threads(&mut text, info, max_rows);
+    append_events(&mut text, info);
+    append_dropped(&mut text, info, max_rows);
+    append_clocks(&mut text, info);
+    for line in info.reported.iter().chain(&info.diagnostics) {
+        text.push_str(&format!("\n! {line}"));
+    }
+    if info.losses.is_empty() {
+        let is_whole = info.truncated_records == 0 && info.long_names == 0;
+        let subject = if is_whole { "Nothing" } else { "No other data" };
+        text.push_str(&format!("\n{subject} was lost or damaged."));
+    }
+    text.push('\n');
+    text
+}
+
+fn append_processes(text: &mut String, info: &RunInfo, max_rows: usize) {
     let mut rows =
         vec![["process", "host", "threads", "records", "lost", "spec", "ended", "live"].map(str::to_owned).to_vec()];
-    for process in info.processes.iter().take(most) {
+    for process in info.processes.iter().take(max_rows) {
         rows.push(vec![
             process.name.clone(),
             process.host.clone(),
@@ -64,15 +83,21 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
             process.live.as_ref().map_or_else(String::new, |live| format!("{} records", live.records)),
         ]);
     }
-    table::append(&mut text, &rows, &[2, 3]);
-    append_row_count(&mut text, info.processes.len(), most);
-    let threads = || info.processes.iter().flat_map(|process| process.threads.iter().map(move |one| (process, one)));
-    let labelled = threads().any(|(_, thread)| !thread.label.is_empty());
-    let marked = threads().any(|(_, thread)| !stream_of(thread).is_empty());
+    table::append(text, &rows, &[2, 3]);
+    append_row_count(text, info.processes.len(), max_rows);
+}
+
+/// Appends the table of threads. Its columns `stream` and `label` are absent if all their cells are
+/// empty.
+fn append_threads(text: &mut String, info: &RunInfo, max_rows: usize) {
+    let threads =
+        || info.processes.iter().flat_map(|process| process.threads.iter().map(move |thread| (process, thread)));
+    let has_labels = threads().any(|(_, thread)| !thread.label.is_empty());
+    let has_streams = threads().any(|(_, thread)| !stream_of(thread).is_empty());
     let mut rows = vec![["process", "thread", "name", "records", "dropped"].map(str::to_owned).to_vec()];
-    rows[0]
-        .extend([("stream", marked), ("label", labelled)].iter().filter(|(_, is)| *is).map(|(head, _)| (*head).into()));
-    for (process, thread) in threads().take(most) {
+    let optional = [("stream", has_streams), ("label", has_labels)];
+    rows[0].extend(optional.iter().filter(|(_, is_shown)| *is_shown).map(|(head, _)| (*head).into()));
+    for (process, thread) in threads().take(max_rows) {
         let mut row = vec![
             process.name.clone(),
             thread.key.clone(),
@@ -80,24 +105,29 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
             thread.records.to_string(),
             thread.dropped.to_string(),
         ];
-        if marked {
+        if has_streams {
             row.push(stream_of(thread).to_owned());
         }
-        if labelled {
+        if has_labels {
             row.push(thread.label.clone());
         }
         rows.push(row);
     }
-    table::append(&mut text, &rows, &[3, 4]);
-    append_row_count(&mut text, threads().count(), most);
+    table::append(text, &rows, &[3, 4]);
+    append_row_count(text, threads().count(), max_rows);
+}
+
+fn append_events(text: &mut String, info: &RunInfo) {
     let mut rows = vec![["event", "level", "records", "per second", "bytes"].map(str::to_owned).to_vec()];
     for event in &info.events {
         let rate = rounded_rate(event.records_per_second);
         let size = format!("{:.1}", event.memory_bytes_per_record);
         rows.push(vec![event.event.clone(), event.level.clone(), event.records.to_string(), rate, size]);
     }
-    table::append(&mut text, &rows, &[2, 3, 4]);
-    lost_table(&mut text, info, most);
+    table::append(text, &rows, &[2, 3, 4]);
+}
+
+fn append_clocks(text: &mut String, info: &RunInfo) {
     let head = ["clock", "kind", "rate", "processes", "corrected by", "offset", "drift", "residual"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let names: Vec<&str> = info.clocks.iter().map(|clock| clock.name.as_str()).collect();
@@ -113,17 +143,7 @@ pub(super) fn text(info: &RunInfo, most: usize) -> String {
             format!("{:.0} ns", clock.residual_ns),
         ]);
     }
-    table::append(&mut text, &rows, &[2, 3, 5, 6, 7]);
-    for line in info.told.iter().chain(&info.diagnostics) {
-        text.push_str(&format!("\n! {line}"));
-    }
-    if info.losses.is_empty() {
-        let is_whole = info.truncated_records == 0 && info.long_names == 0;
-        let subject = if is_whole { "Nothing" } else { "No other data" };
-        text.push_str(&format!("\n{subject} was lost or damaged."));
-    }
-    text.push('\n');
-    text
+    table::append(text, &rows, &[2, 3, 5, 6, 7]);
 }
 
 /// The names of the clocks with the boot ids in them truncated to eight digits, because a table has
@@ -179,27 +199,27 @@ fn frequency(hz: u64) -> String {
     }
 }
 
-/// Appends the table of the losses of threads, with causes and times. Nothing without losses.
-fn lost_table(text: &mut String, info: &RunInfo, most: usize) {
-    if info.lost.is_empty() {
+/// Appends the table of dropped records of threads, with causes and times. Nothing if there are none.
+fn append_dropped(text: &mut String, info: &RunInfo, max_rows: usize) {
+    if info.dropped.is_empty() {
         return;
     }
     let head = ["process", "thread", "name", "dropped", "size", "first", "last", "cause"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for lost in info.lost.iter().take(most) {
+    for range in info.dropped.iter().take(max_rows) {
         rows.push(vec![
-            lost.name.clone(),
-            lost.key.clone(),
-            lost.thread.clone(),
-            lost.records.to_string(),
-            bytes(lost.bytes),
-            DumpValue::Date(GlobalNanos(lost.first_ns)).to_string(),
-            DumpValue::Date(GlobalNanos(lost.last_ns)).to_string(),
-            lost.causes.join(", "),
+            range.name.clone(),
+            range.key.clone(),
+            range.thread.clone(),
+            range.records.to_string(),
+            bytes(range.bytes),
+            DumpValue::Date(GlobalNanos(range.first_ns)).to_string(),
+            DumpValue::Date(GlobalNanos(range.last_ns)).to_string(),
+            range.causes.join(", "),
         ]);
     }
     table::append(text, &rows, &[3, 4, 5, 6]);
-    append_row_count(text, info.lost.len(), most);
+    append_row_count(text, info.dropped.len(), max_rows);
 }
 
 /// Whether a process ended, in one word.
@@ -211,10 +231,10 @@ fn end_word(process: &ProcessInfo) -> &'static str {
     }
 }
 
-/// Appends the number of rows beyond `most`.
-fn append_row_count(text: &mut String, count: usize, most: usize) {
-    if count > most {
-        text.push_str(&format!("… and {} more; --all shows them\n", count - most));
+/// Appends the number of rows beyond `max_rows`.
+fn append_row_count(text: &mut String, count: usize, max_rows: usize) {
+    if count > max_rows {
+        text.push_str(&format!("… and {} more; --all shows them\n", count - max_rows));
     }
 }
 
@@ -269,13 +289,13 @@ mod tests {
 
     #[test]
     fn rates_have_a_unit_of_their_size() {
-        let shown = [1, 999, 1_000, 32_768, 24_000_000, 999_999_999, 2_500_010_000].map(frequency);
+        let texts = [1, 999, 1_000, 32_768, 24_000_000, 999_999_999, 2_500_010_000].map(frequency);
         let expected = ["1 Hz", "999 Hz", "1.000 kHz", "32.768 kHz", "24.000000 MHz", "999.999999 MHz", "2.500010 GHz"];
-        assert_eq!(shown, expected);
+        assert_eq!(texts, expected);
     }
 
     #[test]
-    fn what_is_left_out_is_said() {
+    fn the_number_of_omitted_rows_is_printed() {
         let mut text = String::new();
         append_row_count(&mut text, 50, 50);
         assert_eq!(text, "");

@@ -74,10 +74,10 @@ impl PlotAxis {
 
     /// Four to ten round values, and their number of decimals.
     fn ticks(&self) -> (Vec<f64>, usize) {
-        let rough = (self.to - self.from) / 5.0;
-        let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * power).into_iter().find(|step| *step >= rough);
-        let step = step.unwrap_or(rough);
+        let least_step = (self.to - self.from) / 5.0;
+        let power = 10f64.powf(least_step.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * power).into_iter().find(|step| *step >= least_step);
+        let step = step.unwrap_or(least_step);
         let first = (self.from / step).ceil();
         let values = (0..20).map(|tick| (first + f64::from(tick)) * step).take_while(|value| *value <= self.to);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
@@ -132,15 +132,15 @@ fn legend(out: &mut String, curves: &[&ClockDomain], clocks: usize) {
         );
         y += 18.0;
     }
-    let mut say = |text: String| {
+    let mut write_line = |text: String| {
         let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" fill=\"#666666\">{text}</text>");
         y += 18.0;
     };
     if curves.len() > COLORS.len() {
-        say(format!("and {} more, grey", curves.len() - COLORS.len()));
+        write_line(format!("and {} more, grey", curves.len() - COLORS.len()));
     }
     if curves.len() < clocks {
-        say(format!("{} of {clocks} clocks have no curve", clocks - curves.len()));
+        write_line(format!("{} of {clocks} clocks have no curve", clocks - curves.len()));
     }
 }
 

@@ -41,13 +41,13 @@ pub(super) struct ImageOutput<'a> {
 
 /// The requested images. The ending of a file determines its format. `--format` determines that of
 /// all others.
-pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> anyhow::Result<Vec<ImageOutput<'_>>> {
-    let asked = asked.map(ImageFormat::from);
+pub(super) fn outputs(paths: &[PathBuf], requested: Option<ImageFormatChoice>) -> anyhow::Result<Vec<ImageOutput<'_>>> {
+    let requested = requested.map(ImageFormat::from);
     let mut outputs = Vec::new();
     for path in paths {
-        let format = match (ImageFormat::of(path), asked) {
+        let format = match (ImageFormat::of(path), requested) {
             (Ok(format), _) => format,
-            (Err(_), Some(asked)) => asked,
+            (Err(_), Some(requested)) => requested,
             (Err(_), None) if is_standard_output(path) => {
                 bail!(
                     "`-o -` writes to standard output: name the format with --format svg, --format png or --format html"
@@ -57,9 +57,9 @@ pub(super) fn outputs(paths: &[PathBuf], asked: Option<ImageFormatChoice>) -> an
         };
         outputs.push(ImageOutput { path, format });
     }
-    if let Some(asked) = asked
+    if let Some(requested) = requested
         && let Some(first) = outputs.first()
-        && outputs.iter().all(|output| output.format != asked)
+        && outputs.iter().all(|output| output.format != requested)
     {
         bail!(
             "the ending of `{}` gives another format than --format: leave --format out, or change the name",
