@@ -83,8 +83,7 @@ impl NamePatterns {
     }
 
     /// Whether one of the patterns matches everything.
-    #[must_use]
-    pub fn is_any(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         self.0.iter().any(|pattern| pattern.as_str() == "*")
     }
 
