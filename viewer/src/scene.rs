@@ -4,6 +4,7 @@
 //! [`chart`] draws the rows of an interval. [`document`] adds a heading, names, a ruler and a
 //! legend.
 
+mod arrow;
 pub(crate) mod bidi_isolate;
 mod chart;
 mod document;
@@ -237,8 +238,7 @@ pub struct VariableBand {
 
 impl VariableBand {
     /// The band and the means as curves, in drawing order.
-    #[must_use]
-    pub fn curves(&self) -> [SceneCurve; 2] {
+    pub(crate) fn curves(&self) -> [SceneCurve; 2] {
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let x = |place: usize| self.x + place as f32 * self.step;
         let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
@@ -327,8 +327,7 @@ impl OutlineRect {
 
 impl SceneMark {
     /// Half of its largest width.
-    #[must_use]
-    pub fn half_width(&self) -> f32 {
+    pub(crate) fn half_width(&self) -> f32 {
         // All shapes appear equally large. The page's `view/scene.js` contains the same numbers.
         match self.shape {
             MarkShape::Triangle => self.size * 0.55,
@@ -351,8 +350,7 @@ impl SceneMark {
 
 impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
-    #[must_use]
-    pub const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
+    pub(crate) const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
         Self { frame, fill: ColorWithOpacity::opaque(fill), radius, id: None, title: None }
     }
 }
@@ -372,14 +370,12 @@ impl SceneText {
     }
 
     /// Makes the text semi-bold.
-    #[must_use]
-    pub fn semi_bold(self) -> Self {
+    pub(crate) fn semi_bold(self) -> Self {
         Self { weight: FontWeight::SemiBold, ..self }
     }
 
     /// Changes the position relative to the point.
-    #[must_use]
-    pub fn with_anchor(self, anchor: TextAnchor) -> Self {
+    pub(crate) fn with_anchor(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }
