@@ -207,8 +207,7 @@ impl<E: EntitySink> Simulation<E> {
     /// `of_text` states that the input is text in the reading of `pj_dump`
     /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a value,
     /// and the reader determines the end.
-    #[must_use]
-    pub fn as_pj_dump(mut self, of_text: bool) -> Self {
+    pub(crate) fn as_pj_dump(mut self, of_text: bool) -> Self {
         (self.peer, self.peer_text) = (true, of_text);
         self
     }
@@ -262,20 +261,14 @@ impl<E: EntitySink> Simulation<E> {
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack(container, ty, Some(value)) {
+                if let Some(at) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    if self.peer_text {
-                        self.stacks[at].start_anew();
-                    }
                     self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack(container, ty, Some(value)) {
+                if let Some(at) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    if self.peer_text {
-                        self.stacks[at].start_anew();
-                    }
                     self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
@@ -293,16 +286,7 @@ impl<E: EntitySink> Simulation<E> {
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.mark_list(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    let marks = &mut self.marks[at];
-                    if marks.last > time.0 {
-                        self.faults.count(Fault::EventOrder);
-                    }
-                    if time.0 < marks.born {
-                        self.faults.count(Fault::LateCreation);
-                    }
-                    marks.last = time.0;
-                    marks.reach = (marks.reach.0.min(time.0), marks.reach.1.max(time.0));
-                    self.entities.event(marks.place, time, value, detail);
+                    self.point_event(at, time, value, detail);
                 }
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
@@ -336,6 +320,31 @@ impl<E: EntitySink> Simulation<E> {
             PlainKind::PushState => stack.push(time.0, value, 0, faults, out),
             _ => stack.pop(time.0, faults, out),
         }
+    }
+
+    /// The stack on which an operation begins a state.
+    #[inline]
+    fn stack_of_new_state(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
+        let at = self.stack(container, ty, Some(value))?;
+        if self.peer_text {
+            self.stacks[at].start_anew();
+        }
+        Some(at)
+    }
+
+    /// Adds a point event to the list at this index.
+    #[inline]
+    fn point_event(&mut self, at: usize, time: GlobalNanos, value: ValueId, detail: u32) {
+        let marks = &mut self.marks[at];
+        if marks.last > time.0 {
+            self.faults.count(Fault::EventOrder);
+        }
+        if time.0 < marks.born {
+            self.faults.count(Fault::LateCreation);
+        }
+        marks.last = time.0;
+        marks.reach = (marks.reach.0.min(time.0), marks.reach.1.max(time.0));
+        self.entities.event(marks.place, time, value, detail);
     }
 
     /// Records the timestamp of an operation.
