@@ -58,8 +58,7 @@ impl TraceAvailability {
     }
 
     /// The percentage that has been read, if known. At most 99.
-    #[must_use]
-    pub fn percent(&self) -> Option<u64> {
+    pub(crate) fn percent(&self) -> Option<u64> {
         match *self {
             Self::Reading { done, total } if total > 0 => {
                 Some(u64::try_from(u128::from(done) * 100 / u128::from(total)).unwrap_or(99).min(99))
@@ -102,8 +101,7 @@ impl From<Arc<dyn TimelineSource>> for CurrentTrace {
 
 impl CurrentTrace {
     /// A trace without contents; only its name is known.
-    #[must_use]
-    pub fn empty(name: &str, standing: TraceAvailability) -> Self {
+    pub(crate) fn empty(name: &str, standing: TraceAvailability) -> Self {
         let current =
             Self::from(Arc::new(TraceStore::from_events(name, [] as [PajeEvent<'_>; 0])) as Arc<dyn TimelineSource>);
         current.stand(standing);
@@ -133,7 +131,7 @@ impl CurrentTrace {
     }
 
     /// Changes the state and keeps the source.
-    pub fn stand(&self, standing: TraceAvailability) {
+    pub(crate) fn stand(&self, standing: TraceAvailability) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
     }
 }

@@ -193,7 +193,7 @@ impl MixtureCell {
     }
 
     /// Keeps the `most` largest shares. The others are added to the rest.
-    pub fn keep_largest(&mut self, most: usize) {
+    pub(crate) fn keep_largest(&mut self, most: usize) {
         self.rest += self.shares.iter().skip(most).map(|share| share.1).sum::<i64>();
         self.shares.truncate(most);
     }

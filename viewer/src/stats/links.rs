@@ -8,7 +8,7 @@ use crate::query::{ContainerId, EntityId, QueryError, TimeRange, TimelineSource,
 
 /// The links of one value from one container to another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkTraffic {
+pub(crate) struct LinkTraffic {
     /// From start to end, in nanoseconds. Negative for a link that ends before it starts, without
     /// clock correction.
     pub durations: Durations,
@@ -18,7 +18,7 @@ pub struct LinkTraffic {
 
 /// The containers of a link, and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkTrafficKey {
+pub(crate) struct LinkTrafficKey {
     /// The container in which the links start.
     pub start: ContainerId,
     /// The container in which they end.
@@ -32,7 +32,7 @@ pub struct LinkTrafficKey {
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
-pub fn exchanges(
+pub(crate) fn exchanges(
     source: &dyn TimelineSource,
     ty: TypeId,
     interval: TimeRange,

@@ -19,7 +19,7 @@ const LOOKED_AT: usize = 100;
 /// The link types that continue states of each state type. Most of the first links of such a link
 /// type are continuations.
 #[derive(Debug, Default)]
-pub struct ContinuationTypes {
+pub(crate) struct ContinuationTypes {
     pub(crate) by_type: FxHashMap<TypeId, Vec<TypeId>>,
 }
 

@@ -7,12 +7,12 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
 /// Family name of the typeface.
-pub const FAMILY: &str = "Inter";
+pub(crate) const FAMILY: &str = "Inter";
 
 /// Regular, as OpenType.
-pub const REGULAR: &[u8] = include_bytes!("../../../assets/font/Inter-Regular.otf");
+pub(crate) const REGULAR: &[u8] = include_bytes!("../../../assets/font/Inter-Regular.otf");
 /// Semi-bold, as OpenType.
-pub const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold.otf");
+pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold.otf");
 
 /// The two weights in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,8 +59,7 @@ pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
 
 /// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
 /// ellipsis fit.
-#[must_use]
-pub fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
+pub(crate) fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
     if width(text, size, weight) <= available {
         return (!text.is_empty()).then(|| text.to_owned());
     }
