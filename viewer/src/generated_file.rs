@@ -21,7 +21,7 @@ pub struct FileKind {
 
 impl std::fmt::Debug for FileKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Kind").field(&self.name).finish()
+        f.debug_tuple("FileKind").field(&self.name).finish()
     }
 }
 

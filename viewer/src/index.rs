@@ -179,9 +179,9 @@ pub(crate) fn build(
     let mut simulation = Simulation::into_entities(&input.name(), IndexBuilder::new(&room, cancel.clone()));
     let make = || -> Result<(), TraceOpenError> {
         let write_error = |source| TraceOpenError::Index { path: target.to_owned(), source };
-        let told = input.feed_shown(options, &mut simulation)?;
-        simulation.report(told.diagnostics);
-        simulation.set_wall_clock(told.wall_clock);
+        let outcome = input.feed_shown(options, &mut simulation)?;
+        simulation.report(outcome.diagnostics);
+        simulation.set_wall_clock(outcome.wall_clock);
         let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
         assembly::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;

@@ -123,11 +123,11 @@ pub struct Simulation<E = EntityGatherer> {
     /// The timestamp of the last operation that had one.
     latest: i64,
     /// Whether to be as inexact as `pj_dump`.
-    peer: bool,
+    mimics_pj_dump: bool,
     /// Whether the numbers are those that `pj_dump` reads.
-    peer_text: bool,
+    has_pj_dump_text: bool,
     /// Number of states, events, links and samples so far.
-    taken: u64,
+    entity_count: u64,
     /// Diagnostics from outside of the simulation.
     diagnostics: Vec<TraceDiagnostic>,
     /// As [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
@@ -193,9 +193,9 @@ impl<E: EntitySink> Simulation<E> {
             first: i64::MAX,
             last: i64::MIN,
             latest: i64::MIN,
-            peer: false,
-            peer_text: false,
-            taken: 0,
+            mimics_pj_dump: false,
+            has_pj_dump_text: false,
+            entity_count: 0,
             diagnostics: Vec::new(),
             wall_clock: None,
         }
@@ -208,7 +208,7 @@ impl<E: EntitySink> Simulation<E> {
     /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a value,
     /// and the reader determines the end.
     pub(crate) fn as_pj_dump(mut self, of_text: bool) -> Self {
-        (self.peer, self.peer_text) = (true, of_text);
+        (self.mimics_pj_dump, self.has_pj_dump_text) = (true, of_text);
         self
     }
 
@@ -244,7 +244,7 @@ impl<E: EntitySink> Simulation<E> {
     /// reports failures of these files.
     pub fn process(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
-            self.pass(time.0);
+            self.advance_to(time.0);
         }
         if self.is_full() {
             return;
@@ -291,25 +291,25 @@ impl<E: EntitySink> Simulation<E> {
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
                 let (starts, time, holder, end) = (true, time.0, container, start);
-                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
+                self.link_endpoint(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
                 let (starts, time, holder) = (false, time.0, container);
-                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
+                self.link_endpoint(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
         }
     }
 
-    /// As [`Self::take`], optimised for most operations.
+    /// As [`Self::process`], optimised for most operations.
     #[inline]
-    fn take_plain(&mut self, event: PlainEvent) {
+    fn process_plain(&mut self, event: PlainEvent) {
         let PlainEvent { kind, time, container, ty, value } = event;
         let valued = match kind {
             PlainKind::SetState | PlainKind::PushState => Some(value),
             PlainKind::PopState => None,
             PlainKind::ResetState | PlainKind::NewEvent => return self.process(&event.event()),
         };
-        self.pass(time.0);
+        self.advance_to(time.0);
         if self.is_full() {
             return;
         }
@@ -326,7 +326,7 @@ impl<E: EntitySink> Simulation<E> {
     #[inline]
     fn stack_of_new_state(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
         let at = self.stack(container, ty, Some(value))?;
-        if self.peer_text {
+        if self.has_pj_dump_text {
             self.stacks[at].start_anew();
         }
         Some(at)
@@ -349,7 +349,7 @@ impl<E: EntitySink> Simulation<E> {
 
     /// Records the timestamp of an operation.
     #[inline]
-    fn pass(&mut self, time: i64) {
+    fn advance_to(&mut self, time: i64) {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
         self.latest = time;
@@ -359,7 +359,7 @@ impl<E: EntitySink> Simulation<E> {
     /// Whether the maximum number of entities is reached. Counts the rejected ones.
     #[inline]
     fn is_full(&mut self) -> bool {
-        let is_full = self.taken >= E::MOST;
+        let is_full = self.entity_count >= E::MOST;
         if is_full {
             self.faults.count(Fault::TooMany);
         }
@@ -448,7 +448,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
     }
 
     fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
-        self.take_plain(event);
+        self.process_plain(event);
         self.entities.after()
     }
 
@@ -471,7 +471,8 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
         // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
-        (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
+        (self.first, self.last, self.latest, self.entity_count) =
+            (fresh.first, fresh.last, fresh.latest, fresh.entity_count);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
         (self.links, self.faults) = (PendingLinks::new(self.entities.overflow()), faults);
@@ -481,7 +482,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
     }
 
     fn drop_halves(&mut self) -> io::Result<()> {
-        self.taken -= self.links.drop_halves(&mut self.entities)?;
+        self.entity_count -= self.links.drop_halves(&mut self.entities)?;
         self.entities.after()
     }
 

@@ -236,7 +236,7 @@ impl TimelineSource for TraceStore {
         let items = range.take(limit).map(|index| EventEntity {
             id: EntityId::Event(number(lane.base, index)),
             value: lane.value(index),
-            time: GlobalNanos(lane.date(index)),
+            time: GlobalNanos(lane.timestamp(index)),
         });
         Ok(EntityList { total, items: items.collect() })
     }

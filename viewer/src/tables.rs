@@ -135,8 +135,8 @@ fn write_as<F: RowForm>(
     if F::HAS_HEADER {
         input.announce(&mut simulation)?;
     }
-    let mut told = input.feed(options, &mut simulation)?;
-    told.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
+    let mut outcome = input.feed(options, &mut simulation)?;
+    outcome.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
     let ExtraColumns { late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
@@ -144,9 +144,9 @@ fn write_as<F: RowForm>(
             "fields that the trace defines after its first entity are not in the table: {}; JSON lines contain them",
             names.join(", ")
         );
-        told.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));
+        outcome.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));
     }
     // The sort is stable.
-    told.diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
-    Ok(TableAccount { rows: simulation.entities().rows(), diagnostics: told.diagnostics })
+    outcome.diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+    Ok(TableAccount { rows: simulation.entities().rows(), diagnostics: outcome.diagnostics })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::builder::{IndexBuilder, LaneStreams, unfold};
 use super::details::DetailTableWriter;
 use super::format::{IndexHeader, IndexKey, PageBytes};
@@ -143,7 +143,7 @@ impl IndexAssembly<'_> {
         let (mut rows, mut table) = (rows.finish()?, PackedTableWriter::<4>::new(self.room, &mut self.out)?);
         let mut tree = MaxEndTreeWriter::default();
         while let Some(row) = rows.next()? {
-            tree.push(date(row[2]));
+            tree.push(timestamp(row[2]));
             table.push(&mut self.out, row)?;
         }
         self.header.references = table.finish(&mut self.out, 0)?;

@@ -257,11 +257,11 @@ impl DetailTableWriter {
         for _ in 0..3 {
             put(&mut row, take_varint(&mut shape).unwrap_or(0));
         }
-        while let (Some(name), Some((&kind, behind))) = (take_varint(&mut shape), shape.split_first()) {
+        while let (Some(name), Some((&kind, after))) = (take_varint(&mut shape), shape.split_first()) {
             put(&mut row, name);
             row.push(kind);
             put(&mut row, take_varint(&mut values).unwrap_or(0));
-            shape = behind;
+            shape = after;
         }
         self.push(streams, &row)
     }
@@ -416,10 +416,10 @@ impl<'a> IndexDetails<'a> {
         }
         for _ in 0..count {
             let name = self.text(take_varint(&mut shape)?);
-            let (&kind, behind) = shape.split_first()?;
-            shape = behind;
-            let own = take_varint(&mut shape)?;
-            let value = values.as_mut().map_or(Some(own), take_varint)?;
+            let (&kind, after) = shape.split_first()?;
+            shape = after;
+            let number = take_varint(&mut shape)?;
+            let value = values.as_mut().map_or(Some(number), take_varint)?;
             let value = match kind {
                 0 => DetailValue::Text(self.text(value)),
                 1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),

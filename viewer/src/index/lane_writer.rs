@@ -110,16 +110,16 @@ impl LaneDirectory {
 /// The jobs of all pieces, the longest one first.
 pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
-    let wanted = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
+    let target = if rows <= room.few_states() { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
     let mut jobs = vec![LaneJob::Rest(rest)];
     let nested = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
-        // Takes the first lane, and further lanes while the ones before have fewer than `wanted`
+        // Takes the first lane, and further lanes while the ones before have fewer than `target`
         // states.
         let before = states.iter().scan(0, |before, lane| Some(std::mem::replace(before, *before + lane.lane.rows)));
-        let later = states.split_off(before.take_while(|&before| before < wanted).count());
-        let now = std::mem::replace(&mut states, later);
+        let remainder = states.split_off(before.take_while(|&before| before < target).count());
+        let now = std::mem::replace(&mut states, remainder);
         let first = number;
         number += now.len() as u64;
         jobs.push(LaneJob::States(now, first));
@@ -171,11 +171,11 @@ impl LanePiece {
     }
 
     fn states(&mut self, room: &TemporarySpace, lanes: Vec<GatheredLane>, first: u64, origin: i64) -> io::Result<()> {
-        let (mut own, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
+        let (mut lane_values, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
         for (number, GatheredLane { lane, base, rows }) in (first..).zip(lanes) {
             let new = LaneRecord { extra: number, ..record(&lane, base) };
-            let beside = (&mut overview, &mut own);
-            let (written, last) = state_writer::write((room, &rows), &mut self.out, beside, &lane, new)?;
+            let outputs = (&mut overview, &mut lane_values);
+            let (written, last) = state_writer::write((room, &rows), &mut self.out, outputs, &lane, new)?;
             self.see(last.from.0, last.to.0);
             self.directories[0].push(&written)?;
         }

@@ -19,12 +19,12 @@ use crate::query::{GlobalNanos, TimeRange};
 pub(crate) fn write(
     (room, rows): (&TemporarySpace, &FinishedStream),
     out: &mut PageWriter,
-    (overview, own): (&mut OverviewWriter, &mut LaneValues),
+    (overview, lane_values): (&mut OverviewWriter, &mut LaneValues),
     lane: &LaneStreams,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, TimeRange)> {
-    let LaneSurvey { life, time } = LaneSurvey::of(rows, lane, own)?;
-    let values = &own.values;
+    let LaneSurvey { life, time } = LaneSurvey::of(rows, lane, lane_values)?;
+    let values = &lane_values.values;
     let mut sums = TimeSumWriter::new(room, lane.rows, values.len(), time);
     let mut columns =
         if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, values) } else { None };
@@ -42,7 +42,7 @@ pub(crate) fn write(
         if block.ends.len() == BLOCK {
             block.write(&mut table, out, start)?;
         }
-        let value = own.place(value);
+        let value = lane_values.place(value);
         block.push(start, last, value, detail);
         sums.add(value, last.wrapping_sub(start), block.ends.len() == BLOCK)?;
         if let Some(columns) = &mut columns {
@@ -104,8 +104,8 @@ struct LaneSurvey {
 }
 
 impl LaneSurvey {
-    fn of(rows: &FinishedStream, lane: &LaneStreams, own: &mut LaneValues) -> io::Result<Self> {
-        own.clear();
+    fn of(rows: &FinishedStream, lane: &LaneStreams, lane_values: &mut LaneValues) -> io::Result<Self> {
+        lane_values.clear();
         let mut survey = Self { life: (0, 0), time: 0 };
         let mut from = rows.read()?;
         for row in 0..lane.rows {
@@ -117,7 +117,7 @@ impl LaneSurvey {
             survey.life.1 = start.wrapping_add(time.cast_signed());
             survey.time = survey.time.saturating_add(time);
             let (value, _) = value(&mut from)?;
-            own.insert(value);
+            lane_values.insert(value);
         }
         Ok(survey)
     }

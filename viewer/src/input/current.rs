@@ -82,7 +82,7 @@ pub struct TraceSnapshot {
 
 impl fmt::Debug for TraceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Now")
+        f.debug_struct("TraceSnapshot")
             .field("generation", &self.generation)
             .field("standing", &self.standing)
             .finish_non_exhaustive()

@@ -89,8 +89,8 @@ impl TimeScale {
         let mut ticks = self.ticks(spacing);
         for _ in 0..ROUNDS {
             let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
-            let apart = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
-            if widest + GAP <= apart {
+            let distance = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
+            if widest + GAP <= distance {
                 break;
             }
             spacing = (widest + GAP).max(spacing * 1.2);
@@ -177,9 +177,9 @@ fn long_step_of_at_least(least: i64) -> i64 {
 
 /// A round timestamp at or before `from`, much coarser than the step, and its resolution.
 fn base_of(from: i64, step: i64) -> (i64, i64) {
-    let coarse = step.saturating_mul(1000);
+    let least = step.saturating_mul(1000);
     let mut round = 1_i64;
-    while round < coarse {
+    while round < least {
         round = round.saturating_mul(10);
     }
     (from.div_euclid(round).saturating_mul(round), round)

@@ -43,33 +43,33 @@ pub type CompletionFn = Box<dyn FnOnce(Result<TraceSummary, TraceOpenError>) + S
 /// Opens a trace as [`open()`](crate::open()) does. If reading takes long, a growing part is shown
 /// meanwhile.
 ///
-/// `ended` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
+/// `on_end` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
 /// reading.
 ///
 /// # Errors
 /// If `path` does not exist, or if a trace that is opened at once cannot be read.
-pub fn begin(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {
+pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {
     if is_quick(path, options)? {
         return open(path, options).map(OpenedTrace::Whole);
     }
     let name = TraceInputFile::find_name(path);
     let current = CurrentTrace::empty(&name, TraceAvailability::Reading { done: 0, total: 0 });
-    let (shown, path, mut options) = (current.clone(), path.to_owned(), options.clone());
-    let (told, progress) = (current.clone(), options.convert.progress.take());
+    let (target, path, mut options) = (current.clone(), path.to_owned(), options.clone());
+    let (reporter, progress) = (current.clone(), options.convert.progress.take());
     options.convert.progress = Some(Arc::new(move |done, total| {
-        told.stand(TraceAvailability::Reading { done, total });
+        reporter.stand(TraceAvailability::Reading { done, total });
         if let Some(progress) = &progress {
             progress(done, total);
         }
     }));
-    options.glimpse = Some(current.clone());
+    options.preview = Some(current.clone());
     std::thread::spawn(move || {
         let opened = open(&path, &options).map(|source| {
             let summary = source.summary();
-            shown.put(source, TraceAvailability::Final);
+            target.put(source, TraceAvailability::Final);
             summary
         });
-        ended(opened);
+        on_end(opened);
     });
     Ok(OpenedTrace::Going(current))
 }
@@ -99,13 +99,13 @@ fn is_stream(path: &Path) -> bool {
 /// Follows a trace that is being written: a run in mapped mode, or a Pajé file.
 ///
 /// The trace need not exist yet. It is kept in memory, and the shown part grows until
-/// [`OpenOptions::cancel`] is set. `ended` is called if following fails.
+/// [`OpenOptions::cancel`] is set. `on_end` is called if following fails.
 ///
 /// A Pajé file is read on from the previous end; an incomplete last line is read when it is
 /// complete. A run is read as a whole each time, because its clock correction needs all of it.
 /// After each reading, the follower waits four times as long as the reading took.
 #[must_use]
-pub fn follow(path: &Path, options: &OpenOptions, ended: CompletionFn) -> CurrentTrace {
+pub fn follow(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> CurrentTrace {
     let waiting = TraceAvailability::Awaited(format!("waiting for {}", path.display()));
     let current = CurrentTrace::empty(&TraceInputFile::find_name(path), waiting);
     let follower = TraceFollower {
@@ -116,7 +116,7 @@ pub fn follow(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Curren
     };
     std::thread::spawn(move || {
         if let Err(error) = follower.run() {
-            ended(Err(error));
+            on_end(Err(error));
         }
     });
     current

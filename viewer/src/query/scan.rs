@@ -146,11 +146,11 @@ pub fn run<A: Send>(
         if failed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let made = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        let result = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         let (add, done) = &mut *sum;
         *done += job.weight;
-        add(made, *done as f64 / all.max(1) as f64);
+        add(result, *done as f64 / all.max(1) as f64);
         Ok(())
     });
     results.into_iter().collect()
@@ -167,9 +167,11 @@ mod tests {
         let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");
         text.push_str("15 0 0 M t long a\n");
-        for date in 1..200 {
-            let (key, end) = (date, date + date % 7);
-            text.push_str(&format!("11 {date} t S w\n15 {date} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"));
+        for timestamp in 1..200 {
+            let (key, end) = (timestamp, timestamp + timestamp % 7);
+            text.push_str(&format!(
+                "11 {timestamp} t S w\n15 {timestamp} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"
+            ));
         }
         text.push_str("16 300 0 M t long a\n7 300 T t\n");
         TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
@@ -194,7 +196,7 @@ mod tests {
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
                 let parts = (0..count).map(|at| ScanJob::of(list, interval.column(at, count), at == 0)).collect();
-                let mut seen = Vec::new();
+                let mut ids_seen = Vec::new();
                 let visit = |job: &ScanJob| {
                     let mut ids = Vec::new();
                     job.visit(&store, |item| {
@@ -205,14 +207,14 @@ mod tests {
                 };
                 let mut shares = Vec::new();
                 run(parts, visit, |ids, done| {
-                    seen.extend(ids);
+                    ids_seen.extend(ids);
                     shares.push(done);
                 })
                 .expect("no query fails");
-                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
-                seen.sort_unstable();
-                seen.dedup();
-                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
+                assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
+                ids_seen.sort_unstable();
+                ids_seen.dedup();
+                assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
                 assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
             }
             let whole = jobs(&store, [list], interval).expect("the query succeeds");

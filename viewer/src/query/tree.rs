@@ -46,10 +46,10 @@ pub(crate) fn rebuild_tree(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
         }
     }
     stack.reverse();
-    let mut taken: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
-    let mut sorted = Vec::with_capacity(taken.len());
+    let mut remaining: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
+    let mut sorted = Vec::with_capacity(remaining.len());
     while let Some((at, depth)) = stack.pop() {
-        let Some(mut info) = taken[at].take() else { continue };
+        let Some(mut info) = remaining[at].take() else { continue };
         info.depth = depth;
         let below = children.get(&info.id).map_or(&[][..], Vec::as_slice);
         stack.extend(below.iter().rev().map(|&child| (child, depth + 1)));

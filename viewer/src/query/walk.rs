@@ -73,12 +73,12 @@ pub fn samples(
 /// Visits the entities of a list page by page.
 pub(crate) fn pages<T>(
     interval: TimeRange,
-    ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
+    list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     visit: &mut dyn FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let mut pages = EntityPages::new(interval, PAGE);
-    while let Some(page) = pages.next(&ask, &key)? {
+    while let Some(page) = pages.next(&list, &key)? {
         page.iter().try_for_each(&mut *visit)?;
     }
     Ok(())
@@ -93,9 +93,9 @@ pub(crate) struct EntityPages {
     limit: usize,
     /// Entities of earlier pages that the next page may contain again. Entities that started before
     /// `from` are not stored: once `from` has moved, earlier pages contained all of them.
-    seen: FxHashSet<EntityId>,
+    visited: FxHashSet<EntityId>,
     moved: bool,
-    ended: bool,
+    is_finished: bool,
 }
 
 impl EntityPages {
@@ -103,41 +103,41 @@ impl EntityPages {
     /// entities are open or begin at one timestamp.
     pub(crate) fn new(interval: TimeRange, size: usize) -> Self {
         let (from, limit) = (interval.from.0, size.max(1));
-        Self { interval, from, limit, seen: FxHashSet::default(), moved: false, ended: false }
+        Self { interval, from, limit, visited: FxHashSet::default(), moved: false, is_finished: false }
     }
 
     /// Returns the next page, which may contain nothing new, or `None` at the end.
     ///
     /// # Errors
-    /// The errors of `ask`.
+    /// The errors of `list`.
     pub(crate) fn next<T>(
         &mut self,
-        ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
+        list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
         key: impl Fn(&T) -> (EntityId, i64),
     ) -> Result<Option<Vec<T>>, QueryError> {
-        if self.ended {
+        if self.is_finished {
             return Ok(None);
         }
         let EntityList { total, mut items } =
-            ask(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
-        self.ended = total <= items.len() as u64;
+            list(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
+        self.is_finished = total <= items.len() as u64;
         let Some(last) = items.last().map(|item| key(item).1) else {
-            self.ended = true;
+            self.is_finished = true;
             return Ok(None);
         };
         let advances = last > self.from;
         let mut again = FxHashSet::default();
         items.retain(|item| {
             let (id, start) = key(item);
-            if !self.ended && (start == last || !advances) {
+            if !self.is_finished && (start == last || !advances) {
                 again.insert(id);
             }
-            !(self.seen.contains(&id) || self.moved && start < self.from)
+            !(self.visited.contains(&id) || self.moved && start < self.from)
         });
         if advances {
-            (self.from, self.moved, self.seen) = (last, true, again);
+            (self.from, self.moved, self.visited) = (last, true, again);
         } else {
-            self.seen.extend(again);
+            self.visited.extend(again);
             self.limit *= 2;
         }
         Ok(Some(items))

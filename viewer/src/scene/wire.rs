@@ -232,8 +232,8 @@ impl SceneWriter {
                 // Edges are stored, not sizes, because an edge is often the next item's edge.
                 let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
                 let [x, right, y, height, radius] = numbers;
-                let behind = self.distance_from_previous(x, right - x);
-                self.row("r", ([behind, right - x], [y, height, radius, fill, id(*of)]), None);
+                let gap = self.distance_from_previous(x, right - x);
+                self.row("r", ([gap, right - x], [y, height, radius, fill, id(*of)]), None);
             }
             SceneItem::Cells(cells) => self.cells(cells),
             SceneItem::Band(band) => self.band(band),
@@ -286,8 +286,8 @@ impl SceneWriter {
         // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
         let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
-        let behind = self.distance_from_previous(x, width);
-        self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
+        let gap = self.distance_from_previous(x, width);
+        self.row("x", ([gap, width, count - pixels], [y, height, steps]), None);
     }
 
     fn band(&mut self, band: &VariableBand) {

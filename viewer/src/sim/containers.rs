@@ -17,7 +17,7 @@ const MAX_GAP: usize = 1 << 20;
 /// Up to this number of slots, a linear search is as fast as a map.
 const FEW_SLOTS: usize = 16;
 /// The range without any timestamp.
-const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
+const NO_CONTENT: (i64, i64) = (i64::MAX, i64::MIN);
 
 /// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are not
 /// from a text), and its timestamp.
@@ -34,7 +34,7 @@ struct ContainerEntry {
     /// Whether the container is complete. Later operations on it are dropped.
     closed: bool,
     /// First and last timestamp of the ended containers and links in it.
-    held: (i64, i64),
+    content: (i64, i64),
     slots: Vec<(TypeId, EntitySlot)>,
     children: Vec<ContainerId>,
     detail: u32,
@@ -75,7 +75,7 @@ impl ContainerTable {
             info,
             destroyed: None,
             closed: false,
-            held: NOTHING,
+            content: NO_CONTENT,
             slots: Vec::new(),
             children: Vec::new(),
             detail,
@@ -214,13 +214,13 @@ impl ContainerTable {
 
     /// The range of timestamps of the ended containers and links in a container, if there are any.
     pub(crate) fn content_range(&self, id: ContainerId) -> Option<(i64, i64)> {
-        self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
+        self.get(id).map(|entry| entry.content).filter(|(from, to)| from <= to)
     }
 
     /// Extends the range of timestamps in a container.
     pub(crate) fn extend_content_range(&mut self, id: ContainerId, from: i64, to: i64) {
         if let Some(entry) = self.get_mut(id) {
-            entry.held = (entry.held.0.min(from), entry.held.1.max(to));
+            entry.content = (entry.content.0.min(from), entry.content.1.max(to));
         }
     }
 

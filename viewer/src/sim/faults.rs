@@ -187,8 +187,8 @@ pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),
     };
-    let what = if count == 1 { one } else { many };
-    format!("{} {what}{place}; the producer should {}", with_commas(count), fault.advice())
+    let noun_phrase = if count == 1 { one } else { many };
+    format!("{} {noun_phrase}{place}; the producer should {}", with_commas(count), fault.advice())
 }
 
 /// A number with commas between thousands.

@@ -23,7 +23,7 @@ impl<E: EntitySink> Simulation<E> {
         let destruction = ContainerDestruction { line: self.faults.line, time };
         for gone in self.containers.with_descendants(container) {
             self.containers.destroy(gone, destruction);
-            if self.peer {
+            if self.mimics_pj_dump {
                 self.close(time, gone);
             } else if self.faults.line == 0 {
                 self.set_time_range(time, gone);
@@ -97,8 +97,8 @@ impl<E: EntitySink> Simulation<E> {
             (self.first, self.last) = (end.0.min(0), end.0);
         }
         self.last = self.last.max(end.0);
-        let last = match self.peer {
-            true if self.peer_text => end.0,
+        let last = match self.mimics_pj_dump {
+            true if self.has_pj_dump_text => end.0,
             true if self.latest > i64::MIN => self.latest,
             _ => self.last,
         };
@@ -120,7 +120,7 @@ impl<E: EntitySink> Simulation<E> {
         let all = self.containers.open();
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.
-        if !self.peer {
+        if !self.mimics_pj_dump {
             all.iter().rev().for_each(|&container| self.set_time_range(last, container));
         }
         // Destroyed containers are closed in the order of their destruction, inner ones first.
@@ -130,7 +130,7 @@ impl<E: EntitySink> Simulation<E> {
             (self.containers.destruction(container).map(|it| it.line), Reverse(container))
         });
         for container in destroyed.into_iter().chain(alive) {
-            let end = if self.peer { last } else { self.containers.to(container) };
+            let end = if self.mimics_pj_dump { last } else { self.containers.to(container) };
             self.close(end, container);
         }
     }

@@ -70,8 +70,8 @@ pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<
 /// As [`TimelineSource::links`].
 pub fn size_field(source: &dyn TimelineSource, ty: TypeId, interval: TimeRange) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
-    const LOOKED_AT: usize = 100;
-    for link in source.links(ty, interval, LOOKED_AT)?.items {
+    const EXAMINED: usize = 100;
+    for link in source.links(ty, interval, EXAMINED)?.items {
         let facts = source.facts(link.id)?;
         let usual = |name: &String| NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
         if let Some((name, _)) = facts.fields.into_iter().find(|(name, _)| usual(name)) {

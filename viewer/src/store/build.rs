@@ -119,8 +119,9 @@ impl StoreParts {
         let (from, to) = self.extent;
         let last_state =
             states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
-        let last_mark =
-            marks.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.date(at), lane.date(at))));
+        let last_mark = marks
+            .iter()
+            .filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.timestamp(at), lane.timestamp(at))));
         let last_sample =
             variables.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
         let last_link = links
@@ -184,17 +185,19 @@ fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLan
     raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, marks)| StoreMarkLane::new(container, ty, numbers.allocate(marks.dates.len()), marks))
+        .map(|(container, ty, marks)| {
+            StoreMarkLane::new(container, ty, numbers.allocate(marks.timestamps.len()), marks)
+        })
         .collect()
 }
 
 fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<StoreVariableLane> {
-    raw.retain(|(_, _, samples, _)| !samples.dates.is_empty());
+    raw.retain(|(_, _, samples, _)| !samples.timestamps.is_empty());
     raw.sort_unstable_by_key(|&(container, ty, ..)| (container, ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
         .map(|(container, ty, samples, end)| {
-            StoreVariableLane::new(container, ty, numbers.allocate(samples.dates.len()), end, samples)
+            StoreVariableLane::new(container, ty, numbers.allocate(samples.timestamps.len()), end, samples)
         })
         .collect()
 }
@@ -220,8 +223,8 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &TypeModel) -> Vec<St
 pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeModel {
     let colors = palette::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
-    let given: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
-    let type_colors = palette::assign_colors(&names, &given);
+    let trace_colors: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
+    let type_colors = palette::assign_colors(&names, &trace_colors);
     for (ty, chosen) in types.iter_mut().zip(type_colors) {
         if !matches!(ty.kind, PajeTypeKind::Container | PajeTypeKind::State) {
             ty.color = ty.color.or(Some(chosen));

@@ -168,8 +168,8 @@ impl FieldTest {
     /// The path of the container to which the field refers.
     fn path(&self, facts: &EntityFacts) -> Option<Vec<String>> {
         let is = |name: &str| self.field.eq_ignore_ascii_case(name);
-        let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
-        match (facts.id, own) {
+        let text = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
+        match (facts.id, text) {
             (EntityId::Link(_), Some(path)) if is("from") || is("to") => {
                 Some(path.split(" › ").map(str::to_owned).collect())
             }

@@ -9,7 +9,7 @@ use crate::query::{
 };
 
 /// Maximum number of entities that are searched for a field. If none has it, others still can.
-const ASKED: usize = 20_000;
+const MOST_EXAMINED: usize = 20_000;
 
 /// Returns an error if no entity of these types has the field.
 pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
@@ -18,7 +18,7 @@ pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[
     }
     let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
     // Without entities, the fields are unknown.
-    if search.found || search.asked == 0 || search.asked >= ASKED {
+    if search.found || search.examined == 0 || search.examined >= MOST_EXAMINED {
         return Ok(());
     }
     let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
@@ -46,7 +46,7 @@ pub(crate) fn has_own(
 struct FieldSearch {
     found: bool,
     /// Number of entities that were searched.
-    asked: usize,
+    examined: usize,
     /// Extra fields of these entities.
     known: BTreeSet<String>,
 }
@@ -63,7 +63,7 @@ impl FieldSearch {
         for &ty in types {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
-                let found = source.links(ty, interval, ASKED)?;
+                let found = source.links(ty, interval, MOST_EXAMINED)?;
                 if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
                     return Ok(search);
                 }
@@ -71,13 +71,14 @@ impl FieldSearch {
             for info in list.iter() {
                 let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found = source.states(StateLaneId { container: info.id, ty, depth }, interval, ASKED)?;
+                    let found =
+                        source.states(StateLaneId { container: info.id, ty, depth }, interval, MOST_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
-                    let found = source.events(info.id, ty, interval, ASKED)?;
+                    let found = source.events(info.id, ty, interval, MOST_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
                         return Ok(search);
                     }
@@ -95,7 +96,7 @@ impl FieldSearch {
         total: u64,
         has: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<bool, QueryError> {
-        self.asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
+        self.examined += usize::try_from(total).unwrap_or(usize::MAX).min(MOST_EXAMINED);
         for id in ids {
             let facts = source.facts(id)?;
             if has(&facts) {
@@ -104,7 +105,7 @@ impl FieldSearch {
             }
             self.known.extend(facts.fields.into_iter().map(|field| field.0));
         }
-        Ok(self.asked >= ASKED)
+        Ok(self.examined >= MOST_EXAMINED)
     }
 }
 

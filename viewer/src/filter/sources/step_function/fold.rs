@@ -93,7 +93,7 @@ impl<'a> PieceFold<'a> {
         if from >= to {
             return Ok(());
         }
-        self.come_to(from)?;
+        self.advance_to(from)?;
         if to == last {
             self.staying = self.staying.join(FoldNode::of_value(piece.value));
         } else {
@@ -104,29 +104,29 @@ impl<'a> PieceFold<'a> {
         Ok(())
     }
 
-    fn come_to(&mut self, date: i64) -> Result<(), QueryError> {
-        while let Some(&Reverse((end, place))) = self.ends.peek().filter(|end| end.0.0 <= date) {
+    fn advance_to(&mut self, timestamp: i64) -> Result<(), QueryError> {
+        while let Some(&Reverse((end, place))) = self.ends.peek().filter(|end| end.0.0 <= timestamp) {
             self.write_up_to(end)?;
             self.ends.pop();
             if self.operation == ReduceOperation::Count { self.tree.discount() } else { self.tree.clear(place) }
         }
-        self.write_up_to(date)
+        self.write_up_to(timestamp)
     }
 
-    fn write_up_to(&mut self, date: i64) -> Result<(), QueryError> {
-        if date > self.now {
+    fn write_up_to(&mut self, timestamp: i64) -> Result<(), QueryError> {
+        if timestamp > self.now {
             let value = self.staying.join(self.tree.root()).value(self.operation);
             if let Some(value) = value.or(self.none) {
-                self.steps.push(FunctionPiece { from: self.now, to: date, value })?;
+                self.steps.push(FunctionPiece { from: self.now, to: timestamp, value })?;
             }
-            self.now = date;
+            self.now = timestamp;
         }
         Ok(())
     }
 
     /// Returns the combined value over the whole interval.
     pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
-        self.come_to(self.within.1)?;
+        self.advance_to(self.within.1)?;
         self.steps.finish()
     }
 }
