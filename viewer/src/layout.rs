@@ -3,6 +3,21 @@
 //! A [`ContainerOutline`] describes the contents of each container. It depends only on the trace and is
 //! built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It does not depend on
 //! time, so that zooming never moves a row.
+//!
+//! ```
+//! use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout, StripKind};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let outline = ContainerOutline::new(&store)?;
+//! let layout = RowLayout::new(&outline, &LayoutOptions::default());
+//! assert_eq!((layout.rows.len(), layout.rows[0].name.as_str()), (1, "main"));
+//! assert_eq!(layout.rows[0].strips[0].kind, StripKind::States { depths: 1 });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arrange;
 mod outline;
@@ -76,6 +91,7 @@ pub struct RowLayout {
 
 /// A container's row.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LayoutRow {
     /// The container.
     pub container: ContainerId,
@@ -101,6 +117,7 @@ pub struct LayoutRow {
 
 /// A horizontal strip of a row.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RowStrip {
     /// The contents.
     pub kind: StripKind,

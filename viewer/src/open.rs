@@ -21,6 +21,22 @@ use crate::sim::Simulation;
 /// once, into an [index](crate::index::IndexReader). After that, opening takes the same short time
 /// for any size.
 ///
+/// ```
+/// use tumit_viewer::{OpenOptions, open};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let source = open(&path, &OpenOptions::default())?;
+/// let summary = source.summary();
+/// assert_eq!((summary.name.as_str(), summary.states), ("example", 1));
+/// assert!(summary.is_intact());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// If there is no trace at the path. Problems *inside* a trace are diagnostics of its summary.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
@@ -93,6 +109,21 @@ pub struct PreparedIndex {
 }
 
 /// Builds the index of a trace before its first opening, for a trace of any size.
+///
+/// ```
+/// use tumit_viewer::{OpenOptions, make_index};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let index = make_index(&path, &OpenOptions::default())?;
+/// assert!(!index.was_there && index.path == folder.path().join("example.paje.tmtx"));
+/// assert!(make_index(&path, &OpenOptions::default())?.was_there);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`open()`]. Also if the trace cannot have an index, for example because it is still being

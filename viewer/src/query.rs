@@ -4,6 +4,25 @@
 //! The store and the index implement it. Each filter of [`crate::filter`] implements it on top of
 //! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Intervals
 //! are half-open.
+//!
+//! ```
+//! use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimelineSource};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let (model, containers) = (store.model(), store.containers());
+//! let activity = model.types.iter().find(|ty| ty.kind == PajeTypeKind::State).expect("the trace defines it");
+//! let thread = containers.iter().find(|info| info.name == "main").expect("the trace creates it");
+//! let lane = StateLaneId { container: thread.id, ty: activity.id, depth: 0 };
+//! let times = store.times(&[lane], store.extent())?;
+//! let named: Vec<_> =
+//!     times.iter().map(|&(value, nanos)| (model.values[value.index()].name.as_str(), nanos)).collect();
+//! assert_eq!(named, [("work", 2_000_000_000)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cells;
 pub(crate) mod counts;

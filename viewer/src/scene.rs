@@ -3,6 +3,25 @@
 //!
 //! [`chart`] draws the rows of an interval. [`document`] adds a heading, names, a ruler and a
 //! legend.
+//!
+//! ```
+//! use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+//! use tumit_viewer::query::TimelineSource;
+//! use tumit_viewer::scene::{DocumentOptions, document};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let outline = ContainerOutline::new(&store)?;
+//! let interval = store.extent();
+//! let of = DocumentOptions { interval, width: 600.0, height: None, resolution: 1.0, titles: true };
+//! let scene = document(&store, &outline, &LayoutOptions::default(), of)?;
+//! assert_eq!(scene.title, "Space-time diagram of example");
+//! assert_eq!(scene.interval, Some(interval));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arrow;
 pub(crate) mod bidi_isolate;

@@ -32,6 +32,20 @@
 //! - A second creation or destruction of a container: the first counts.
 //! - A type in a container of another type than declared: kept.
 //! - Entities that are open at the end: they end at the largest timestamp.
+//!
+//! ```
+//! use tumit_paje::read;
+//! use tumit_viewer::sim::{EntityCounts, Simulation};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let text = format!("{header}{body}");
+//! let mut simulation = Simulation::into_entities("example", EntityCounts::default());
+//! read::read(text.as_bytes(), &mut simulation)?;
+//! assert_eq!((simulation.entities().states, simulation.kinds_of_faults()), (1, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod checkpoint;
 pub(crate) mod collector;
@@ -51,11 +65,10 @@ mod variables;
 
 use std::io;
 
-use tumit_paje::read::TraceLine;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, DiagnosticKind, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent,
-    PlainKind, RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
+    ContainerId, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind,
+    RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
 };
 
 use crate::query::RawValue;
@@ -65,39 +78,13 @@ pub use collector::EntityGatherer;
 use containers::ContainerTable;
 pub use counter::EntityCounts;
 pub use entities::{EndedLink, EndedState, EntityPlace, EntitySink};
-pub use faults::Fault;
 use faults::FaultCounts;
+pub use faults::{Fault, SimFault};
 use links::{LinkOperation, PendingLinks};
 use location_cache::RecentStacks;
 pub(crate) use outcome::SimOutcome;
 use states::OpenStates;
 use variables::VariableState;
-
-/// A kind of error in the trace, and its first occurrence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimFault {
-    /// Its kind.
-    pub fault: Fault,
-    /// Number of occurrences.
-    pub count: u64,
-    /// The line of the first occurrence if [`PajeSink::at_line`] reported lines, in the form of
-    /// [`TraceLine`]; otherwise 0.
-    pub line: u64,
-    /// The part of a split trace that contains the line. Empty for the root file.
-    pub file: String,
-    /// The timestamp of the first occurrence, if an operation with a timestamp came before.
-    pub time: Option<GlobalNanos>,
-}
-
-impl SimFault {
-    /// The diagnostic: an error. Its text has the number of occurrences, the line or timestamp of
-    /// the first one, and advice.
-    #[must_use]
-    pub fn diagnostic(&self) -> TraceDiagnostic {
-        let kind = if self.fault.is_of_links() { DiagnosticKind::Link } else { DiagnosticKind::Operation };
-        TraceDiagnostic::error(kind, faults::sentence(self)).at_line(&self.file, TraceLine::of(self.line).line)
-    }
-}
 
 /// A simulation in progress. With [`EntityGatherer`], it is converted to a [`TraceStore`](crate::store::TraceStore)
 /// at its end.

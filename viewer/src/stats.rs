@@ -3,6 +3,22 @@
 //!
 //! All queries use the [`TimelineSource`] interface, so that filters and groups are respected.
 //! [`table`] formats the results as rows for a command or a page.
+//!
+//! ```
+//! use tumit_viewer::query::TimelineSource;
+//! use tumit_viewer::stats::{RowGrouping, table, to_csv};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let rows = table(&store, store.extent(), RowGrouping::Container, None)?;
+//! assert_eq!(rows[0].container.as_deref(), Some("main"));
+//! assert_eq!((rows[0].time, rows[0].self_time), (Some(2.0), Some(2.0)));
+//! assert!(to_csv(&rows).starts_with("kind,type,container,"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod durations;
 mod links;
@@ -33,6 +49,7 @@ use crate::query::{
 
 /// The time of one value of a state type.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ValueTime {
     /// The value.
     pub value: ValueId,
@@ -50,6 +67,7 @@ pub struct ValueTime {
 
 /// Time per value of a state type.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StateTimes {
     /// The values that occur, longest first.
     pub values: Vec<ValueTime>,
@@ -69,6 +87,20 @@ impl StateTimes {
 
 /// Time per value of a state type in some containers. The result is exact. The cost does not depend
 /// on the number of states.
+///
+/// ```
+/// use tumit_viewer::query::{ContainerId, TimelineSource, TypeId};
+/// use tumit_viewer::stats::times;
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let times = times(&store, &[ContainerId(1)], TypeId(2), store.extent())?;
+/// assert_eq!((times.values[0].nanos, times.none), (2_000_000_000, 1_000_000_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`TimelineSource::nested_times`].

@@ -1,4 +1,11 @@
 //! Files that both exported pages and the served page use.
+//!
+//! ```
+//! use tumit_viewer::export::page_files;
+//!
+//! let licence = page_files::ALL.iter().find(|(path, _)| *path == "font/LICENSE.txt");
+//! assert!(licence.is_some_and(|(_, bytes)| !bytes.is_empty()));
+//! ```
 
 /// Times as text and the ticks of time axes: a JavaScript module.
 pub(crate) const AXIS: &str = include_str!("axis.js");

@@ -31,6 +31,14 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 /// The whole document.
+///
+/// ```
+/// use tumit_viewer::export::svg;
+/// use tumit_viewer::scene::Scene;
+///
+/// let empty = Scene { width: 10.0, height: 5.0, title: "A & B".to_owned(), ..Scene::default() };
+/// assert!(svg::to_string(&empty).contains("<title id=\"title\">A &amp; B</title>"));
+/// ```
 #[must_use]
 pub fn to_string(scene: &Scene) -> String {
     SvgWriter::new(true).whole_document(scene)

@@ -25,6 +25,15 @@ const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hi
 ///
 /// Switching a filter off, moving it or removing it loses nothing, because the sources are built
 /// again around the same trace.
+///
+/// ```
+/// use tumit_viewer::filter::{ChainEntry, FilterChain};
+///
+/// let mut chain = FilterChain { filters: vec![ChainEntry::from("cut 1s..2s".parse()?)] };
+/// chain.filters[0].on = false;
+/// assert_eq!(FilterChain::from_text(&chain.to_text())?, chain);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilterChain {
     /// The filters.
@@ -43,6 +52,7 @@ pub struct ChainEntry {
 /// A filter of a chain that could not be applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("filter {}, `{text}`: {error}", at + 1)]
+#[non_exhaustive]
 pub struct FilterFailure {
     /// Its index in the chain, from 0.
     pub at: usize,
@@ -76,6 +86,7 @@ pub enum FilterFileError {
 
 /// An invalid field of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterFieldError {
     /// The field, such as `filters[2].on`.
     pub field: String,
@@ -91,6 +102,8 @@ impl fmt::Display for FilterFieldError {
         f.write_str(&self.why)
     }
 }
+
+impl std::error::Error for FilterFieldError {}
 
 impl From<FilterExpr> for ChainEntry {
     fn from(filter: FilterExpr) -> Self {

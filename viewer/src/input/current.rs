@@ -1,4 +1,23 @@
 //! [`CurrentTrace`]: the source of a page. It is replaced while the trace is read or written.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_viewer::input::current::{CurrentTrace, TraceAvailability};
+//! use tumit_viewer::query::TimelineSource;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let source: Arc<dyn TimelineSource> = Arc::new(store);
+//! let current = CurrentTrace::from(Arc::clone(&source));
+//! let before = current.snapshot();
+//! current.put(source, TraceAvailability::Final);
+//! assert!(current.snapshot().generation > before.generation);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};

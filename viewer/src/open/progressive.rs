@@ -46,6 +46,22 @@ pub type CompletionFn = Box<dyn FnOnce(Result<TraceSummary, TraceOpenError>) + S
 /// `on_end` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
 /// reading.
 ///
+/// ```
+/// use tumit_viewer::OpenOptions;
+/// use tumit_viewer::open::progressive::{OpenedTrace, begin};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let opened = begin(&path, &OpenOptions::default(), Box::new(|_outcome| {}))?;
+/// // A small trace is read at once.
+/// assert!(matches!(opened, OpenedTrace::Whole(source) if source.summary().states == 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// If `path` does not exist, or if a trace that is opened at once cannot be read.
 pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {

@@ -2,6 +2,21 @@
 //!
 //! The source repairs its trace: every state has an end, every link has both endpoints, and every
 //! container is destroyed. All operations are held in memory for sorting.
+//!
+//! ```
+//! use tumit_viewer::query::replay::replay;
+//! use tumit_viewer::sim::{EntityCounts, Simulation};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let mut simulation = Simulation::into_entities("copy", EntityCounts::default());
+//! replay(&store, &mut simulation)?;
+//! assert_eq!(simulation.entities().states, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;

@@ -5,6 +5,31 @@
 //! between containers, or matches of a search. Its memory does not grow with the number of
 //! entities. Lists are divided into stretches of time. An entity belongs to the stretch in which it
 //! begins.
+//!
+//! ```
+//! use tumit_viewer::query::scan::{self, ScanList};
+//! use tumit_viewer::query::{ContainerId, StateLaneId, TimelineSource, TypeId};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let lane = StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 };
+//! let jobs = scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
+//! let mut longest = 0;
+//! let of_job = |job: &scan::ScanJob| {
+//!     let mut longest = 0;
+//!     job.visit(&store, |state| {
+//!         longest = longest.max(state.nanos());
+//!         Ok(())
+//!     })?;
+//!     Ok(longest)
+//! };
+//! scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
+//! assert_eq!(longest, 2_000_000_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +57,7 @@ pub enum ScanList {
 
 /// An entity in a scan.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ScanItemRef {
     /// The entity.
     pub id: EntityId,

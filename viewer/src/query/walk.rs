@@ -1,4 +1,21 @@
 //! Visits all entities of a list in pages, so that the whole list is never in memory.
+//!
+//! ```
+//! use tumit_viewer::query::{ContainerId, StateLaneId, TimelineSource, TypeId, walk};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let (mut count, lane) = (0, StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 });
+//! walk::states(&store, lane, store.extent(), |_state| {
+//!     count += 1;
+//!     Ok(())
+//! })?;
+//! assert_eq!(count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rustc_hash::FxHashSet;
 

@@ -23,6 +23,7 @@ const MOST_VALUES: usize = 12;
 
 /// A type, or several link types of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LegendGroup {
     /// Name of the type.
     pub name: String,
@@ -39,6 +40,7 @@ pub struct LegendGroup {
 
 /// An entry: a colour and its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LegendEntry {
     /// The value. `None` if the entry represents its type.
     pub value: Option<u32>,

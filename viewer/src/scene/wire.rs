@@ -9,6 +9,18 @@
 //! ([`StreamDetail`]).
 //!
 //! The page's `net/wire.js` and `view/scene.js` read it. Coordinates have two decimals.
+//!
+//! ```
+//! use tumit_viewer::query::EntityId;
+//! use tumit_viewer::scene::Scene;
+//! use tumit_viewer::scene::wire::{SceneMessage, StreamDetail, entity, parse_entity};
+//!
+//! assert_eq!(entity(EntityId::State(7)), "s7");
+//! assert_eq!(parse_entity("s7"), Some(EntityId::State(7)));
+//! let message = SceneMessage::new(&Scene::default(), 1.0, StreamDetail::ALL[0], true).bytes();
+//! // The length of the head comes first.
+//! assert_eq!(message[4], b'{');
+//! ```
 
 mod streams;
 

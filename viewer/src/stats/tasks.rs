@@ -20,6 +20,7 @@ use continuations::full_extent;
 
 /// The tasks of one value that begin in one container.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TaskGroup {
     /// From the begin of the first part to the end of the last one.
     pub latencies: Durations,

@@ -1,4 +1,15 @@
 //! Colours and text sizes of images, light and dark, shared by all output formats.
+//!
+//! ```
+//! use tumit_viewer::style::theme::{ColorTheme, ThemeKind, rgb};
+//!
+//! let (light, dark) = (ColorTheme::new(ThemeKind::Light), ColorTheme::new(ThemeKind::Dark));
+//! assert_eq!(light.paper, rgb(0xffffff));
+//! // A pale tint of a trace stays pale in the light theme, and becomes dark in the dark theme.
+//! let pale = rgb(0xf6ecc4);
+//! assert_eq!(light.fill(pale), pale);
+//! assert!(dark.fill(pale).red < 0x80);
+//! ```
 
 pub mod font;
 

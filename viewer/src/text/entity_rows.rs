@@ -4,6 +4,21 @@
 //! Timestamps are written from integers and are exact. As in `pj_dump`, names are not quoted, and
 //! timestamps of containers have six significant digits. Rows are in depth-first order of the
 //! containers. To compare, sort them.
+//!
+//! ```
+//! use tumit_viewer::text::entity_rows::write;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let mut rows = Vec::new();
+//! write(&store, &mut rows)?;
+//! let row = "State, main, Activity, 0.000000000, 2.000000000, 2.000000000, 0.000000000, work\n";
+//! assert!(String::from_utf8(rows)?.contains(row));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;

@@ -9,6 +9,7 @@ use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInf
 
 /// A possible continuation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Completion {
     /// The replacement for the text from [`Self::from`] to the end. A name is quoted if necessary.
     pub text: String,
@@ -27,6 +28,19 @@ const LANES: usize = 64;
 
 /// At most `most` continuations of `text`. Those that begin with the last written words come before
 /// those that only contain them, and words come before names.
+///
+/// ```
+/// use tumit_viewer::filter::complete;
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let continuations = complete(&store, "hide value wo", 10);
+/// assert_eq!((continuations[0].text.as_str(), continuations[0].from), ("work", 11));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.

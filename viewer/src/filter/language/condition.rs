@@ -45,6 +45,17 @@ pub struct FieldTest {
 
 impl Condition {
     /// One of these conditions holds. A single condition is returned unchanged.
+    ///
+    /// ```
+    /// use tumit_viewer::filter::{Comparison, Condition, FieldTest, NamePattern, NamePatterns};
+    ///
+    /// let is = |name: &str| {
+    ///     let operands = NamePatterns::new(vec![NamePattern::new(name)]);
+    ///     Condition::Field(FieldTest { field: "file".to_owned(), comparison: Comparison::Equal, operands })
+    /// };
+    /// assert_eq!(Condition::or(vec![is("a.c")]), is("a.c"));
+    /// assert!(matches!(Condition::or(vec![is("a.c"), is("b.c")]), Condition::Or(_)));
+    /// ```
     #[must_use]
     pub fn or(all: Vec<Self>) -> Self {
         Self::exactly_one(all).unwrap_or_else(Self::Or)

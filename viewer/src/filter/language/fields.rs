@@ -114,6 +114,21 @@ const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
 
 /// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
 /// `container`. Case is ignored.
+///
+/// ```
+/// use tumit_viewer::filter::language::fields::field;
+/// use tumit_viewer::query::{EntityId, TimelineSource};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let facts = store.facts(EntityId::State(0))?;
+/// assert_eq!(field(&facts, "Value").as_deref(), Some("work"));
+/// assert_eq!(field(&facts, "bytes"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn field(facts: &EntityFacts, name: &str) -> Option<String> {
     let exact = facts.fields.iter().find(|field| field.0 == name);
     if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {

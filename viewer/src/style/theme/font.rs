@@ -50,6 +50,13 @@ static ADVANCES: LazyLock<[GlyphAdvances; 2]> =
     LazyLock::new(|| [GlyphAdvances::read(REGULAR), GlyphAdvances::read(SEMI_BOLD)]);
 
 /// Width of a text at a font size, in the same unit. Kerning is ignored.
+///
+/// ```
+/// use tumit_viewer::style::theme::font::{FontWeight, width};
+///
+/// let regular = width("work", 12.0, FontWeight::Regular);
+/// assert!(width("work", 24.0, FontWeight::Regular) > 1.9 * regular);
+/// ```
 #[must_use]
 pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
     let advances = &ADVANCES[usize::from(weight == FontWeight::SemiBold)];
