@@ -1,10 +1,11 @@
-//! Filters (thesis P53–P63, papers S30–S35): sources on top of other sources, and their [`FilterChain`].
+//! Filters (thesis P53–P63, papers S30–S35): sources on top of other sources, and their
+//! [`FilterChain`].
 //!
-//! A [`FilterExpr`] is a value: it can be parsed, printed, compared and stored. [`FilterExpr::apply`]
-//! resolves its names in a trace and returns a [`TimelineSource`](crate::query::TimelineSource) on
-//! top of that of the trace. Entities are never copied or changed: a filter queries the inner
-//! source on demand, and uses sums where they suffice. The header of each filter's module states
-//! its cost.
+//! A [`FilterExpr`] is a value: it can be parsed, printed, compared and stored.
+//! [`FilterExpr::apply`] resolves its names in a trace and returns a
+//! [`TimelineSource`](crate::query::TimelineSource) on top of that of the trace. Entities are never
+//! copied or changed: a filter queries the inner source on demand, and uses sums where they
+//! suffice. The header of each filter's module states its cost.
 //!
 //! Applications implement filters of their own with [`FilterLayer`].
 //!

@@ -1,8 +1,8 @@
 //! Converts the container tree to rows: the position and contents of each container's row.
 //!
-//! A [`ContainerOutline`] describes the contents of each container. It depends only on the trace and is
-//! built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It does not depend on
-//! time, so that zooming never moves a row.
+//! A [`ContainerOutline`] describes the contents of each container. It depends only on the trace
+//! and is built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It
+//! does not depend on time, so that zooming never moves a row.
 //!
 //! ```
 //! use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout, StripKind};

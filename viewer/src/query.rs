@@ -14,13 +14,12 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let (model, containers) = (store.model(), store.containers());
-//! let activity = model.types.iter().find(|ty| ty.kind == PajeTypeKind::State).expect("the trace defines it");
-//! let thread = containers.iter().find(|info| info.name == "main").expect("the trace creates it");
+//! let activity = model.types.iter().find(|ty| ty.kind == PajeTypeKind::State).expect("a type");
+//! let thread = containers.iter().find(|info| info.name == "main").expect("a thread");
 //! let lane = StateLaneId { container: thread.id, ty: activity.id, depth: 0 };
 //! let times = store.times(&[lane], store.extent())?;
-//! let named: Vec<_> =
-//!     times.iter().map(|&(value, nanos)| (model.values[value.index()].name.as_str(), nanos)).collect();
-//! assert_eq!(named, [("work", 2_000_000_000)]);
+//! let name = &model.values[times[0].0.index()].name;
+//! assert_eq!((times.len(), name.as_str(), times[0].1), (1, "work", 2_000_000_000));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

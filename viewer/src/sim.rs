@@ -86,8 +86,8 @@ pub(crate) use outcome::SimOutcome;
 use states::OpenStates;
 use variables::VariableState;
 
-/// A simulation in progress. With [`EntityGatherer`], it is converted to a [`TraceStore`](crate::store::TraceStore)
-/// at its end.
+/// A simulation in progress. With [`EntityGatherer`], it is converted to a
+/// [`TraceStore`](crate::store::TraceStore) at its end.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Simulation<E = EntityGatherer> {
     name: String,
@@ -188,12 +188,12 @@ impl<E: EntitySink> Simulation<E> {
         }
     }
 
-    /// Imitates `pj_dump` where it deviates from the format.
-    /// Values of variables are rounded to 32 bits and may become infinite. Open entities end at the
-    /// timestamp of the last operation, not at the largest one. The end of a container never moves.
-    /// `of_text` states that the input is text in the reading of `pj_dump`
-    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a value,
-    /// and the reader determines the end.
+    /// Imitates `pj_dump` where it deviates from the format. Values of variables are rounded to 32
+    /// bits and may become infinite. Open entities end at the timestamp of the last operation, not
+    /// at the largest one. The end of a container never moves. `of_text` states that the input is
+    /// text in the reading of `pj_dump`
+    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a
+    /// value, and the reader determines the end.
     pub(crate) fn as_pj_dump(mut self, of_text: bool) -> Self {
         (self.mimics_pj_dump, self.has_pj_dump_text) = (true, of_text);
         self
@@ -226,9 +226,9 @@ impl<E: EntitySink> Simulation<E> {
         self.wall_clock = nanos;
     }
 
-    /// Processes the next operation. Its errors are counted.
-    /// With very many pending endpoints of links, some [`EntitySink`] use files. [`PajeSink::event`] also
-    /// reports failures of these files.
+    /// Processes the next operation. Its errors are counted. With very many pending endpoints of
+    /// links, some [`EntitySink`] use files. [`PajeSink::event`] also reports failures of these
+    /// files.
     pub fn process(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
             self.advance_to(time.0);

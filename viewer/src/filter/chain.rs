@@ -1,4 +1,5 @@
-//! [`FilterChain`]: an ordered list of filters, each on or off, for a trace; and the file that stores it.
+//! [`FilterChain`]: an ordered list of filters, each on or off, for a trace; and the file that
+//! stores it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ use crate::query::TimelineSource;
 /// Latest version of the file; later versions are rejected. Only the page uses the fields `page`,
 /// `trace` and `names`.
 ///
-/// The versions differ in the language: see [`FilterExpr::from_version_1`]. A file has version 1 if its
-/// expressions have the same meaning in both.
+/// The versions differ in the language: see [`FilterExpr::from_version_1`]. A file has version 1 if
+/// its expressions have the same meaning in both.
 const VERSION: u64 = 2;
 
 /// A correct file, for error messages.

@@ -132,8 +132,8 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         self.before_in(self.lane.table.blocks_before(0, sortable_timestamp(timestamp)).saturating_sub(1), timestamp)
     }
 
-    /// Same as [`Self::times_before`]; the timestamp must lie in block `number`, or between it and the
-    /// next one.
+    /// Same as [`Self::times_before`]; the timestamp must lie in block `number`, or between it and
+    /// the next one.
     #[inline]
     fn before_in(&self, number: u64, timestamp: i64) -> ValueTimes<N> {
         let block = self.lane.table.block_here(number);

@@ -1,4 +1,5 @@
-//! [`TraceInputFile`]: determines the kind of trace at a path, and sends its Pajé operations to a sink.
+//! [`TraceInputFile`]: determines the kind of trace at a path, and sends its Pajé operations to a
+//! sink.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};

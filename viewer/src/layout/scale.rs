@@ -10,8 +10,8 @@
 //! assert_eq!(scale.x(GlobalNanos(1_000_000)), 100.0);
 //! // Each character is 6 units wide.
 //! let ruler = scale.ruler(|label| 6.0 * label.chars().count() as f32);
-//! let labels: Vec<_> = ruler.ticks.iter().flat_map(|tick| &tick.label).map(|label| label.text.as_str()).collect();
-//! assert_eq!(labels, ["0 ms", "1 ms", "2 ms", "3 ms", "4 ms"]);
+//! let labels = ruler.ticks.iter().flat_map(|tick| &tick.label).map(|label| label.text.as_str());
+//! assert_eq!(labels.collect::<Vec<_>>(), ["0 ms", "1 ms", "2 ms", "3 ms", "4 ms"]);
 //! ```
 
 use crate::query::{GlobalNanos, TimeRange};

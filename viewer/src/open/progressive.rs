@@ -1,10 +1,10 @@
 //! [`begin`]: opens a trace at once, and shows its available part while it is read or still being
 //! written.
 //!
-//! The shown trace is a [`CurrentTrace`]: its source is replaced by newer sources. Each source has a
-//! number, its *generation*. Views poll this number, and query again when it has changed. A query
-//! uses a single source from start to end. The [`TraceAvailability`] of a trace is its progress: being read
-//! (a preview of its beginning), growing, or final.
+//! The shown trace is a [`CurrentTrace`]: its source is replaced by newer sources. Each source has
+//! a number, its *generation*. Views poll this number, and query again when it has changed. A query
+//! uses a single source from start to end. The [`TraceAvailability`] of a trace is its progress:
+//! being read (a preview of its beginning), growing, or final.
 
 pub(crate) mod follow_paje;
 pub(crate) mod follow_run;

@@ -19,8 +19,8 @@ const FEW_SLOTS: usize = 16;
 /// The range without any timestamp.
 const NO_CONTENT: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are not
-/// from a text), and its timestamp.
+/// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are
+/// not from a text), and its timestamp.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ContainerDestruction {
     pub(crate) line: u64,

@@ -24,8 +24,8 @@ pub(crate) struct SimOutcome<E> {
 }
 
 impl<E> Simulation<E> {
-    /// Ends the simulation. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
-    /// first.
+    /// Ends the simulation. Call [`Self::end`] (or
+    /// [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
@@ -45,7 +45,8 @@ impl<E> Simulation<E> {
 }
 
 impl Simulation {
-    /// Makes a store. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
+    /// Makes a store. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
+    /// first.
     #[must_use]
     pub fn into_store(self) -> TraceStore {
         let SimOutcome {

@@ -51,7 +51,8 @@ impl Condition {
     ///
     /// let is = |name: &str| {
     ///     let operands = NamePatterns::new(vec![NamePattern::new(name)]);
-    ///     Condition::Field(FieldTest { field: "file".to_owned(), comparison: Comparison::Equal, operands })
+    ///     let (field, comparison) = ("file".to_owned(), Comparison::Equal);
+    ///     Condition::Field(FieldTest { field, comparison, operands })
     /// };
     /// assert_eq!(Condition::or(vec![is("a.c")]), is("a.c"));
     /// assert!(matches!(Condition::or(vec![is("a.c"), is("b.c")]), Condition::Or(_)));

@@ -1,5 +1,5 @@
-//! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the language;
-//! [`super::print`] is the inverse.
+//! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the
+//! language; [`super::print`] is the inverse.
 
 mod condition;
 mod example;

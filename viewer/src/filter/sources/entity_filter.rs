@@ -1,5 +1,5 @@
-//! Common code of selections that decide for each entity: [`EntityFilterSource`] contains the entities that a
-//! [`EntityPredicate`] accepts.
+//! Common code of selections that decide for each entity: [`EntityFilterSource`] contains the
+//! entities that an [`EntityPredicate`] accepts.
 //!
 //! Cost: a list costs as much as a list of the inner source, because each entity is read. The same
 //! holds for cells. If the pick depends only on the value, cells are those of the inner source,

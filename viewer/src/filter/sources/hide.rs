@@ -1,5 +1,5 @@
-//! [`HideSource`]: a source without some types and some containers. Used by selections by type and by
-//! container, by the best containers, and by a cut.
+//! [`HideSource`]: a source without some types and some containers. Used by selections by type and
+//! by container, by the best containers, and by a cut.
 //!
 //! Cost: none for the remaining types and containers. However, if containers are hidden, links are
 //! tested one by one.

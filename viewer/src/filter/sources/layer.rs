@@ -1,7 +1,7 @@
 //! [`FilterLayer`]: a source that wraps another source and defines only the differences.
 //!
-//! Every layer is a [`TimelineSource`]. A new filter implements [`FilterLayer`] for a type and overrides
-//! the queries that differ.
+//! Every layer is a [`TimelineSource`]. A new filter implements [`FilterLayer`] for a type and
+//! overrides the queries that differ.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! [`OrderKey`]: the sort key of containers: a name, a timestamp, or a statistic of the contents of a
-//! container and the containers below it.
+//! [`OrderKey`]: the sort key of containers: a name, a timestamp, or a statistic of the contents of
+//! a container and the containers below it.
 //!
 //! Cost: time, shares and variables come from sums; numbers without values come from counts.
 //! Durations and fields read each entity within the interval ([`single`]); fields also read all its

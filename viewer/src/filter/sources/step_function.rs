@@ -1,5 +1,5 @@
-//! [`StepFunction`]: a packed, piecewise constant function of time. A piece takes about five bytes. Many
-//! pieces are moved to a file.
+//! [`StepFunction`]: a packed, piecewise constant function of time. A piece takes about five bytes.
+//! Many pieces are moved to a file.
 //!
 //! [`fold`] makes such functions from entities; [`packed`] stores their bytes.
 

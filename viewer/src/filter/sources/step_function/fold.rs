@@ -1,8 +1,9 @@
-//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each time.
+//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each
+//! time.
 //!
-//! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores the pieces
-//! that exist at its current time, and writes a piece whenever the combined value changes. Memory
-//! is needed for the pieces that exist at one time, and for one page per list.
+//! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores
+//! the pieces that exist at its current time, and writes a piece whenever the combined value
+//! changes. Memory is needed for the pieces that exist at one time, and for one page per list.
 //!
 //! The result is exact: each value is computed only from the pieces that exist at that time, with a
 //! tree over them. It is never computed by adding to or subtracting from the previous value, so no
