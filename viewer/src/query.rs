@@ -33,6 +33,7 @@ mod places;
 mod raw_value;
 pub mod replay;
 pub mod scan;
+mod timestamp_extent;
 pub mod tree;
 pub mod walk;
 
@@ -57,6 +58,7 @@ pub(crate) use links::{LinkRow, effective_end};
 pub use nested::NestedTime;
 pub(crate) use places::{ContainersByType, types_in};
 pub(crate) use raw_value::RawValue;
+pub(crate) use timestamp_extent::TimestampExtent;
 
 /// Number of lanes with all their values in memory at a time. Each lane may have thousands of
 /// values.

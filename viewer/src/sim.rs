@@ -71,8 +71,7 @@ use tumit_paje::{
     RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
 };
 
-use crate::query::RawValue;
-use crate::query::{ContainerInfo, TimeRange, TypeInfo};
+use crate::query::{ContainerInfo, RawValue, TimeRange, TimestampExtent, TypeInfo};
 pub use checkpoint::CheckpointError;
 pub use collector::EntityGatherer;
 use containers::ContainerTable;
@@ -128,8 +127,8 @@ struct MarkList {
     last: i64,
     /// The timestamp at which the container was created.
     born: i64,
-    /// The first timestamp here or in the container, and the last one.
-    reach: (i64, i64),
+    /// From the first timestamp here or the container's creation to the last one.
+    extent: TimestampExtent,
 }
 
 /// The states, variable or events of one type in one container: an index in the list of the kind.
@@ -330,7 +329,7 @@ impl<E: EntitySink> Simulation<E> {
             self.faults.count(Fault::LateCreation);
         }
         marks.last = time.0;
-        marks.reach = (marks.reach.0.min(time.0), marks.reach.1.max(time.0));
+        marks.extent = marks.extent.join(TimestampExtent::at(time.0));
         self.entities.event(marks.place, time, value, detail);
     }
 

@@ -20,7 +20,7 @@ use super::sort::RowSorter;
 use super::temporary_streams::{TemporarySpace, TemporaryStreamReader, TemporaryStreams};
 use super::tree::MaxEndTreeWriter;
 use crate::parallel::in_turn;
-use crate::query::{GlobalNanos, TimeRange, effective_end};
+use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
 use crate::sim::SimOutcome;
 use crate::store::{depth_first, model};
 
@@ -80,13 +80,13 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         streams: &mut streams,
         out: PageWriter::new(file)?,
         header: IndexHeader { key, ..IndexHeader::default() },
-        end: effective_end(extent.0, extent.1),
+        end: effective_end(extent.first, extent.last),
     };
     let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
     let mut summary = crate::query::TraceSummary {
         name,
-        extent: TimeRange { from: GlobalNanos(extent.0), to: GlobalNanos(assembly.end) },
+        extent: TimeRange { from: GlobalNanos(extent.first), to: GlobalNanos(assembly.end) },
         containers: containers.len().saturating_sub(1) as u64,
         states: states.entities,
         events: marks.entities,
@@ -107,7 +107,7 @@ impl IndexAssembly<'_> {
     fn pieces(
         &mut self,
         jobs: Vec<LaneJob>,
-        extent: (i64, i64),
+        extent: TimestampExtent,
     ) -> io::Result<([LaneDirectory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
         // Two threads, because each has a piece in memory.

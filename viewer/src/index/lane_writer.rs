@@ -23,7 +23,7 @@ use super::state_writer::{self, LaneValues};
 use super::temporary_streams::{DeferredSection, FinishedStream, TemporarySpace};
 use super::tree::MaxEndTreeWriter;
 use super::variables::VariableNodeWriter;
-use crate::query::effective_end;
+use crate::query::{TimestampExtent, effective_end};
 
 /// Maximum number of pieces of states. Few states are one piece.
 const STATE_PIECES: usize = 4;
@@ -131,8 +131,8 @@ pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &Tempo
 }
 
 impl LaneJob {
-    /// Writes the piece, for a trace from `extent.0` to `extent.1`.
-    pub(crate) fn write(self, room: &TemporarySpace, extent: (i64, i64)) -> io::Result<LanePiece> {
+    /// Writes the piece, for a trace of this extent.
+    pub(crate) fn write(self, room: &TemporarySpace, extent: TimestampExtent) -> io::Result<LanePiece> {
         // Several pieces are in memory at a time, but only one of them sorts.
         let small = room.part(STATE_PIECES);
         let mut piece = LanePiece {
@@ -149,7 +149,7 @@ impl LaneJob {
                     piece.directories[4].push(&record)?;
                 }
             }
-            Self::States(lanes, first) => piece.states(&small, lanes, first, extent.0)?,
+            Self::States(lanes, first) => piece.states(&small, lanes, first, extent.first)?,
             Self::Rest(OtherLanes { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;
                 piece.variables(room, variables)?;
@@ -247,7 +247,7 @@ impl LanePiece {
         (room, small): (&TemporarySpace, &TemporarySpace),
         links: RowSorter<LINK_WORDS, 2>,
         types: u64,
-        extent: (i64, i64),
+        extent: TimestampExtent,
     ) -> io::Result<()> {
         let mut both = RowSorter::<3, 3>::new(room);
         let mut sorted = links.finish()?;
@@ -255,7 +255,7 @@ impl LanePiece {
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
             let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(room));
-            let mut crowds = LinkDensityWriter::new(small, extent);
+            let mut density = LinkDensityWriter::new(small, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -270,14 +270,14 @@ impl LanePiece {
                     both.push([row.end.0.into(), sortable_timestamp(row.end_time), number]);
                 }
                 both.flush()?;
-                crowds.push(&row, number)?;
+                density.push(&row, number)?;
                 number += 1;
                 self.see(low, low);
                 next = sorted.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;
             let at = tree.finish(&mut self.out)?;
-            let sums = PageBytes { at, len: crowds.finish(small, &mut self.out, at)? };
+            let sums = PageBytes { at, len: density.finish(small, &mut self.out, at)? };
             let (mut ends, mut column) = (ends.finish()?, PackedTableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;

@@ -17,8 +17,7 @@ use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
 use super::temporary_streams::{DeferredSection, TemporarySpace};
-use crate::query::LinkRow;
-use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
+use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};
 
 /// Columns: bin of the earlier timestamp; start; end; value; bins to the later timestamp × 2 (+ 1
 /// if the end comes first); number of links minus one; number of the first link.
@@ -63,9 +62,9 @@ pub(crate) struct LinkDensityWriter {
 }
 
 impl LinkDensityWriter {
-    /// A writer for a trace with timestamps from `extent.0` to `extent.1`.
-    pub(crate) fn new(room: &TemporarySpace, extent: (i64, i64)) -> Self {
-        let span = extent.1.saturating_sub(extent.0).max(0).cast_unsigned();
+    /// A writer for a trace of this extent.
+    pub(crate) fn new(room: &TemporarySpace, extent: TimestampExtent) -> Self {
+        let span = extent.last.saturating_sub(extent.first).max(0).cast_unsigned();
         let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
         let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
         let level = |exponent| DensityLevel {
@@ -183,36 +182,38 @@ impl<'a> LinkDensity<'a> {
         Self(levels.filter(|level| level.0 <= widest).collect())
     }
 
-    /// Visits the counts of all links with an earlier timestamp in `from..to`. For ranges without
-    /// counts, it calls `rows`, which visits single links.
+    /// Visits the counts of all links with an earlier timestamp in a time range. For parts of it
+    /// without counts, it calls `rows`, which visits single links.
     pub(crate) fn visit(
         &self,
-        (from, to): (i64, i64),
+        part: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
-        rows: &mut dyn FnMut(i64, i64, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+        rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        visit_from(&self.0, (from, to), exponent, visit, rows)
+        visit_part(&self.0, part, exponent, visit, rows)
     }
 }
 
-fn visit_from(
+fn visit_part(
     levels: &[(u8, PackedTable<'_, COLUMNS>)],
-    (from, to): (i64, i64),
+    part: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
-    rows: &mut dyn FnMut(i64, i64, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+    rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
+    let (from, to) = (part.from.0, part.to.0);
     if from >= to {
         return Ok(());
     }
-    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(from, to, visit) };
+    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(part, visit) };
     let (first, last) =
         ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_from(narrower, (from, to), exponent, visit, rows);
+        return visit_part(narrower, part, exponent, visit, rows);
     }
-    visit_from(narrower, (from, first << level_exponent), exponent, visit, rows)?;
+    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
+    visit_part(narrower, before, exponent, visit, rows)?;
     let begin = table.lower(0, sortable_timestamp(first));
     let mut result = Ok(());
     table.each(begin..table.lower(begin, sortable_timestamp(last)), |block, index| {
@@ -237,5 +238,6 @@ fn visit_from(
         result.is_ok()
     });
     result?;
-    visit_from(narrower, (last << level_exponent, to), exponent, visit, rows)
+    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..part };
+    visit_part(narrower, after, exponent, visit, rows)
 }

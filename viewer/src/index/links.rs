@@ -141,11 +141,11 @@ impl<'a> IndexLinks<'a> {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let crowds = LinkDensity::new(self.tree.image, self.record.sums, exponent);
-        crowds.visit((interval.from.0, interval.to.0), exponent, visit, &mut |from, to, visit| {
-            let first = self.table.lower(0, sortable_timestamp(from));
+        let density = LinkDensity::new(self.tree.image, self.record.sums, exponent);
+        density.visit(interval, exponent, visit, &mut |part, visit| {
+            let first = self.table.lower(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower(first, sortable_timestamp(to)), |block, index| {
+            self.table.each(first..self.table.lower(first, sortable_timestamp(part.to.0)), |block, index| {
                 result = visit(&self.link_count(block, index, exponent));
                 result.is_ok()
             });

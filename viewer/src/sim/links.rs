@@ -10,6 +10,7 @@ use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore,
 use super::Simulation;
 use super::entities::{EndedLink, EntitySink};
 use super::faults::{Fault, FaultCounts};
+use crate::query::TimestampExtent;
 
 /// One endpoint of a link: its start or its end.
 #[derive(Clone, Copy, Debug)]
@@ -73,11 +74,11 @@ impl<E: EntitySink> Simulation<E> {
             self.entities.wait(detail);
             let endpoint = SimLinkEndpoint { starts, time, value, container: end, detail, key, line: self.faults.line };
             let pair = self.links.add_endpoint((holder, ty), endpoint, &mut self.faults, &mut self.entities);
-            if let Some((from, to)) = pair {
-                if !self.mimics_pj_dump && from < self.containers.from(holder) && holder != ContainerId::ROOT {
+            if let Some(extent) = pair {
+                if !self.mimics_pj_dump && extent.first < self.containers.from(holder) && holder != ContainerId::ROOT {
                     self.faults.count(Fault::LateCreation);
                 }
-                self.containers.extend_content_range(holder, from, to);
+                self.containers.extend_content(holder, extent);
             }
         }
     }
@@ -111,8 +112,8 @@ impl PendingLinks {
         }
     }
 
-    /// Adds an endpoint of a link in a container. If it completes a pair, returns the earlier and
-    /// the later timestamp of the pair.
+    /// Adds an endpoint of a link in a container. If it completes a pair, returns the extent
+    /// of the pair.
     ///
     /// [`Self::check_storage`] reports errors of storing.
     pub(crate) fn add_endpoint(
@@ -121,7 +122,7 @@ impl PendingLinks {
         endpoint: SimLinkEndpoint,
         faults: &mut FaultCounts,
         out: &mut impl EntitySink,
-    ) -> Option<(i64, i64)> {
+    ) -> Option<TimestampExtent> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(endpoint.key.0));
         let (first, is_last) = match self.waiting.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
             Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
@@ -154,7 +155,7 @@ impl PendingLinks {
         if is_last {
             out.forget_key(endpoint.key.0);
         }
-        Some((start.time.min(end.time), start.time.max(end.time)))
+        Some(TimestampExtent::at(start.time).join(TimestampExtent::at(end.time)))
     }
 
     /// Drops all endpoints that wait, and returns their number.

@@ -8,7 +8,7 @@ use super::faults::Fault;
 use super::states::OpenStates;
 use super::variables::VariableState;
 use super::{EntitySlot, MarkList, Simulation};
-use crate::query::TypeInfo;
+use crate::query::{TimestampExtent, TypeInfo};
 
 /// A cache of recently used stacks of living containers, by container and type. Nearly all
 /// operations use one of them again.
@@ -92,7 +92,8 @@ impl<E: EntitySink> Simulation<E> {
             EntitySlot::Stack(number) => self.stacks.push(OpenStates::new(place(number), born)),
             EntitySlot::Variable(number) => self.variables.push(VariableState::new(place(number), born)),
             EntitySlot::Marks(number) => {
-                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, reach: (born, i64::MIN) });
+                let extent = TimestampExtent { first: born, last: i64::MIN };
+                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, extent });
             }
         }
         Some(new)

@@ -3,8 +3,7 @@
 use tumit_paje::TraceDiagnostic;
 
 use super::Simulation;
-use crate::query::RawValue;
-use crate::query::{ContainerInfo, TypeInfo};
+use crate::query::{ContainerInfo, RawValue, TimestampExtent, TypeInfo};
 use crate::store::{StoreParts, TraceStore};
 
 /// The result of a simulation.
@@ -18,7 +17,7 @@ pub(crate) struct SimOutcome<E> {
     /// Numbers of the containers' extra fields, by container id.
     pub(crate) container_details: Vec<u32>,
     /// First and last timestamp of the trace.
-    pub(crate) extent: (i64, i64),
+    pub(crate) extent: TimestampExtent,
     pub(crate) diagnostics: Vec<TraceDiagnostic>,
     pub(crate) wall_clock: Option<i64>,
 }
@@ -30,6 +29,7 @@ impl<E> Simulation<E> {
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
         let (containers, container_details) = self.containers.into_parts();
+        let extent = TimestampExtent { first: self.first, last: self.last };
         SimOutcome {
             entities: self.entities,
             name: self.name,
@@ -37,7 +37,7 @@ impl<E> Simulation<E> {
             values: self.values,
             containers,
             container_details,
-            extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
+            extent: if extent.is_empty() { TimestampExtent::at(0) } else { extent },
             diagnostics,
             wall_clock: self.wall_clock,
         }

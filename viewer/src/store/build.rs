@@ -17,8 +17,10 @@ use super::states::{RawLane, StoreStateLane};
 use super::variables::{RawVariable, StoreVariableLane};
 use super::{TraceStore, life};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
-use crate::query::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
-use crate::query::{LinkRow, RawValue, effective_end};
+use crate::query::{
+    ContainerInfo, LinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo, TypeModel, ValueInfo,
+    effective_end,
+};
 use crate::style::palette;
 
 /// All lanes of a state type in a container, outermost depth first.
@@ -45,7 +47,7 @@ pub(crate) struct StoreParts {
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
-    pub(crate) extent: (i64, i64),
+    pub(crate) extent: TimestampExtent,
     pub(crate) diagnostics: Vec<TraceDiagnostic>,
     /// See [`TraceSummary::wall_clock`].
     pub(crate) wall_clock: Option<i64>,
@@ -79,7 +81,7 @@ impl StoreParts {
         let extent = self.visible_extent(&states, &marks, &variables, &links);
         let summary = TraceSummary {
             name: self.name,
-            extent: life(extent.0, extent.1),
+            extent,
             containers: containers.len().saturating_sub(1) as u64,
             states: states.iter().map(|lane| lane.len() as u64).sum(),
             events: marks.iter().map(|lane| lane.len() as u64).sum(),
@@ -115,8 +117,8 @@ impl StoreParts {
         marks: &[StoreMarkLane],
         variables: &[StoreVariableLane],
         links: &[StoreLinks],
-    ) -> (i64, i64) {
-        let (from, to) = self.extent;
+    ) -> TimeRange {
+        let TimestampExtent { first, last } = self.extent;
         let last_state =
             states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
         let last_mark = marks
@@ -132,7 +134,7 @@ impl StoreParts {
             .chain(last_sample)
             .chain(last_link)
             .map(|(start, end)| effective_end(start, end));
-        (from, ends.fold(effective_end(from, to), i64::max))
+        life(first, ends.fold(effective_end(first, last), i64::max))
     }
 }
 

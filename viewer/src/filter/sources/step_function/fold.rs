@@ -61,7 +61,7 @@ pub(crate) struct PieceFold<'a> {
     operation: ReduceOperation,
     /// The value at times without a piece.
     none: Option<f64>,
-    within: (i64, i64),
+    within: TimeRange,
     now: i64,
     tree: FoldTree,
     /// The end and the leaf of each piece in the tree.
@@ -77,7 +77,7 @@ impl<'a> PieceFold<'a> {
         Self {
             operation,
             none,
-            within: (within.from.0, within.to.0),
+            within,
             now: within.from.0,
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
@@ -89,7 +89,7 @@ impl<'a> PieceFold<'a> {
     /// Adds a piece. It must not begin before the previous ones. A piece without duration is
     /// ignored.
     pub(crate) fn add(&mut self, piece: &FunctionPiece) -> Result<(), QueryError> {
-        let (first, last) = self.within;
+        let (first, last) = (self.within.from.0, self.within.to.0);
         let (from, to) = (piece.from.max(first), piece.to.min(last));
         if from >= to {
             return Ok(());
@@ -127,7 +127,7 @@ impl<'a> PieceFold<'a> {
 
     /// Returns the combined value over the whole interval.
     pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
-        self.advance_to(self.within.1)?;
+        self.advance_to(self.within.to.0)?;
         self.steps.finish()
     }
 }
