@@ -1,4 +1,29 @@
 //! Images as files: SVG as text, and PNG and HTML from the same scene.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use tumit_viewer::export::{ImageFormat, encode};
+//!
+//! # use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+//! # use tumit_viewer::query::TimelineSource;
+//! # use tumit_viewer::scene::{DocumentOptions, document};
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! # let outline = ContainerOutline::new(&store)?;
+//! # let interval = store.extent();
+//! # let (width, resolution) = (600.0, 1.0);
+//! # let of = DocumentOptions { interval, width, height: None, resolution, titles: true };
+//! # let scene = document(&store, &outline, &LayoutOptions::default(), of)?;
+//! let format = ImageFormat::of(Path::new("trace.svg"))?;
+//! let bytes = encode(&scene, format, 1.0)?;
+//! assert!(bytes.starts_with(b"<svg "));
+//! assert!(encode(&scene, ImageFormat::Png, 2.0)?.starts_with(b"\x89PNG"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod html;
 mod pack;

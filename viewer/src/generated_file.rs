@@ -1,6 +1,20 @@
 //! Small files that Tumit writes: filters, notes, styles. A file is replaced or removed only if its
 //! content shows that Tumit wrote it. Symbolic links are not followed. A new file never replaces a
 //! file that another program creates at the same time.
+//!
+//! ```
+//! use tumit_viewer::filter::FilterChain;
+//! use tumit_viewer::generated_file::FILTERS;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("mine.tumit-view");
+//! FILTERS.write(&path, &FilterChain::default().to_text())?;
+//! assert_eq!(FilterChain::read(&path)?, FilterChain::default());
+//! // A file that Tumit did not write is not replaced.
+//! std::fs::write(&path, "notes")?;
+//! assert!(FILTERS.write(&path, &FilterChain::default().to_text()).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -21,7 +35,7 @@ pub struct FileKind {
 
 impl std::fmt::Debug for FileKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Kind").field(&self.name).finish()
+        f.debug_tuple("FileKind").field(&self.name).finish()
     }
 }
 

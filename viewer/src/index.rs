@@ -4,6 +4,26 @@
 //! `builder` collects the output of the simulation, `assembly` writes the file, and [`IndexReader`]
 //! answers queries from it. `lookup` finds the file and checks that it belongs to this trace.
 //! `INDEX.md` describes the layout; only `format` implements it.
+//!
+//! ```
+//! use tumit_viewer::index::{IndexKey, IndexReader};
+//! use tumit_viewer::query::TimelineSource;
+//! use tumit_viewer::query::replay::replay;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("example.tmtx");
+//! let key = IndexKey { size: 1, ..IndexKey::default() };
+//! IndexReader::write(&path, key, "example", |sink| replay(&store, sink))?;
+//! assert_eq!(IndexReader::open_file(&path, key)?.summary().states, 1);
+//! // The index of another trace is not used.
+//! assert!(IndexReader::open_file(&path, IndexKey::default()).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod assembly;
 pub(crate) mod bit_fields;
@@ -178,9 +198,9 @@ pub(crate) fn build(
     let mut simulation = Simulation::into_entities(&input.name(), IndexBuilder::new(&room, cancel.clone()));
     let make = || -> Result<(), TraceOpenError> {
         let write_error = |source| TraceOpenError::Index { path: target.to_owned(), source };
-        let told = input.feed_shown(options, &mut simulation)?;
-        simulation.report(told.diagnostics);
-        simulation.set_wall_clock(told.wall_clock);
+        let outcome = input.feed_shown(options, &mut simulation)?;
+        simulation.report(outcome.diagnostics);
+        simulation.set_wall_clock(outcome.wall_clock);
         let file = room.file().map_err(write_error)?;
         let copy = file.try_clone().map_err(write_error)?;
         assembly::write(simulation.into_outcome(), lookup.key, copy).map_err(write_error)?;

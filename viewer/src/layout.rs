@@ -1,51 +1,38 @@
 //! Converts the container tree to rows: the position and contents of each container's row.
 //!
-//! An [`ContainerOutline`] describes the contents of each container. It depends only on the trace and is
-//! built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It does not depend on
-//! time, so that zooming never moves a row.
+//! A [`ContainerOutline`] describes the contents of each container. It depends only on the trace
+//! and is built once. A [`RowLayout`] is a pure function of an outline and [`LayoutOptions`]. It
+//! does not depend on time, so that zooming never moves a row.
+//!
+//! ```
+//! use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout, StripKind};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let outline = ContainerOutline::new(&store)?;
+//! let layout = RowLayout::new(&outline, &LayoutOptions::default());
+//! assert_eq!((layout.rows.len(), layout.rows[0].name.as_str()), (1, "main"));
+//! assert_eq!(layout.rows[0].strips[0].kind, StripKind::States { depths: 1 });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arrange;
+mod outline;
 pub mod scale;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::query::{
-    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, types_in, weight,
-};
+use crate::query::{ContainerId, TypeId, ValueId};
 use crate::style::sizes;
 use crate::style::theme::ThemeKind;
 
+use self::outline::{LayoutNode, NodeStates, NodeVariable};
 pub use arrange::RowArrangement;
-
-/// The contents of the containers of a trace, and their tree.
-#[derive(Debug)]
-pub struct ContainerOutline {
-    /// The containers by depth-first position.
-    nodes: Vec<LayoutNode>,
-    /// Depth-first position of each container.
-    positions: Vec<usize>,
-    /// The positions of the containers with entities of each type.
-    by_type: FxHashMap<TypeId, Vec<u32>>,
-    /// For each type, the factor of its strip's height relative to the usual height.
-    factors: Vec<f32>,
-}
-
-/// A container and its contents.
-#[derive(Debug)]
-struct LayoutNode {
-    info: ContainerInfo,
-    /// First position after its subtree.
-    end: usize,
-    /// State types with their number of nesting depths, and the maximum number of containers with
-    /// states at the same time. The latter is above 1 for a group.
-    states: Vec<(TypeId, u32, usize)>,
-    events: Vec<TypeId>,
-    /// Variable types with the smallest and largest value of their axes.
-    variables: Vec<(TypeId, Option<(f64, f64)>)>,
-}
+pub use outline::ContainerOutline;
 
 /// The selection of folded containers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +91,7 @@ pub struct RowLayout {
 
 /// A container's row.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LayoutRow {
     /// The container.
     pub container: ContainerId,
@@ -129,6 +117,7 @@ pub struct LayoutRow {
 
 /// A horizontal strip of a row.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RowStrip {
     /// The contents.
     pub kind: StripKind,
@@ -190,125 +179,6 @@ const PINNED_GAP: f32 = 6.0;
 /// drawn as one line per depth.
 const BOXED_DEPTHS: u32 = 4;
 
-impl ContainerOutline {
-    /// Scans the containers of a source. Makes some queries per container.
-    ///
-    /// # Errors
-    /// If the source is inconsistent.
-    pub fn new(source: &dyn TimelineSource) -> Result<Self, QueryError> {
-        let (model, containers, extent) = (source.model(), source.containers(), source.extent());
-        let mut positions = vec![usize::MAX; containers.iter().map(|c| c.id.index() + 1).max().unwrap_or(0)];
-        let mut nodes = Vec::with_capacity(containers.len());
-        let mut axes = FxHashMap::default();
-        for (position, info) in containers.iter().enumerate() {
-            positions[info.id.index()] = position;
-            let mut node = LayoutNode {
-                info: info.clone(),
-                end: position + 1,
-                states: Vec::new(),
-                events: Vec::new(),
-                variables: Vec::new(),
-            };
-            // A group may have entities of several container types.
-            let mixed = !source.members(info.id).is_empty();
-            let types = types_in(source, &model, info.id).into_iter();
-            for ty in types.filter(|ty| (mixed || ty.parent == info.ty) && ty.id != TypeId::ROOT) {
-                match ty.kind {
-                    PajeTypeKind::State => {
-                        let depths = source.depths(info.id, ty.id);
-                        node.states.extend((depths > 0).then(|| (ty.id, depths, weight(source, info.id, ty.id))));
-                    }
-                    // An event at the last timestamp lies outside of the half-open extent.
-                    PajeTypeKind::Event => {
-                        let whole = crate::query::TimeRange {
-                            from: extent.from,
-                            to: crate::query::GlobalNanos(extent.to.0.saturating_add(1)),
-                        };
-                        node.events.extend((source.events(info.id, ty.id, whole, 1)?.total > 0).then_some(ty.id));
-                    }
-                    PajeTypeKind::Variable => {
-                        let any = extent.from < extent.to && source.samples(info.id, ty.id, extent, 1)?.total > 0;
-                        if any {
-                            let axis = *axes.entry(ty.id).or_insert_with(|| axis(source.range(ty.id)));
-                            node.variables.push((ty.id, axis));
-                        }
-                    }
-                    PajeTypeKind::Container | PajeTypeKind::Link { .. } => {}
-                }
-            }
-            nodes.push(node);
-        }
-        // The containers that enclose the current one. The list is depth first.
-        let mut open: Vec<usize> = Vec::new();
-        for position in 0..nodes.len() {
-            while let Some(last) = open.pop_if(|&mut last| nodes[last].info.depth >= nodes[position].info.depth) {
-                nodes[last].end = position;
-            }
-            open.push(position);
-        }
-        let end = nodes.len();
-        open.into_iter().for_each(|last| nodes[last].end = end);
-        let by_type = positions_by_type(&nodes);
-        Ok(Self { nodes, positions, by_type, factors: sizes::factors(&model) })
-    }
-
-    /// The nodes with entities of a type, in order.
-    fn nodes_with(&self, ty: TypeId) -> &[u32] {
-        self.by_type.get(&ty).map_or(&[], Vec::as_slice)
-    }
-
-    /// The containers with states of a type within a container, including itself, with their
-    /// numbers of depths.
-    #[must_use]
-    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
-        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
-            return Vec::new();
-        };
-        let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
-        let from = all.partition_point(|&at| (at as usize) < start);
-        let within = all[from..].iter().map(|&at| at as usize).take_while(|&at| at < end);
-        let of_type = |at: usize| {
-            let node = &self.nodes[at];
-            let found = node.states.binary_search_by_key(&ty, |state| state.0).ok()?;
-            Some((node.info.id, node.states[found].1))
-        };
-        within.filter_map(of_type).collect()
-    }
-
-    /// The height of a strip: the usual height, multiplied by the factor of its type or event
-    /// types.
-    fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
-        match kind {
-            StripKind::Events { types } => sizes::band(sizes::of_band(&self.factors, types), scale),
-            _ => natural_height(kind) * self.factors.get(ty.index()).copied().unwrap_or(1.0) * scale,
-        }
-    }
-
-    /// The state types that occur within a container, in order of appearance.
-    #[must_use]
-    pub fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {
-        let Some(&start) = self.positions.get(container.index()).filter(|&&p| p != usize::MAX) else {
-            return Vec::new();
-        };
-        let nodes = &self.nodes[start..self.nodes[start].end];
-        let mut known = FxHashSet::default();
-        nodes.iter().flat_map(|node| &node.states).map(|state| state.0).filter(|&ty| known.insert(ty)).collect()
-    }
-
-    /// The containers with events of a type.
-    pub fn with_events(&self, ty: TypeId) -> impl Iterator<Item = ContainerId> + '_ {
-        let nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
-        nodes.filter(move |node| node.events.binary_search(&ty).is_ok()).map(|node| node.info.id)
-    }
-
-    /// Whether any container has a variable of this type.
-    #[must_use]
-    pub fn has_variable(&self, ty: TypeId) -> bool {
-        let mut nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
-        nodes.any(|node| node.variables.binary_search_by_key(&ty, |variable| variable.0).is_ok())
-    }
-}
-
 impl FoldedContainers {
     /// Whether a container at this depth of the drawn tree is folded.
     #[must_use]
@@ -347,8 +217,7 @@ impl RowLayout {
 
     /// The deepest level of containers that, when folded, limits the rows to this height. `None` if
     /// not even the top level does. Computes a few layouts.
-    #[must_use]
-    pub fn level_that_fits(outline: &ContainerOutline, options: &LayoutOptions, height: f32) -> Option<u32> {
+    pub(crate) fn level_that_fits(outline: &ContainerOutline, options: &LayoutOptions, height: f32) -> Option<u32> {
         let fits = |level: u32| {
             let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
             Self::new(outline, &LayoutOptions { folds, ..options.clone() }).height <= height
@@ -377,15 +246,8 @@ impl RowLayout {
         Self::new(outline, &LayoutOptions { row_scale: options.row_scale * factor, ..options.clone() })
     }
 
-    /// The row that shows a container. `None` if it is not visible.
-    #[must_use]
-    pub fn row_of(&self, container: ContainerId) -> Option<&LayoutRow> {
-        self.rows.get(self.index_of(container)?)
-    }
-
-    /// The index of the row that shows a container.
-    #[must_use]
-    pub fn index_of(&self, container: ContainerId) -> Option<usize> {
+    /// The index of the row that shows a container. `None` if it is not visible.
+    pub(crate) fn index_of(&self, container: ContainerId) -> Option<usize> {
         (*self.row_of.get(container.index())?).map(|index| index as usize)
     }
 
@@ -400,8 +262,9 @@ impl RowLayout {
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
         }
-        let apart = expandable && self.rows.last().is_some_and(|last| last.depth > depth && last.pinned == pinned);
-        let top = self.height + if apart { GROUP_GAP * scale.min(1.0) } else { 0.0 };
+        let is_separate =
+            expandable && self.rows.last().is_some_and(|last| last.depth > depth && last.pinned == pinned);
+        let top = self.height + if is_separate { GROUP_GAP * scale.min(1.0) } else { 0.0 };
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
         for (kind, ty) in kinds {
@@ -429,12 +292,6 @@ impl RowLayout {
     }
 }
 
-impl LayoutNode {
-    fn draws_anything(&self) -> bool {
-        !(self.states.is_empty() && self.events.is_empty() && self.variables.is_empty())
-    }
-}
-
 impl LayoutRow {
     /// The height at which arrows meet the row.
     #[must_use]
@@ -449,8 +306,7 @@ impl LayoutRow {
 
 impl RowStrip {
     /// Top and height of the lane of a nesting depth.
-    #[must_use]
-    pub fn lane(&self, depth: u32, depths: u32) -> (f32, f32) {
+    pub(crate) fn lane(&self, depth: u32, depths: u32) -> (f32, f32) {
         #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
         let (depth, depths) = (depth as f32, depths.max(1) as f32);
         if depths <= BOXED_DEPTHS as f32 {
@@ -462,18 +318,6 @@ impl RowStrip {
             (self.y + each * depth, each)
         }
     }
-}
-
-/// The positions of the nodes with entities of each type.
-fn positions_by_type(nodes: &[LayoutNode]) -> FxHashMap<TypeId, Vec<u32>> {
-    let mut by_type: FxHashMap<TypeId, Vec<u32>> = FxHashMap::default();
-    for (at, node) in nodes.iter().enumerate() {
-        let variables = node.variables.iter().map(|variable| variable.0);
-        for ty in node.states.iter().map(|state| state.0).chain(node.events.iter().copied()).chain(variables) {
-            by_type.entry(ty).or_default().push(at as u32);
-        }
-    }
-    by_type
 }
 
 fn natural_height(kind: &StripKind) -> f32 {
@@ -491,19 +335,6 @@ fn natural_height(kind: &StripKind) -> f32 {
     }
 }
 
-/// The axis of a variable with this range. It includes zero, unless that would flatten the curve.
-fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    let (least, largest) = range.filter(|(a, b)| a.is_finite() && b.is_finite())?;
-    Some(if least < largest {
-        (if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least }, largest)
-    } else if least == 0.0 {
-        (0.0, 1.0)
-    } else {
-        // A constant value is drawn relative to zero.
-        (least.min(0.0), least.max(0.0))
-    })
-}
-
 /// Whether an axis is that of a small count.
 fn is_count(low: f64, high: f64) -> bool {
     low.fract() == 0.0 && high.fract() == 0.0 && high - low <= 16.0
@@ -511,30 +342,31 @@ fn is_count(low: f64, high: f64) -> bool {
 
 /// The contents of a container's own row.
 fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
-    let shown = |ty| !options.hidden.contains(&ty);
+    let is_visible = |ty| !options.hidden.contains(&ty);
     let mut kinds = Vec::new();
-    let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| shown(ty)).collect();
+    let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| is_visible(ty)).collect();
     if let Some(&first) = types.first() {
         kinds.push((StripKind::Events { types }, first));
     }
-    let states = |depths, weight| match weight {
+    let strip_of_states = |states: &NodeStates| match states.weight {
         // States of containers that exist at the same time overlap, so their mean mixture is drawn.
-        2.. => StripKind::Summary { members: vec![(node.info.id, depths)] },
-        _ => StripKind::States { depths },
+        2.. => StripKind::Summary { members: vec![(node.info.id, states.depths)] },
+        _ => StripKind::States { depths: states.depths },
     };
-    kinds.extend(node.states.iter().filter(|s| shown(s.0)).map(|&(ty, depths, weight)| (states(depths, weight), ty)));
-    kinds.extend(node.variables.iter().filter(|v| shown(v.0)).map(|&(ty, bounds)| (variable(options, ty, bounds), ty)));
+    let states = node.states.iter().filter(|states| is_visible(states.ty));
+    kinds.extend(states.map(|states| (strip_of_states(states), states.ty)));
+    kinds.extend(variable_strips(node, options));
     kinds
 }
 
 /// The contents of the row of a folded container.
 fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let types = outline.state_types_within(node.info.id);
-    let gone: BTreeSet<ContainerId> =
+    let hidden: BTreeSet<ContainerId> =
         options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
     let members = |ty: TypeId| {
         let all = outline.states_within(node.info.id, ty).into_iter();
-        all.filter(|member| !gone.contains(&member.0)).collect::<Vec<_>>()
+        all.filter(|member| !hidden.contains(&member.0)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types
         .into_iter()
@@ -542,13 +374,17 @@ fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOpt
         .map(|ty| (StripKind::Summary { members: members(ty) }, ty))
         .filter(|(kind, _)| !matches!(kind, StripKind::Summary { members } if members.is_empty()))
         .collect();
-    let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.0));
-    kinds.extend(variables.map(|&(ty, bounds)| (variable(options, ty, bounds), ty)));
+    kinds.extend(variable_strips(node, options));
     kinds
 }
 
-fn variable(options: &LayoutOptions, ty: TypeId, bounds: Option<(f64, f64)>) -> StripKind {
-    if options.gradients.contains(&ty) { StripKind::Gradient { bounds } } else { StripKind::Variable { bounds } }
+/// The visible variables of a container.
+fn variable_strips(node: &LayoutNode, options: &LayoutOptions) -> impl Iterator<Item = (StripKind, TypeId)> {
+    let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.ty));
+    variables.map(|&NodeVariable { ty, bounds }| {
+        let is_gradient = options.gradients.contains(&ty);
+        (if is_gradient { StripKind::Gradient { bounds } } else { StripKind::Variable { bounds } }, ty)
+    })
 }
 
 #[cfg(test)]

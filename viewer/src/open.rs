@@ -21,6 +21,22 @@ use crate::sim::Simulation;
 /// once, into an [index](crate::index::IndexReader). After that, opening takes the same short time
 /// for any size.
 ///
+/// ```
+/// use tumit_viewer::{OpenOptions, open};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let source = open(&path, &OpenOptions::default())?;
+/// let summary = source.summary();
+/// assert_eq!((summary.name.as_str(), summary.states), ("example", 1));
+/// assert!(summary.is_intact());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// If there is no trace at the path. Problems *inside* a trace are diagnostics of its summary.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
@@ -94,6 +110,21 @@ pub struct PreparedIndex {
 
 /// Builds the index of a trace before its first opening, for a trace of any size.
 ///
+/// ```
+/// use tumit_viewer::{OpenOptions, make_index};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let index = make_index(&path, &OpenOptions::default())?;
+/// assert!(!index.was_there && index.path == folder.path().join("example.paje.tmtx"));
+/// assert!(make_index(&path, &OpenOptions::default())?.was_there);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`open()`]. Also if the trace cannot have an index, for example because it is still being
 /// written.
@@ -131,9 +162,9 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
     let cannot = |(path, source)| TraceOpenError::Index { path, source };
     let place = find_writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &place)?;
-    let mut made = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
-    made.summary.diagnostics.extend(diagnostic);
-    Ok(made)
+    let mut prepared = found(&place, false).map_err(|error| cannot((place.clone(), io::Error::other(error))))?;
+    prepared.summary.diagnostics.extend(diagnostic);
+    Ok(prepared)
 }
 
 /// A note about an index that could not be used.
@@ -148,9 +179,9 @@ fn in_memory(
     diagnostic: Option<TraceDiagnostic>,
 ) -> Result<Arc<dyn TimelineSource>, TraceOpenError> {
     let mut simulation = Simulation::new(&input.title(options));
-    let told = input.feed_shown(options, &mut simulation)?;
-    simulation.report(told.diagnostics.into_iter().chain(diagnostic));
-    simulation.set_wall_clock(told.wall_clock);
+    let outcome = input.feed_shown(options, &mut simulation)?;
+    simulation.report(outcome.diagnostics.into_iter().chain(diagnostic));
+    simulation.set_wall_clock(outcome.wall_clock);
     Ok(Arc::new(simulation.into_store()))
 }
 
@@ -160,8 +191,8 @@ fn find_writable(target: &IndexPath) -> Result<PathBuf, (PathBuf, io::Error)> {
     for (at, place) in target.places().iter().enumerate() {
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The cache folder may not exist yet.
-        let made = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
-        match made.and_then(|()| tempfile::tempfile_in(folder)) {
+        let created = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
+        match created.and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(_) => return Ok(place.clone()),
             Err(error) => why = why.or(Some((place.clone(), error))),
         }
@@ -181,15 +212,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("small.paje");
         std::fs::write(&path, include_str!("../tests/header.paje")).expect("the file can be written");
-        let told = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let progress = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let mut options = OpenOptions::default();
-        let teller = std::sync::Arc::clone(&told);
+        let sender = std::sync::Arc::clone(&progress);
         options.convert.progress =
-            Some(std::sync::Arc::new(move |done, _| teller.store(done, std::sync::atomic::Ordering::Relaxed)));
+            Some(std::sync::Arc::new(move |done, _| sender.store(done, std::sync::atomic::Ordering::Relaxed)));
         let source = open(&path, &options).expect("the file is a valid Pajé file");
         assert_eq!(source.summary().name, "small");
         assert_eq!(
-            told.load(std::sync::atomic::Ordering::Relaxed),
+            progress.load(std::sync::atomic::Ordering::Relaxed),
             std::fs::metadata(&path).expect("the file exists").len()
         );
     }
@@ -211,10 +242,10 @@ mod tests {
         let files = || std::fs::read_dir(folder.path()).expect("the folder exists").count();
         open(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
         assert_eq!(files(), 1);
-        let made = make_index(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
-        assert_eq!((made.path, made.was_there), (folder.path().join("small.paje.tmtx"), false));
-        assert!(make_index(&path, &options).is_ok_and(|made| !made.was_there && made.summary.states == 1));
-        assert!(make_index(&path, &options).is_ok_and(|made| made.was_there));
+        let prepared = make_index(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
+        assert_eq!((prepared.path, prepared.was_there), (folder.path().join("small.paje.tmtx"), false));
+        assert!(make_index(&path, &options).is_ok_and(|prepared| !prepared.was_there && prepared.summary.states == 1));
+        assert!(make_index(&path, &options).is_ok_and(|prepared| prepared.was_there));
         assert_eq!(files(), 3);
     }
 
@@ -274,9 +305,9 @@ mod tests {
             assert!(rows(source.as_ref()) == expected, "byte {at}");
             mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("is rebuilt")));
             // A scan of the whole file finds damage in parts that were not queried.
-            let made = make_index(&path, &options).expect("the file is a valid Pajé file");
+            let prepared = make_index(&path, &options).expect("the file is a valid Pajé file");
             assert!(std::fs::read(&place).expect("the file exists") == whole, "byte {at}");
-            assert_eq!(made.summary.states, 701);
+            assert_eq!(prepared.summary.states, 701);
         }
         assert!(mended > 5, "{mended}");
         // Without the trace, the index cannot be rebuilt.

@@ -38,8 +38,8 @@ static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_par
 /// are at most as many parts as processors, each with a thread of its own. The current thread
 /// processes the first part. The second argument of `of` is true for the first part.
 pub(crate) fn in_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
-    let worth = (list.len() / least.max(1)).min(MOST_THREADS);
-    let threads = if worth > 1 { worth.min(*PROCESSORS) } else { 1 };
+    let useful = (list.len() / least.max(1)).min(MOST_THREADS);
+    let threads = if useful > 1 { useful.min(*PROCESSORS) } else { 1 };
     if threads <= 1 {
         return vec![of(list, true)];
     }

@@ -4,6 +4,24 @@
 //! The store and the index implement it. Each filter of [`crate::filter`] implements it on top of
 //! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Intervals
 //! are half-open.
+//!
+//! ```
+//! use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimelineSource};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let (model, containers) = (store.model(), store.containers());
+//! let activity = model.types.iter().find(|ty| ty.kind == PajeTypeKind::State).expect("a type");
+//! let thread = containers.iter().find(|info| info.name == "main").expect("a thread");
+//! let lane = StateLaneId { container: thread.id, ty: activity.id, depth: 0 };
+//! let times = store.times(&[lane], store.extent())?;
+//! let name = &model.values[times[0].0.index()].name;
+//! assert_eq!((times.len(), name.as_str(), times[0].1), (1, "work", 2_000_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cells;
 pub(crate) mod counts;
@@ -15,6 +33,7 @@ mod places;
 mod raw_value;
 pub mod replay;
 pub mod scan;
+mod timestamp_extent;
 pub mod tree;
 pub mod walk;
 
@@ -39,6 +58,7 @@ pub(crate) use links::{LinkRow, effective_end};
 pub use nested::NestedTime;
 pub(crate) use places::{ContainersByType, types_in};
 pub(crate) use raw_value::RawValue;
+pub(crate) use timestamp_extent::TimestampExtent;
 
 /// Number of lanes with all their values in memory at a time. Each lane may have thousands of
 /// values.

@@ -3,7 +3,28 @@
 //!
 //! [`chart`] draws the rows of an interval. [`document`] adds a heading, names, a ruler and a
 //! legend.
+//!
+//! ```
+//! use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+//! use tumit_viewer::query::TimelineSource;
+//! use tumit_viewer::scene::{DocumentOptions, document};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let outline = ContainerOutline::new(&store)?;
+//! let interval = store.extent();
+//! let (width, resolution) = (600.0, 1.0);
+//! let of = DocumentOptions { interval, width, height: None, resolution, titles: true };
+//! let scene = document(&store, &outline, &LayoutOptions::default(), of)?;
+//! assert_eq!(scene.title, "Space-time diagram of example");
+//! assert_eq!(scene.interval, Some(interval));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod arrow;
 pub(crate) mod bidi_isolate;
 mod chart;
 mod document;
@@ -237,8 +258,7 @@ pub struct VariableBand {
 
 impl VariableBand {
     /// The band and the means as curves, in drawing order.
-    #[must_use]
-    pub fn curves(&self) -> [SceneCurve; 2] {
+    pub(crate) fn curves(&self) -> [SceneCurve; 2] {
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let x = |place: usize| self.x + place as f32 * self.step;
         let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
@@ -327,8 +347,7 @@ impl OutlineRect {
 
 impl SceneMark {
     /// Half of its largest width.
-    #[must_use]
-    pub fn half_width(&self) -> f32 {
+    pub(crate) fn half_width(&self) -> f32 {
         // All shapes appear equally large. The page's `view/scene.js` contains the same numbers.
         match self.shape {
             MarkShape::Triangle => self.size * 0.55,
@@ -351,8 +370,7 @@ impl SceneMark {
 
 impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
-    #[must_use]
-    pub const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
+    pub(crate) const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
         Self { frame, fill: ColorWithOpacity::opaque(fill), radius, id: None, title: None }
     }
 }
@@ -372,14 +390,12 @@ impl SceneText {
     }
 
     /// Makes the text semi-bold.
-    #[must_use]
-    pub fn semi_bold(self) -> Self {
+    pub(crate) fn semi_bold(self) -> Self {
         Self { weight: FontWeight::SemiBold, ..self }
     }
 
     /// Changes the position relative to the point.
-    #[must_use]
-    pub fn with_anchor(self, anchor: TextAnchor) -> Self {
+    pub(crate) fn with_anchor(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }

@@ -32,6 +32,20 @@
 //! - A second creation or destruction of a container: the first counts.
 //! - A type in a container of another type than declared: kept.
 //! - Entities that are open at the end: they end at the largest timestamp.
+//!
+//! ```
+//! use tumit_paje::read;
+//! use tumit_viewer::sim::{EntityCounts, Simulation};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let text = format!("{header}{body}");
+//! let mut simulation = Simulation::into_entities("example", EntityCounts::default());
+//! read::read(text.as_bytes(), &mut simulation)?;
+//! assert_eq!((simulation.entities().states, simulation.kinds_of_faults()), (1, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod checkpoint;
 pub(crate) mod collector;
@@ -51,56 +65,28 @@ mod variables;
 
 use std::io;
 
-use tumit_paje::read::TraceLine;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
-    ContainerId, DiagnosticKind, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent,
-    PlainKind, RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
+    ContainerId, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind,
+    RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
 };
 
-use crate::query::RawValue;
-use crate::query::{ContainerInfo, TimeRange, TypeInfo};
+use crate::query::{ContainerInfo, RawValue, TimeRange, TimestampExtent, TypeInfo};
 pub use checkpoint::CheckpointError;
 pub use collector::EntityGatherer;
 use containers::ContainerTable;
 pub use counter::EntityCounts;
 pub use entities::{EndedLink, EndedState, EntityPlace, EntitySink};
-pub use faults::Fault;
 use faults::FaultCounts;
+pub use faults::{Fault, SimFault};
 use links::{LinkOperation, PendingLinks};
 use location_cache::RecentStacks;
 pub(crate) use outcome::SimOutcome;
 use states::OpenStates;
 use variables::VariableState;
 
-/// A kind of error in the trace, and its first occurrence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimFault {
-    /// Its kind.
-    pub fault: Fault,
-    /// Number of occurrences.
-    pub count: u64,
-    /// The line of the first occurrence if [`PajeSink::at_line`] reported lines, in the form of
-    /// [`TraceLine`]; otherwise 0.
-    pub line: u64,
-    /// The part of a split trace that contains the line. Empty for the root file.
-    pub file: String,
-    /// The timestamp of the first occurrence, if an operation with a timestamp came before.
-    pub time: Option<GlobalNanos>,
-}
-
-impl SimFault {
-    /// The diagnostic: an error. Its text has the number of occurrences, the line or timestamp of
-    /// the first one, and advice.
-    #[must_use]
-    pub fn diagnostic(&self) -> TraceDiagnostic {
-        let kind = if self.fault.is_of_links() { DiagnosticKind::Link } else { DiagnosticKind::Operation };
-        TraceDiagnostic::error(kind, faults::sentence(self)).at_line(&self.file, TraceLine::of(self.line).line)
-    }
-}
-
-/// A simulation in progress. With [`EntityGatherer`], it is converted to a [`TraceStore`](crate::store::TraceStore)
-/// at its end.
+/// A simulation in progress. With [`EntityGatherer`], it is converted to a
+/// [`TraceStore`](crate::store::TraceStore) at its end.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Simulation<E = EntityGatherer> {
     name: String,
@@ -123,11 +109,11 @@ pub struct Simulation<E = EntityGatherer> {
     /// The timestamp of the last operation that had one.
     latest: i64,
     /// Whether to be as inexact as `pj_dump`.
-    peer: bool,
+    mimics_pj_dump: bool,
     /// Whether the numbers are those that `pj_dump` reads.
-    peer_text: bool,
+    has_pj_dump_text: bool,
     /// Number of states, events, links and samples so far.
-    taken: u64,
+    entity_count: u64,
     /// Diagnostics from outside of the simulation.
     diagnostics: Vec<TraceDiagnostic>,
     /// As [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
@@ -141,8 +127,8 @@ struct MarkList {
     last: i64,
     /// The timestamp at which the container was created.
     born: i64,
-    /// The first timestamp here or in the container, and the last one.
-    reach: (i64, i64),
+    /// From the first timestamp here or the container's creation to the last one.
+    extent: TimestampExtent,
 }
 
 /// The states, variable or events of one type in one container: an index in the list of the kind.
@@ -193,23 +179,22 @@ impl<E: EntitySink> Simulation<E> {
             first: i64::MAX,
             last: i64::MIN,
             latest: i64::MIN,
-            peer: false,
-            peer_text: false,
-            taken: 0,
+            mimics_pj_dump: false,
+            has_pj_dump_text: false,
+            entity_count: 0,
             diagnostics: Vec::new(),
             wall_clock: None,
         }
     }
 
-    /// Imitates `pj_dump` where it deviates from the format.
-    /// Values of variables are rounded to 32 bits and may become infinite. Open entities end at the
-    /// timestamp of the last operation, not at the largest one. The end of a container never moves.
-    /// `of_text` states that the input is text in the reading of `pj_dump`
-    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a value,
-    /// and the reader determines the end.
-    #[must_use]
-    pub fn as_pj_dump(mut self, of_text: bool) -> Self {
-        (self.peer, self.peer_text) = (true, of_text);
+    /// Imitates `pj_dump` where it deviates from the format. Values of variables are rounded to 32
+    /// bits and may become infinite. Open entities end at the timestamp of the last operation, not
+    /// at the largest one. The end of a container never moves. `of_text` states that the input is
+    /// text in the reading of `pj_dump`
+    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a
+    /// value, and the reader determines the end.
+    pub(crate) fn as_pj_dump(mut self, of_text: bool) -> Self {
+        (self.mimics_pj_dump, self.has_pj_dump_text) = (true, of_text);
         self
     }
 
@@ -240,12 +225,12 @@ impl<E: EntitySink> Simulation<E> {
         self.wall_clock = nanos;
     }
 
-    /// Processes the next operation. Its errors are counted.
-    /// With very many pending endpoints of links, some [`EntitySink`] use files. [`PajeSink::event`] also
-    /// reports failures of these files.
+    /// Processes the next operation. Its errors are counted. With very many pending endpoints of
+    /// links, some [`EntitySink`] use files. [`PajeSink::event`] also reports failures of these
+    /// files.
     pub fn process(&mut self, event: &PajeEvent<'_>) {
         if let Some(time) = event.time() {
-            self.pass(time.0);
+            self.advance_to(time.0);
         }
         if self.is_full() {
             return;
@@ -262,20 +247,14 @@ impl<E: EntitySink> Simulation<E> {
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack(container, ty, Some(value)) {
+                if let Some(at) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    if self.peer_text {
-                        self.stacks[at].start_anew();
-                    }
                     self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack(container, ty, Some(value)) {
+                if let Some(at) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    if self.peer_text {
-                        self.stacks[at].start_anew();
-                    }
                     self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
@@ -293,39 +272,30 @@ impl<E: EntitySink> Simulation<E> {
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.mark_list(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    let marks = &mut self.marks[at];
-                    if marks.last > time.0 {
-                        self.faults.count(Fault::EventOrder);
-                    }
-                    if time.0 < marks.born {
-                        self.faults.count(Fault::LateCreation);
-                    }
-                    marks.last = time.0;
-                    marks.reach = (marks.reach.0.min(time.0), marks.reach.1.max(time.0));
-                    self.entities.event(marks.place, time, value, detail);
+                    self.point_event(at, time, value, detail);
                 }
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
                 let (starts, time, holder, end) = (true, time.0, container, start);
-                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
+                self.link_endpoint(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
                 let (starts, time, holder) = (false, time.0, container);
-                self.half(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
+                self.link_endpoint(&LinkOperation { starts, time, holder, ty, value, end, key, extra, source });
             }
         }
     }
 
-    /// As [`Self::take`], optimised for most operations.
+    /// As [`Self::process`], optimised for most operations.
     #[inline]
-    fn take_plain(&mut self, event: PlainEvent) {
+    fn process_plain(&mut self, event: PlainEvent) {
         let PlainEvent { kind, time, container, ty, value } = event;
         let valued = match kind {
             PlainKind::SetState | PlainKind::PushState => Some(value),
             PlainKind::PopState => None,
             PlainKind::ResetState | PlainKind::NewEvent => return self.process(&event.event()),
         };
-        self.pass(time.0);
+        self.advance_to(time.0);
         if self.is_full() {
             return;
         }
@@ -338,9 +308,34 @@ impl<E: EntitySink> Simulation<E> {
         }
     }
 
+    /// The stack on which an operation begins a state.
+    #[inline]
+    fn stack_of_new_state(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
+        let at = self.stack(container, ty, Some(value))?;
+        if self.has_pj_dump_text {
+            self.stacks[at].start_anew();
+        }
+        Some(at)
+    }
+
+    /// Adds a point event to the list at this index.
+    #[inline]
+    fn point_event(&mut self, at: usize, time: GlobalNanos, value: ValueId, detail: u32) {
+        let marks = &mut self.marks[at];
+        if marks.last > time.0 {
+            self.faults.count(Fault::EventOrder);
+        }
+        if time.0 < marks.born {
+            self.faults.count(Fault::LateCreation);
+        }
+        marks.last = time.0;
+        marks.extent = marks.extent.join(TimestampExtent::at(time.0));
+        self.entities.event(marks.place, time, value, detail);
+    }
+
     /// Records the timestamp of an operation.
     #[inline]
-    fn pass(&mut self, time: i64) {
+    fn advance_to(&mut self, time: i64) {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
         self.latest = time;
@@ -350,7 +345,7 @@ impl<E: EntitySink> Simulation<E> {
     /// Whether the maximum number of entities is reached. Counts the rejected ones.
     #[inline]
     fn is_full(&mut self) -> bool {
-        let is_full = self.taken >= E::MOST;
+        let is_full = self.entity_count >= E::MOST;
         if is_full {
             self.faults.count(Fault::TooMany);
         }
@@ -439,7 +434,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
     }
 
     fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
-        self.take_plain(event);
+        self.process_plain(event);
         self.entities.after()
     }
 
@@ -462,7 +457,8 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
         // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
-        (self.first, self.last, self.latest, self.taken) = (fresh.first, fresh.last, fresh.latest, fresh.taken);
+        (self.first, self.last, self.latest, self.entity_count) =
+            (fresh.first, fresh.last, fresh.latest, fresh.entity_count);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
         (self.links, self.faults) = (PendingLinks::new(self.entities.overflow()), faults);
@@ -472,7 +468,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
     }
 
     fn drop_halves(&mut self) -> io::Result<()> {
-        self.taken -= self.links.drop_halves(&mut self.entities)?;
+        self.entity_count -= self.links.drop_halves(&mut self.entities)?;
         self.entities.after()
     }
 

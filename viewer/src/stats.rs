@@ -3,6 +3,22 @@
 //!
 //! All queries use the [`TimelineSource`] interface, so that filters and groups are respected.
 //! [`table`] formats the results as rows for a command or a page.
+//!
+//! ```
+//! use tumit_viewer::query::TimelineSource;
+//! use tumit_viewer::stats::{RowGrouping, table, to_csv};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let rows = table(&store, store.extent(), RowGrouping::Container, None)?;
+//! assert_eq!(rows[0].container.as_deref(), Some("main"));
+//! assert_eq!((rows[0].time, rows[0].self_time), (Some(2.0), Some(2.0)));
+//! assert!(to_csv(&rows).starts_with("kind,type,container,"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod durations;
 mod links;
@@ -10,13 +26,13 @@ mod table;
 mod tasks;
 mod variables;
 
-pub use durations::{Durations, durations};
-pub use links::number;
-pub use links::{LinkTraffic, LinkTrafficKey, exchanges, size_field};
+pub use durations::Durations;
+use durations::durations;
+use links::{LinkTrafficKey, exchanges};
+pub use links::{number, size_field};
 pub use table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
-pub use tasks::{ContinuationTypes, tasks_of};
-pub use tasks::{TaskGroup, tasks};
-pub use tasks::{TasksByValue, tasks_by_value};
+use tasks::{ContinuationTypes, tasks_of};
+pub use tasks::{TaskGroup, TasksByValue, tasks_by_value};
 pub use variables::{VariableExtreme, VariableStats, variable};
 
 use std::collections::BTreeMap;
@@ -27,13 +43,13 @@ use serde_json::Value;
 
 use crate::parallel::in_parts;
 use crate::query::nested::NestedTotals;
-use crate::query::walk;
 use crate::query::{
     ContainerId, ContainerInfo, NestedTime, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId,
 };
 
 /// The time of one value of a state type.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ValueTime {
     /// The value.
     pub value: ValueId,
@@ -51,6 +67,7 @@ pub struct ValueTime {
 
 /// Time per value of a state type.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StateTimes {
     /// The values that occur, longest first.
     pub values: Vec<ValueTime>,
@@ -70,6 +87,20 @@ impl StateTimes {
 
 /// Time per value of a state type in some containers. The result is exact. The cost does not depend
 /// on the number of states.
+///
+/// ```
+/// use tumit_viewer::query::{ContainerId, TimelineSource, TypeId};
+/// use tumit_viewer::stats::times;
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let times = times(&store, &[ContainerId(1)], TypeId(2), store.extent())?;
+/// assert_eq!((times.values[0].nanos, times.none), (2_000_000_000, 1_000_000_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// As [`TimelineSource::nested_times`].
@@ -140,11 +171,11 @@ pub(crate) fn nested_times(
     let of_flat = of_lanes(source, &flat, interval)?;
     all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
     let parts = in_parts(&nested, NESTED_PER_THREAD, |part, _| {
-        let mut own = NestedTotals::default();
+        let mut sums = NestedTotals::default();
         for &container in part {
-            own.add(source.nested_times(container, ty, interval)?);
+            sums.add(source.nested_times(container, ty, interval)?);
         }
-        Ok::<_, QueryError>(own.finish())
+        Ok::<_, QueryError>(sums.finish())
     });
     for part in parts {
         all.add(part?);
@@ -205,38 +236,9 @@ pub fn existence_nanos(
     if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
 }
 
-/// Number of states of each value that overlap an interval, over all depths and containers. The
-/// cost is proportional to their number.
-///
-/// # Errors
-/// As [`TimelineSource::states`].
-pub fn counts(
-    source: &dyn TimelineSource,
-    containers: &[ContainerId],
-    ty: TypeId,
-    interval: TimeRange,
-) -> Result<BTreeMap<ValueId, u64>, QueryError> {
-    let mut counts = BTreeMap::new();
-    for &container in containers {
-        for depth in 0..source.depths(container, ty) {
-            walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
-                *counts.entry(state.value).or_default() += 1;
-                Ok(())
-            })?;
-        }
-    }
-    Ok(counts)
-}
-
-/// All containers of a type, at any depth.
-#[must_use]
-pub fn containers_of(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
-    source.containers().iter().filter(|info| info.ty == ty).map(|info| info.id).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{containers_of, counts, times};
+    use super::times;
     use crate::query::{GlobalNanos, TimeRange, TimelineSource as _};
     use crate::store::TraceStore;
 
@@ -252,7 +254,8 @@ mod tests {
         let ty =
             |name: &str| model.types.iter().find(|ty| ty.name == name).map(|ty| ty.id).expect("the trace defines it");
         let value = |name: &str| model.values.iter().find(|value| value.name == name).expect("the trace defines it").id;
-        let threads = containers_of(&store, ty("Thread"));
+        let threads: Vec<_> =
+            store.containers().iter().filter(|info| info.ty == ty("Thread")).map(|info| info.id).collect();
         let second = 1_000_000_000_i64;
         let interval = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
         let found = times(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
@@ -262,9 +265,7 @@ mod tests {
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
-        let own: Vec<_> = found.values.iter().map(|time| (time.value, time.self_nanos)).collect();
-        assert_eq!(own, [(value("work"), 7 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
-        let counted = counts(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
-        assert_eq!((counted[&value("work")], counted[&value("idle")]), (1, 2));
+        let self_nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.self_nanos)).collect();
+        assert_eq!(self_nanos, [(value("work"), 7 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
     }
 }

@@ -5,6 +5,35 @@
 //! an index in a file next to the trace implements the same interface.
 //!
 //! Entities are numbered lane by lane, so that a binary search finds the lane of a number.
+//!
+//! ```
+//! use tumit_paje::{ContainerId, DrawStyle, PajeEvent, PajeTypeKind, TypeId, ValueId};
+//! use tumit_viewer::query::{GlobalNanos, TimelineSource};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! let (thread, activity, work, main) = (TypeId(1), TypeId(2), ValueId(0), ContainerId(1));
+//! let (color, look, extra) = (None, DrawStyle::NONE, &[]);
+//! let second = |n: i64| GlobalNanos(n * 1_000_000_000);
+//! let (container, state) = (PajeTypeKind::Container, PajeTypeKind::State);
+//! let (root, top) = (TypeId::ROOT, ContainerId::ROOT);
+//! let store = TraceStore::from_events("example", [
+//!     PajeEvent::DefineType {
+//!         ty: thread, kind: container, parent: root, name: "Thread", color, look,
+//!     },
+//!     PajeEvent::DefineType {
+//!         ty: activity, kind: state, parent: thread, name: "Activity", color, look,
+//!     },
+//!     PajeEvent::DefineValue { value: work, ty: activity, name: "work", color, look },
+//!     PajeEvent::CreateContainer {
+//!         time: second(0), container: main, ty: thread, parent: top, name: "main", extra,
+//!     },
+//!     PajeEvent::SetState {
+//!         time: second(0), container: main, ty: activity, value: work, extra, source: None,
+//!     },
+//!     PajeEvent::DestroyContainer { time: second(3), container: main },
+//! ]);
+//! assert_eq!((store.summary().states, store.extent().to), (1, second(3)));
+//! ```
 
 mod build;
 mod details;
@@ -46,6 +75,19 @@ use states::{StoreStateLane, StoreTimeSums};
 use variables::StoreVariableLane;
 
 /// A simulated trace.
+///
+/// ```
+/// use tumit_viewer::query::TimelineSource;
+/// use tumit_viewer::store::TraceStore;
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let text = format!("{header}{body}");
+/// let store = TraceStore::from_paje("example", text.as_bytes())?;
+/// assert_eq!(store.containers()[1].name, "main");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct TraceStore {
     summary: TraceSummary,
@@ -236,7 +278,7 @@ impl TimelineSource for TraceStore {
         let items = range.take(limit).map(|index| EventEntity {
             id: EntityId::Event(number(lane.base, index)),
             value: lane.value(index),
-            time: GlobalNanos(lane.date(index)),
+            time: GlobalNanos(lane.timestamp(index)),
         });
         Ok(EntityList { total, items: items.collect() })
     }

@@ -4,6 +4,23 @@
 //! The memory is that of the simulation: open entities, names and containers. The rows of one state
 //! type and depth, one variable or one event type in one container are in order. For any other
 //! order, sort the rows.
+//!
+//! ```
+//! use tumit_viewer::OpenOptions;
+//! use tumit_viewer::tables::{TableFormat, write};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("example.paje");
+//! # std::fs::write(&path, format!("{header}{body}"))?;
+//! let mut rows = Vec::new();
+//! let account = write(&path, &OpenOptions::default(), TableFormat::Json, &mut rows)?;
+//! assert_eq!((account.rows, account.errors().len()), (3, 0));
+//! assert!(String::from_utf8(rows)?.lines().any(|row| row.contains("\"value\":\"work\"")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod columns;
 mod csv;
@@ -135,8 +152,8 @@ fn write_as<F: RowForm>(
     if F::HAS_HEADER {
         input.announce(&mut simulation)?;
     }
-    let mut told = input.feed(options, &mut simulation)?;
-    told.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
+    let mut outcome = input.feed(options, &mut simulation)?;
+    outcome.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
     let ExtraColumns { late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
@@ -144,9 +161,9 @@ fn write_as<F: RowForm>(
             "fields that the trace defines after its first entity are not in the table: {}; JSON lines contain them",
             names.join(", ")
         );
-        told.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));
+        outcome.diagnostics.push(TraceDiagnostic::error(DiagnosticKind::File, text));
     }
     // The sort is stable.
-    told.diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
-    Ok(TableAccount { rows: simulation.entities().rows(), diagnostics: told.diagnostics })
+    outcome.diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+    Ok(TableAccount { rows: simulation.entities().rows(), diagnostics: outcome.diagnostics })
 }

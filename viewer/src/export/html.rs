@@ -34,6 +34,16 @@ static FONTS: LazyLock<String> = LazyLock::new(|| {
 
 /// Writes the file. The file loads nothing from elsewhere.
 ///
+/// ```
+/// use tumit_viewer::export::html;
+/// use tumit_viewer::scene::Scene;
+///
+/// let mut page = Vec::new();
+/// html::write(&Scene::default(), &mut page)?;
+/// assert!(page.starts_with(b"<!doctype html>"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// If the file cannot be written.
 pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {

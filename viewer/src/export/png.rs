@@ -40,6 +40,16 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 
 /// Writes the file. `scale` is the number of pixels per unit.
 ///
+/// ```
+/// use tumit_viewer::export::png;
+/// use tumit_viewer::scene::Scene;
+///
+/// let mut image = Vec::new();
+/// png::write(&Scene { width: 4.0, height: 3.0, ..Scene::default() }, 2.0, &mut image)?;
+/// assert!(image.starts_with(b"\x89PNG"));
+/// # Ok::<(), tumit_viewer::export::ExportError>(())
+/// ```
+///
 /// # Errors
 /// If the image is too large, or cannot be drawn or written.
 pub fn write(scene: &Scene, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {

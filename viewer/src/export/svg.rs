@@ -2,12 +2,14 @@
 //! most two decimals.
 
 mod extent;
+mod format;
 
 use std::fmt::Write;
 use std::io;
 
 use tumit_paje::MarkShape;
 
+use self::format::{SvgNumber, SvgPaint, XmlText, steps};
 use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::scene::wire::entity;
@@ -15,7 +17,6 @@ use crate::scene::{
     FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
     SceneText, TextAnchor,
 };
-use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::{FAMILY, FontWeight};
 
 /// Writes the whole document. Only a part of its text is in memory at a time.
@@ -30,6 +31,14 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 /// The whole document.
+///
+/// ```
+/// use tumit_viewer::export::svg;
+/// use tumit_viewer::scene::Scene;
+///
+/// let empty = Scene { width: 10.0, height: 5.0, title: "A & B".to_owned(), ..Scene::default() };
+/// assert!(svg::to_string(&empty).contains("<title id=\"title\">A &amp; B</title>"));
+/// ```
 #[must_use]
 pub fn to_string(scene: &Scene) -> String {
     SvgWriter::new(true).whole_document(scene)
@@ -59,83 +68,6 @@ struct SvgWriter<'a> {
     out: Option<&'a mut dyn io::Write>,
     /// The result of writing so far.
     outcome: io::Result<()>,
-}
-
-/// A number with at most two decimals. Images have hundreds of thousands of numbers. Formatting
-/// them as whole hundredths takes a quarter of the time of a float.
-#[derive(Clone, Copy)]
-struct SvgNumber(f32);
-
-impl SvgNumber {
-    /// The nearest whole number of hundredths; 0 for NaN.
-    #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and images are smaller")]
-    fn hundredths(self) -> i64 {
-        let hundredths = f64::from(self.0) * 100.0;
-        (hundredths + 0.5_f64.copysign(hundredths)) as i64
-    }
-
-    fn push_to(self, text: &mut String) {
-        let hundredths = self.hundredths();
-        let (whole, part) = (hundredths.unsigned_abs() / 100, (hundredths.unsigned_abs() % 100) as u8);
-        if hundredths < 0 {
-            text.push('-');
-        }
-        text.push_str(itoa::Buffer::new().format(whole));
-        if part > 0 {
-            text.push('.');
-            text.push(char::from(b'0' + part / 10));
-            if !part.is_multiple_of(10) {
-                text.push(char::from(b'0' + part % 10));
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for SvgNumber {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = String::new();
-        self.push_to(&mut text);
-        f.write_str(&text)
-    }
-}
-
-/// Appends commands of a path; each is a letter and a number.
-fn steps<const N: usize>(path: &mut String, commands: [(char, f32); N]) {
-    for (letter, number) in commands {
-        path.push(letter);
-        SvgNumber(number).push_to(path);
-    }
-}
-
-/// Text in which characters that XML reserves or forbids are replaced.
-struct XmlText<'a>(&'a str);
-
-impl std::fmt::Display for XmlText<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}')?,
-                c if c.is_control() => f.write_char('\u{fffd}')?,
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A fill or stroke with its opacity.
-struct SvgPaint<'a>(&'a str, ColorWithOpacity);
-
-impl std::fmt::Display for SvgPaint<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(name, paint) = self;
-        write!(f, " {name}=\"{}\"", paint.color)?;
-        if paint.alpha < 1.0 { write!(f, " {name}-opacity=\"{}\"", SvgNumber(paint.alpha)) } else { Ok(()) }
-    }
 }
 
 impl SvgWriter<'_> {
@@ -195,9 +127,9 @@ impl SvgWriter<'_> {
             }
             let (mut rest, mut jobs) = (run, 2 * MOST_THREADS);
             while !rest.is_empty() {
-                let (now, later) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
-                rest = later;
-                let parts = in_turn(now.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
+                let (batch, remainder) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
+                rest = remainder;
+                let parts = in_turn(batch.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
                     let mut writer = SvgWriter::new(self.titles);
                     part.iter().for_each(|item| writer.item(item));
                     writer.text
@@ -365,7 +297,7 @@ impl SvgWriter<'_> {
     }
 
     fn arrow(&mut self, arrow: &SceneArrow) {
-        let ((x, y), neck) = (arrow.from, arrow.head_start());
+        let ((x, y), head_start) = (arrow.from, arrow.head_start());
         if let Some(halo) = arrow.halo {
             self.put(format_args!(
                 "<path d=\"M{} {}L{} {}\"{} stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
@@ -381,8 +313,8 @@ impl SvgWriter<'_> {
             "<path d=\"M{} {}L{} {}",
             SvgNumber(x),
             SvgNumber(y),
-            SvgNumber(neck.0),
-            SvgNumber(neck.1)
+            SvgNumber(head_start.0),
+            SvgNumber(head_start.1)
         ));
         if arrow.head > 0.0 {
             let [tip, left, right] = arrow.head();
@@ -475,31 +407,6 @@ fn close(path: &mut String, floor: f32) {
     if !path.is_empty() && !path.ends_with('Z') {
         steps(path, [('V', floor)]);
         path.push('Z');
-    }
-}
-
-impl SceneArrow {
-    /// The end of the line and the start of the head.
-    #[must_use]
-    pub fn head_start(&self) -> (f32, f32) {
-        let (ux, uy, length) = self.direction();
-        let back = self.head.min(length) * 0.9;
-        (self.to.0 - ux * back, self.to.1 - uy * back)
-    }
-
-    /// The corners of the head, the tip first.
-    #[must_use]
-    pub fn head(&self) -> [(f32, f32); 3] {
-        let (ux, uy, length) = self.direction();
-        let (long, half) = (self.head.min(length.max(1.0)), self.head * 0.34);
-        let base = (self.to.0 - ux * long, self.to.1 - uy * long);
-        [self.to, (base.0 - uy * half, base.1 + ux * half), (base.0 + uy * half, base.1 - ux * half)]
-    }
-
-    fn direction(&self) -> (f32, f32, f32) {
-        let (dx, dy) = (self.to.0 - self.from.0, self.to.1 - self.from.1);
-        let length = dx.hypot(dy);
-        if length > 0.0 { (dx / length, dy / length, length) } else { (1.0, 0.0, 0.0) }
     }
 }
 

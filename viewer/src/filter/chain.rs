@@ -1,4 +1,5 @@
-//! [`FilterChain`]: an ordered list of filters, each on or off, for a trace; and the file that stores it.
+//! [`FilterChain`]: an ordered list of filters, each on or off, for a trace; and the file that
+//! stores it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ use crate::query::TimelineSource;
 /// Latest version of the file; later versions are rejected. Only the page uses the fields `page`,
 /// `trace` and `names`.
 ///
-/// The versions differ in the language: see [`FilterExpr::from_version_1`]. A file has version 1 if its
-/// expressions have the same meaning in both.
+/// The versions differ in the language: see [`FilterExpr::from_version_1`]. A file has version 1 if
+/// its expressions have the same meaning in both.
 const VERSION: u64 = 2;
 
 /// A correct file, for error messages.
@@ -25,6 +26,15 @@ const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hi
 ///
 /// Switching a filter off, moving it or removing it loses nothing, because the sources are built
 /// again around the same trace.
+///
+/// ```
+/// use tumit_viewer::filter::{ChainEntry, FilterChain};
+///
+/// let mut chain = FilterChain { filters: vec![ChainEntry::from("cut 1s..2s".parse()?)] };
+/// chain.filters[0].on = false;
+/// assert_eq!(FilterChain::from_text(&chain.to_text())?, chain);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilterChain {
     /// The filters.
@@ -43,6 +53,7 @@ pub struct ChainEntry {
 /// A filter of a chain that could not be applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("filter {}, `{text}`: {error}", at + 1)]
+#[non_exhaustive]
 pub struct FilterFailure {
     /// Its index in the chain, from 0.
     pub at: usize,
@@ -76,6 +87,7 @@ pub enum FilterFileError {
 
 /// An invalid field of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterFieldError {
     /// The field, such as `filters[2].on`.
     pub field: String,
@@ -91,6 +103,8 @@ impl fmt::Display for FilterFieldError {
         f.write_str(&self.why)
     }
 }
+
+impl std::error::Error for FilterFieldError {}
 
 impl From<FilterExpr> for ChainEntry {
     fn from(filter: FilterExpr) -> Self {

@@ -11,7 +11,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 use twox_hash::XxHash3_64;
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::builder::{IndexBuilder, LaneStreams};
 use super::details::DetailTableWriter;
 use super::format::{IndexHeader, IndexKey, PageBytes};
@@ -22,7 +22,7 @@ use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
 use super::tree::MaxEndTreeWriter;
 use crate::parallel::in_turn;
-use crate::query::{GlobalNanos, TimeRange, effective_end};
+use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
 use crate::sim::SimOutcome;
 use crate::store::{depth_first, model};
 
@@ -82,13 +82,13 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         streams: &mut streams,
         out: PageWriter::new(file)?,
         header: IndexHeader { key, ..IndexHeader::default() },
-        end: effective_end(extent.0, extent.1),
+        end: effective_end(extent.first, extent.last),
     };
     let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
     let mut summary = crate::query::TraceSummary {
         name,
-        extent: TimeRange { from: GlobalNanos(extent.0), to: GlobalNanos(assembly.end) },
+        extent: TimeRange { from: GlobalNanos(extent.first), to: GlobalNanos(assembly.end) },
         containers: containers.len().saturating_sub(1) as u64,
         states: states.entities,
         events: marks.entities,
@@ -109,7 +109,7 @@ impl IndexAssembly<'_> {
     fn pieces(
         &mut self,
         jobs: Vec<LaneJob>,
-        extent: (i64, i64),
+        extent: TimestampExtent,
     ) -> io::Result<([LaneDirectory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
         // Two threads, because each has a piece in memory.
@@ -145,7 +145,7 @@ impl IndexAssembly<'_> {
         let (mut rows, mut table) = (rows.finish()?, PackedTableWriter::<4>::new(self.room, &mut self.out)?);
         let mut tree = MaxEndTreeWriter::default();
         while let Some(row) = rows.next()? {
-            tree.push(date(row[2]));
+            tree.push(timestamp(row[2]));
             table.push(&mut self.out, row)?;
         }
         self.header.references = table.finish(&mut self.out, 0)?;

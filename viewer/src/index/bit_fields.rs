@@ -9,13 +9,13 @@ pub(crate) const SLACK: usize = 8;
 
 /// A timestamp as an unsigned number in the same order.
 #[inline]
-pub(crate) fn sortable_timestamp(date: i64) -> u64 {
-    date.cast_unsigned() ^ SIGN
+pub(crate) fn sortable_timestamp(timestamp: i64) -> u64 {
+    timestamp.cast_unsigned() ^ SIGN
 }
 
 /// The timestamp that [`sortable_timestamp`] encoded.
 #[inline]
-pub(crate) fn date(ordered: u64) -> i64 {
+pub(crate) fn timestamp(ordered: u64) -> i64 {
     (ordered ^ SIGN).cast_signed()
 }
 
@@ -98,7 +98,7 @@ mod tests {
         #[test]
         fn timestamps_keep_their_order(a in any::<i64>(), b in any::<i64>()) {
             prop_assert_eq!(a.cmp(&b), sortable_timestamp(a).cmp(&sortable_timestamp(b)));
-            prop_assert_eq!(date(sortable_timestamp(a)), a);
+            prop_assert_eq!(timestamp(sortable_timestamp(a)), a);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::query::{LinkRow, effective_end};
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
 
 /// Number of operations between two checks for cancellation.
-const OPERATIONS_PER_LOOK: u32 = 1 << 12;
+const OPERATIONS_PER_CHECK: u32 = 1 << 12;
 
 /// A list of entities in a stream.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct IndexBuilder {
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
     cancel: Option<Arc<AtomicBool>>,
-    looks: u32,
+    operations: u32,
 }
 
 impl IndexBuilder {
@@ -77,7 +77,7 @@ impl IndexBuilder {
             references,
             reference_count: 0,
             cancel,
-            looks: 0,
+            operations: 0,
         }
     }
 
@@ -229,9 +229,9 @@ impl EntitySink for IndexBuilder {
 
     #[inline]
     fn after(&mut self) -> io::Result<()> {
-        self.looks += 1;
-        if self.looks >= OPERATIONS_PER_LOOK {
-            self.looks = 0;
+        self.operations += 1;
+        if self.operations >= OPERATIONS_PER_CHECK {
+            self.operations = 0;
             self.check_cancelled()?;
         }
         self.streams.flush()?;

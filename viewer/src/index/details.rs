@@ -252,11 +252,11 @@ impl DetailTableWriter {
         for _ in 0..3 {
             varint::push(&mut row, varint::take(&mut shape).unwrap_or(0));
         }
-        while let (Some(name), Some((&kind, behind))) = (varint::take(&mut shape), shape.split_first()) {
+        while let (Some(name), Some((&kind, after))) = (varint::take(&mut shape), shape.split_first()) {
             varint::push(&mut row, name);
             row.push(kind);
             varint::push(&mut row, varint::take(&mut values).unwrap_or(0));
-            shape = behind;
+            shape = after;
         }
         self.push(streams, &row)
     }
@@ -411,10 +411,10 @@ impl<'a> IndexDetails<'a> {
         }
         for _ in 0..count {
             let name = self.text(varint::take(&mut shape)?);
-            let (&kind, behind) = shape.split_first()?;
-            shape = behind;
-            let own = varint::take(&mut shape)?;
-            let value = values.as_mut().map_or(Some(own), varint::take)?;
+            let (&kind, after) = shape.split_first()?;
+            shape = after;
+            let number = varint::take(&mut shape)?;
+            let value = values.as_mut().map_or(Some(number), varint::take)?;
             let value = match kind {
                 0 => DetailValue::Text(self.text(value)),
                 1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),

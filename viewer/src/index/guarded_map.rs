@@ -57,9 +57,9 @@ impl GuardedMap {
         slot.is_hit.store(false, Ordering::Relaxed);
         slot.len.store(map.len(), Ordering::Relaxed);
         slot.start.store(map.as_ptr() as usize, Ordering::Release);
-        let mut made = Self { map, slot, tail: [0; 4] };
-        made.tail = made.last_bytes();
-        Ok(made)
+        let mut guarded = Self { map, slot, tail: [0; 4] };
+        guarded.tail = guarded.last_bytes();
+        Ok(guarded)
     }
 
     /// Whether the file has become shorter since it was mapped.

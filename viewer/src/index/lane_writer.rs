@@ -27,7 +27,7 @@ use super::prefix_counts::PrefixCountWriter;
 use super::state_writer::{self, LaneValues};
 use super::tree::MaxEndTreeWriter;
 use super::variables::VariableNodeWriter;
-use crate::query::effective_end;
+use crate::query::{TimestampExtent, effective_end};
 
 /// Maximum number of pieces of states. Few states are one piece.
 const STATE_PIECES: usize = 4;
@@ -118,17 +118,17 @@ impl LaneDirectory {
 /// The jobs of all pieces, the longest one first.
 pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
-    let wanted =
+    let target =
         if rows <= (room.memory() / BYTES_PER_STATE) as u64 { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
     let mut jobs = vec![LaneJob::Rest(rest)];
     let nested = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
-        // Takes the first lane, and further lanes while the ones before have fewer than `wanted`
+        // Takes the first lane, and further lanes while the ones before have fewer than `target`
         // states.
         let before = states.iter().scan(0, |before, lane| Some(std::mem::replace(before, *before + lane.lane.rows)));
-        let later = states.split_off(before.take_while(|&before| before < wanted).count());
-        let now = std::mem::replace(&mut states, later);
+        let remainder = states.split_off(before.take_while(|&before| before < target).count());
+        let now = std::mem::replace(&mut states, remainder);
         let first = number;
         number += now.len() as u64;
         jobs.push(LaneJob::States(now, first));
@@ -140,8 +140,8 @@ pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &Tempo
 }
 
 impl LaneJob {
-    /// Writes the piece, for a trace from `extent.0` to `extent.1`.
-    pub(crate) fn write(self, room: &TemporarySpace, extent: (i64, i64)) -> io::Result<LanePiece> {
+    /// Writes the piece, for a trace of this extent.
+    pub(crate) fn write(self, room: &TemporarySpace, extent: TimestampExtent) -> io::Result<LanePiece> {
         // Several pieces are in memory at a time, but only one of them sorts.
         let small = room.part(STATE_PIECES);
         let mut piece = LanePiece {
@@ -158,7 +158,7 @@ impl LaneJob {
                     piece.directories[4].push(&record)?;
                 }
             }
-            Self::States(lanes, first) => piece.states(&small, lanes, first, extent.0)?,
+            Self::States(lanes, first) => piece.states(&small, lanes, first, extent.first)?,
             Self::Rest(OtherLanes { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;
                 piece.variables(room, variables)?;
@@ -180,11 +180,11 @@ impl LanePiece {
     }
 
     fn states(&mut self, room: &TemporarySpace, lanes: Vec<GatheredLane>, first: u64, origin: i64) -> io::Result<()> {
-        let (mut own, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
+        let (mut lane_values, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
         for (number, GatheredLane { lane, base, rows }) in (first..).zip(lanes) {
             let new = LaneRecord { extra: number, ..record(&lane, base) };
-            let beside = (&mut overview, &mut own);
-            let (written, last) = state_writer::write((room, &rows), &mut self.out, beside, &lane, new)?;
+            let outputs = (&mut overview, &mut lane_values);
+            let (written, last) = state_writer::write((room, &rows), &mut self.out, outputs, &lane, new)?;
             self.see(last.from.0, last.to.0);
             self.directories[0].push(&written)?;
         }
@@ -256,7 +256,7 @@ impl LanePiece {
         (room, small): (&TemporarySpace, &TemporarySpace),
         links: RowSorter<LINK_WORDS, 2>,
         types: u64,
-        extent: (i64, i64),
+        extent: TimestampExtent,
     ) -> io::Result<()> {
         let mut both = RowSorter::<3, 3>::new(&room.part(2));
         let mut sorted = links.finish()?;
@@ -264,7 +264,7 @@ impl LanePiece {
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
             let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(&room.part(2)));
-            let mut crowds = LinkDensityWriter::new(small, extent);
+            let mut density = LinkDensityWriter::new(small, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -279,14 +279,14 @@ impl LanePiece {
                     both.push([row.end.0.into(), sortable_timestamp(row.end_time), number]);
                 }
                 both.flush()?;
-                crowds.push(&row, number)?;
+                density.push(&row, number)?;
                 number += 1;
                 self.see(low, low);
                 next = sorted.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;
             let at = tree.finish(&mut self.out)?;
-            let sums = PageBytes { at, len: crowds.finish(small, &mut self.out, at)? };
+            let sums = PageBytes { at, len: density.finish(small, &mut self.out, at)? };
             let (mut ends, mut column) = (ends.finish()?, PackedTableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;

@@ -13,13 +13,12 @@ use tumit_paje::{ContainerId, ValueId};
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::format::PageBytes;
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
-use crate::query::LinkRow;
-use crate::query::{EntityId, LinkCount, LinkVisitor, QueryError};
+use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};
 
 /// Columns: bin of the earlier timestamp; start; end; value; bins to the later timestamp × 2 (+ 1
 /// if the end comes first); number of links minus one; number of the first link.
@@ -50,7 +49,7 @@ struct DensityLevel {
     exponent: u8,
     stretch: i64,
     /// The number of links, and the number of the first link.
-    alike: FxHashMap<LinkGroupKey, (u64, u64)>,
+    groups: FxHashMap<LinkGroupKey, (u64, u64)>,
     rows: DeferredSection,
     written: u64,
     is_kept: bool,
@@ -62,24 +61,24 @@ pub(crate) struct LinkDensityWriter {
     levels: Vec<DensityLevel>,
     links: u64,
     /// Maximum number of rows of a bin in memory; beyond it, they are written before the bin ends.
-    gathered: usize,
+    max_groups: usize,
 }
 
 impl LinkDensityWriter {
-    /// A writer for a trace with timestamps from `extent.0` to `extent.1`.
-    pub(crate) fn new(room: &TemporarySpace, extent: (i64, i64)) -> Self {
-        let span = extent.1.saturating_sub(extent.0).max(0).cast_unsigned();
+    /// A writer for a trace of this extent.
+    pub(crate) fn new(room: &TemporarySpace, extent: TimestampExtent) -> Self {
+        let span = extent.last.saturating_sub(extent.first).max(0).cast_unsigned();
         let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
         let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
         let level = |exponent| DensityLevel {
             exponent,
             stretch: 0,
-            alike: FxHashMap::default(),
+            groups: FxHashMap::default(),
             rows: DeferredSection::new(&room.part(8)),
             written: 0,
             is_kept: true,
         };
-        Self { levels: exponents.map(level).collect(), links: 0, gathered: (room.memory() / BYTES_PER_ROW).max(64) }
+        Self { levels: exponents.map(level).collect(), links: 0, max_groups: (room.memory() / BYTES_PER_ROW).max(64) }
     }
 
     /// Adds the next link.
@@ -93,13 +92,13 @@ impl LinkDensityWriter {
         self.add(0, low, [row.start.0.into(), row.end.0.into(), row.value.0.into(), span], (1, number))
     }
 
-    fn add(&mut self, at: usize, stretch: i64, alike: LinkGroupKey, (count, first): (u64, u64)) -> io::Result<()> {
+    fn add(&mut self, at: usize, stretch: i64, group: LinkGroupKey, (count, first): (u64, u64)) -> io::Result<()> {
         let Some(level) = self.levels.get(at) else { return Ok(()) };
-        if level.stretch != stretch || level.alike.len() >= self.gathered {
+        if level.stretch != stretch || level.groups.len() >= self.max_groups {
             self.write(at)?;
             self.levels[at].stretch = stretch;
         }
-        let (sum, least) = self.levels[at].alike.entry(alike).or_insert((0, first));
+        let (sum, least) = self.levels[at].groups.entry(group).or_insert((0, first));
         (*sum, *least) = (*sum + count, first.min(*least));
         Ok(())
     }
@@ -109,11 +108,11 @@ impl LinkDensityWriter {
         let links = self.links;
         let level = &mut self.levels[at];
         let stretch = level.stretch;
-        let mut rows: Vec<(LinkGroupKey, (u64, u64))> = level.alike.drain().collect();
+        let mut rows: Vec<(LinkGroupKey, (u64, u64))> = level.groups.drain().collect();
         rows.sort_unstable();
         level.written += rows.len() as u64;
         // If most links are different, the width is dropped.
-        if level.is_kept && level.written > self.gathered as u64 && level.written > links / (LINKS_PER_ROW / 2) {
+        if level.is_kept && level.written > self.max_groups as u64 && level.written > links / (LINKS_PER_ROW / 2) {
             (level.is_kept, level.rows) = (false, level.rows.empty());
         }
         if level.is_kept {
@@ -177,49 +176,56 @@ impl<'a> LinkDensity<'a> {
         let at = place.at.saturating_add(place.len);
         let level = |number: u64| {
             let word = |at_word: u64| image.word(at.saturating_add(8 + 32 * number + 8 * at_word));
-            let behind = |by: u64| place.at.saturating_add(by);
-            let of = super::format::TableRef { rows: word(1), payload: behind(word(2)), directory: behind(word(3)) };
+            let absolute = |by: u64| place.at.saturating_add(by);
+            let of =
+                super::format::TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
             (word(0).clamp(1, 63) as u8, PackedTable::new(image, of))
         };
         let levels = (0..image.word(at).min(MOST_LEVELS)).rev().map(level);
         Self(levels.filter(|level| level.0 <= widest).collect())
     }
 
-    /// Visits the counts of all links with an earlier timestamp in `from..to`. For ranges without
-    /// counts, it calls `rows`, which visits single links.
+    /// Visits the counts of all links with an earlier timestamp in a time range. For parts of it
+    /// without counts, it calls `rows`, which visits single links.
     pub(crate) fn visit(
         &self,
-        (from, to): (i64, i64),
+        part: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
-        rows: &mut dyn FnMut(i64, i64, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+        rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        visit_from(&self.0, (from, to), exponent, visit, rows)
+        visit_part(&self.0, part, exponent, visit, rows)
     }
 }
 
-fn visit_from(
+fn visit_part(
     levels: &[(u8, PackedTable<'_, COLUMNS>)],
-    (from, to): (i64, i64),
+    part: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
-    rows: &mut dyn FnMut(i64, i64, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+    rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
+    let (from, to) = (part.from.0, part.to.0);
     if from >= to {
         return Ok(());
     }
-    let Some((&(own, table), narrower)) = levels.split_first() else { return rows(from, to, visit) };
-    let (first, last) = ((from >> own) + i64::from((from >> own) << own < from), to >> own);
+    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(part, visit) };
+    let (first, last) =
+        ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_from(narrower, (from, to), exponent, visit, rows);
+        return visit_part(narrower, part, exponent, visit, rows);
     }
-    visit_from(narrower, (from, first << own), exponent, visit, rows)?;
+    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
+    visit_part(narrower, before, exponent, visit, rows)?;
     let begin = table.lower(0, sortable_timestamp(first));
     let mut result = Ok(());
     table.each(begin..table.lower(begin, sortable_timestamp(last)), |block, index| {
         let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
-        let low = date(stretch);
-        let (low, high) = (low >> (exponent - own), low.wrapping_add((span >> 1).cast_signed()) >> (exponent - own));
+        let low = timestamp(stretch);
+        let (low, high) = (
+            low >> (exponent - level_exponent),
+            low.wrapping_add((span >> 1).cast_signed()) >> (exponent - level_exponent),
+        );
         let reversed = span & 1 == 1;
         let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
         result = visit(&LinkCount {
@@ -235,5 +241,6 @@ fn visit_from(
         result.is_ok()
     });
     result?;
-    visit_from(narrower, (last << own, to), exponent, visit, rows)
+    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..part };
+    visit_part(narrower, after, exponent, visit, rows)
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::format::{LaneRecord, TableRef};
 use super::image::IndexImage;
 use super::link_density::LinkDensity;
@@ -46,7 +46,7 @@ pub(crate) fn words(row: &LinkRow) -> [u64; COLUMNS] {
 /// The row that these words encode.
 pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
     let [low, length, value, start, end, holder, key, detail] = words;
-    let (low, high) = (date(low), date(low).wrapping_add(length.cast_signed()));
+    let (low, high) = (timestamp(low), timestamp(low).wrapping_add(length.cast_signed()));
     let (start_time, end_time) = if detail & 1 == 0 { (low, high) } else { (high, low) };
     LinkRow {
         start_time,
@@ -62,7 +62,7 @@ pub(crate) fn row(words: [u64; COLUMNS]) -> LinkRow {
 
 /// The end of a link for overlap tests.
 fn overlap_end(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
-    let low = date(block.columns[0].get(index));
+    let low = timestamp(block.columns[0].get(index));
     effective_end(low, low.wrapping_add(block.columns[1].get(index).cast_signed()))
 }
 
@@ -96,9 +96,9 @@ impl<'a> IndexLinks<'a> {
     /// Number of links that overlap an interval. It costs O(log n): links that started before the
     /// interval's end, minus links that ended by its start. The latter are a subset of the former.
     pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        let ended =
+        let ended_count =
             interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, sortable_timestamp(after)));
-        self.started(interval).saturating_sub(ended)
+        self.started(interval).saturating_sub(ended_count)
     }
 
     /// The first `limit` links that overlap an interval, by their earlier timestamp.
@@ -141,11 +141,11 @@ impl<'a> IndexLinks<'a> {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let crowds = LinkDensity::new(self.tree.image, self.record.sums, exponent);
-        crowds.visit((interval.from.0, interval.to.0), exponent, visit, &mut |from, to, visit| {
-            let first = self.table.lower(0, sortable_timestamp(from));
+        let density = LinkDensity::new(self.tree.image, self.record.sums, exponent);
+        density.visit(interval, exponent, visit, &mut |part, visit| {
+            let first = self.table.lower(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower(first, sortable_timestamp(to)), |block, index| {
+            self.table.each(first..self.table.lower(first, sortable_timestamp(part.to.0)), |block, index| {
                 result = visit(&self.link_count(block, index, exponent));
                 result.is_ok()
             });
@@ -155,7 +155,7 @@ impl<'a> IndexLinks<'a> {
 
     fn link_count(&self, block: &TableBlock<'a, COLUMNS>, index: usize, exponent: u8) -> LinkCount {
         let [low, length, value, start, end, _, _, detail] = block.columns;
-        let low = date(low.get(index));
+        let low = timestamp(low.get(index));
         let high = low.wrapping_add(length.get(index).cast_signed()) >> exponent;
         let (low, reversed) = (low >> exponent, detail.get(index) & 1 == 1);
         let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
@@ -191,8 +191,8 @@ pub(crate) fn ends_within(
     most: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
-        let [container, date, _] = ends.row(row);
-        (container, date)
+        let [container, timestamp, _] = ends.row(row);
+        (container, timestamp)
     };
     let container = u64::from(container.0);
     let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(from)));
@@ -217,7 +217,7 @@ pub(crate) fn referring(
     let last = partition(table.rows(), |row| key(row) < (container, sortable_timestamp(interval.to.0)));
     let mut states = Vec::new();
     if most > 0 {
-        let end = |block: &TableBlock<'_, 4>, index: usize| date(block.columns[2].get(index));
+        let end = |block: &TableBlock<'_, 4>, index: usize| timestamp(block.columns[2].get(index));
         tree.visit(table, first..last, interval.from.0, end, |block, index| {
             states.push(EntityId::State(block.columns[3].get(index) as u32));
             if states.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

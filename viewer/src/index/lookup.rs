@@ -50,8 +50,8 @@ impl IndexPath {
     /// not be written or repaired.
     pub(crate) fn newest_first(&self) -> Vec<PathBuf> {
         let mut places = self.places().to_vec();
-        let made = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
-        places.sort_by_cached_key(|place| std::cmp::Reverse(made(place)));
+        let modified = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
+        places.sort_by_cached_key(|place| std::cmp::Reverse(modified(place)));
         places
     }
 }
@@ -166,7 +166,7 @@ fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
     out.extend_from_slice(name);
     out.extend_from_slice(&[0]);
     out.extend_from_slice(&size.to_le_bytes());
-    out.extend_from_slice(&modified.map_or(0, |date| date.as_nanos()).to_le_bytes());
+    out.extend_from_slice(&modified.map_or(0, |timestamp| timestamp.as_nanos()).to_le_bytes());
     let mut starts_run = false;
     let mut sample = Vec::new();
     let samples = SAMPLES.min(size.div_ceil(SAMPLE_BYTES)).max(1);
@@ -211,9 +211,9 @@ fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> IndexPath {
         return IndexPath::Given(path.clone());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let beside =
+    let neighbour =
         if is_folder { path.join(format!("index.{ENDING}")) } else { path.with_file_name(format!("{name}.{ENDING}")) };
-    let mut places = vec![beside];
+    let mut places = vec![neighbour];
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     if let (Some(cache), Ok(whole)) = (cache, fs::canonicalize(path)) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::format::LaneRecord;
 use super::image::IndexImage;
 use super::packed_table::PackedTable;
@@ -34,7 +34,7 @@ impl<'a> IndexMarkLane<'a> {
     /// Timestamp, value and detail row.
     pub(crate) fn row(&self, row: u64) -> (i64, ValueId, u32) {
         let [at, value, detail] = self.table.row(row);
-        (date(at), ValueId(value as u32), detail as u32)
+        (timestamp(at), ValueId(value as u32), detail as u32)
     }
 
     /// Rows of the events in an interval.
@@ -70,7 +70,7 @@ impl<'a> IndexMarkLane<'a> {
         self.table.list(rows, limit, |block, index| EventEntity {
             id: EntityId::Event(self.record.base.wrapping_add((block.row + index as u64) as u32)),
             value: ValueId(block.columns[1].get(index) as u32),
-            time: GlobalNanos(date(block.columns[0].get(index))),
+            time: GlobalNanos(timestamp(block.columns[0].get(index))),
         })
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct FewValuesWalk<'l, 'a, const N: usize> {
     order: [u8; N],
     at: StateCursor<'a>,
     /// The timestamp of the current edge. The next field: the time of each value before it.
-    date: i64,
+    timestamp: i64,
     before: ValueTimes<N>,
 }
 
@@ -48,10 +48,10 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Option<Self> {
         let count = usize::try_from(lane.record.values.len).ok().filter(|&count| count <= N)?;
         let mut values = [ValueId(0); N];
-        (0..).zip(&mut values[..count]).for_each(|(own, value)| *value = lane.value(own));
-        let mut order = std::array::from_fn(|own| own as u8);
-        order[..count].sort_unstable_by_key(|&own| values[usize::from(own)]);
-        Some(Self { lane, values, count, order, at: StateCursor::new(lane), date: i64::MIN, before: [0; N] })
+        (0..).zip(&mut values[..count]).for_each(|(local, value)| *value = lane.value(local));
+        let mut order = std::array::from_fn(|local| local as u8);
+        order[..count].sort_unstable_by_key(|&local| values[usize::from(local)]);
+        Some(Self { lane, values, count, order, at: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
     }
 
     /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
@@ -68,7 +68,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             return self.far_apart(columns, most, blocks, cells);
         }
         for column in columns {
-            if column.from.0 != self.date {
+            if column.from.0 != self.timestamp {
                 self.go(column.from.0);
             }
             if self.at.is_at(sortable_timestamp(column.to.0)) {
@@ -92,9 +92,9 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     ) {
         let mut before = None;
         for (at, (column, &block)) in columns.zip(blocks).enumerate() {
-            if let Some(&ahead) = blocks.get(at + AHEAD) {
-                self.lane.table.prefetch(ahead);
-                self.lane.image.prefetch(self.sums_at(ahead), 16 * self.count);
+            if let Some(&upcoming) = blocks.get(at + AHEAD) {
+                self.lane.table.prefetch(upcoming);
+                self.lane.image.prefetch(self.sums_at(upcoming), 16 * self.count);
             }
             let left = before.unwrap_or_else(|| self.times_before(column.from.0));
             let right = self.before_in(block, column.to.0);
@@ -128,20 +128,20 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// The time of each value before a timestamp. The lane must have dense sums.
-    fn times_before(&self, date: i64) -> ValueTimes<N> {
-        self.before_in(self.lane.table.blocks_before(0, sortable_timestamp(date)).saturating_sub(1), date)
+    fn times_before(&self, timestamp: i64) -> ValueTimes<N> {
+        self.before_in(self.lane.table.blocks_before(0, sortable_timestamp(timestamp)).saturating_sub(1), timestamp)
     }
 
-    /// Same as [`Self::times_before`]; the timestamp must lie in block `number`, or between it and the
-    /// next one.
+    /// Same as [`Self::times_before`]; the timestamp must lie in block `number`, or between it and
+    /// the next one.
     #[inline]
-    fn before_in(&self, number: u64, date: i64) -> ValueTimes<N> {
+    fn before_in(&self, number: u64, timestamp: i64) -> ValueTimes<N> {
         let block = self.lane.table.block_here(number);
-        let index = block.columns[0].lower(0, block.len, sortable_timestamp(date));
+        let index = block.columns[0].lower(0, block.len, sortable_timestamp(timestamp));
         let mut times = self.sums(&block, index);
         if let Some(last) = index.checked_sub(1) {
-            let behind = end(&block, last).saturating_sub(date).max(0);
-            add(&mut times, block.columns[2].get(last), behind.wrapping_neg());
+            let excess = end(&block, last).saturating_sub(timestamp).max(0);
+            add(&mut times, block.columns[2].get(last), excess.wrapping_neg());
         }
         times
     }
@@ -174,12 +174,12 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     #[inline]
     fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, most: usize, cells: &mut MixtureCellWriter) {
         let order = &self.order[..self.count.min(N)];
-        let time_of = |own: u8| after[usize::from(own) % N].wrapping_sub(before[usize::from(own) % N]).max(0);
+        let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
         // unpredictable branches.
         let (mut keys, mut count, mut all) = ([0; N], 0, 0);
-        for (at, &own) in order.iter().enumerate() {
-            let time = time_of(own);
+        for (at, &local) in order.iter().enumerate() {
+            let time = time_of(local);
             let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - at) as u64;
             count += usize::from(time > 0);
             all |= time;
@@ -188,7 +188,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             }
         }
         if all >> (63 - PLACE_BITS) > 0 {
-            let shares = order.iter().map(|&own| (self.values[usize::from(own) % N], time_of(own)));
+            let shares = order.iter().map(|&local| (self.values[usize::from(local) % N], time_of(local)));
             return cells.push_unordered(shares.filter(|share| share.1 > 0), most);
         }
         let time = |key: u64| (key >> PLACE_BITS).cast_signed();
@@ -217,7 +217,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     /// Appends the column from the current edge to a timestamp. No other state starts between them.
     fn within_one(&mut self, to: i64, most: usize, cells: &mut MixtureCellWriter) {
         let (value, end) = self.at.open;
-        let from = std::mem::replace(&mut self.date, to);
+        let from = std::mem::replace(&mut self.timestamp, to);
         if self.at.index == 0 || end <= from {
             return cells.fill(cells.len() + 1);
         }
@@ -227,27 +227,27 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// Moves to the edge at a timestamp.
-    fn go(&mut self, date: i64) {
-        let bound = sortable_timestamp(date);
+    fn go(&mut self, timestamp: i64) {
+        let bound = sortable_timestamp(timestamp);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.at.last && self.at.index > 0 {
-            (self.at, self.before, self.date) = (StateCursor::new(self.lane), [0; N], i64::MIN);
+            (self.at, self.before, self.timestamp) = (StateCursor::new(self.lane), [0; N], i64::MIN);
         }
-        let (row, block, open, behind) =
-            (self.at.index, self.at.block.row, self.at.open.0, self.at.duration_before(self.date));
+        let (row, block, open, rest_time) =
+            (self.at.index, self.at.block.row, self.at.open.0, self.at.duration_before(self.timestamp));
         self.at.seek(self.lane, bound);
-        self.date = date;
+        self.timestamp = timestamp;
         let edge = &self.at;
         let is_summed = self.lane.record.sums.len == DENSE;
         let distance = (nearest_sums(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
-            add(&mut self.before, open, behind);
+            add(&mut self.before, open, rest_time);
             add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
         } else if is_summed {
             self.before = self.sums(&edge.block, edge.index);
         } else {
             // A lane without dense sums has few blocks.
-            add(&mut self.before, open, behind);
+            add(&mut self.before, open, rest_time);
             for number in block / BLOCK as u64..=edge.block.row / BLOCK as u64 {
                 let of = self.lane.table.block(number);
                 let from = if of.row == block { row } else { 0 };
@@ -255,7 +255,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
                 add_states::<N, false>(&mut self.before, &of, from..to);
             }
         }
-        add(&mut self.before, self.at.open.0, self.at.duration_before(date).wrapping_neg());
+        add(&mut self.before, self.at.open.0, self.at.duration_before(timestamp).wrapping_neg());
     }
 }
 

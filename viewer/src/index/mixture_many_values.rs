@@ -32,8 +32,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         Self { lane, values: lane.values(), at: StateCursor::new(lane), unpacked: UnpackedStates::new() }
     }
 
-    fn value(&self, own: u64) -> ValueId {
-        value(self.values, own)
+    fn value(&self, local: u64) -> ValueId {
+        value(self.values, local)
     }
 
     /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
@@ -68,25 +68,25 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             let right = self.at;
             times.reset(count);
             self.sum((&left, &right), part, |value, time| times.add(value, time));
-            cells.push_unordered(times.positive_times().map(|(own, time)| (self.value(own.into()), time)), most);
+            cells.push_unordered(times.positive_times().map(|(local, time)| (self.value(local.into()), time)), most);
         }
     }
 
-    /// Adds the time of each value in an interval. `own` is a buffer for the lane's own values. It
+    /// Adds the time of each value in an interval. `sums` is a buffer for the lane's own values. It
     /// saves look-ups: a value with many additions is passed to `add` once.
-    pub(crate) fn add_times(mut self, interval: TimeRange, own: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
-        own.clear();
-        own.resize(self.values.len() / 4, 0);
+    pub(crate) fn add_times(mut self, interval: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+        sums.clear();
+        sums.resize(self.values.len() / 4, 0);
         self.at.seek(self.lane, sortable_timestamp(interval.from.0));
         let left = self.at;
         self.at.seek(self.lane, sortable_timestamp(interval.to.0));
         let right = self.at;
         self.sum((&left, &right), interval, |value, time| {
-            if let Some(sum) = own.get_mut(value as usize) {
+            if let Some(sum) = sums.get_mut(value as usize) {
                 *sum = sum.wrapping_add(time);
             }
         });
-        for (value, &time) in self.values.chunks_exact(4).zip(own.iter()) {
+        for (value, &time) in self.values.chunks_exact(4).zip(sums.iter()) {
             let value = value.first_chunk().map_or(0, |value| u32::from_le_bytes(*value));
             add(value, time);
         }
@@ -189,7 +189,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     }
 }
 
-fn value(values: &[u8], own: u64) -> ValueId {
-    let bytes = values.get(4 * own as usize..).and_then(<[u8]>::first_chunk);
+fn value(values: &[u8], local: u64) -> ValueId {
+    let bytes = values.get(4 * local as usize..).and_then(<[u8]>::first_chunk);
     ValueId(bytes.map_or(0, |value| u32::from_le_bytes(*value)))
 }

@@ -19,7 +19,7 @@ use super::image::IndexImage;
 use super::packed_table::{PackedTable, PackedTableWriter};
 use super::page_writer::PageWriter;
 use super::states::IndexTimeSums;
-use crate::query::{MixtureCell, MixtureCellWriter, TimeRange};
+use crate::query::{MixtureCell, MixtureCellWriter, TimeRange, TimestampExtent};
 
 /// Columns: key of lane and column; value + 1, or 0 for the rest; time.
 const COLUMNS: usize = 3;
@@ -65,17 +65,17 @@ impl OverviewWriter {
         Self { streams: ByteStreams::new(&room.part(4)), levels: BTreeMap::new(), origin }
     }
 
-    /// Starts a lane with `rows` states from `life.0` to `life.1`. `None` if the lane has too few
+    /// Starts a lane with `rows` states of this extent. `None` if the lane has too few
     /// states for an overview.
     pub(crate) fn lane(
         &mut self,
         number: u64,
         rows: u64,
-        life: (i64, i64),
+        extent: TimestampExtent,
         values: &[u64],
     ) -> Option<LaneOverview<'_>> {
-        let in_range = life.0 >= self.origin && life.0 > -LATEST && life.1 < LATEST;
-        let span = life.1.checked_sub(life.0)?.cast_unsigned();
+        let in_range = extent.first >= self.origin && extent.first > -LATEST && extent.last < LATEST;
+        let span = extent.last.checked_sub(extent.first)?.cast_unsigned();
         if !in_range || span == 0 || rows < STATES * LEAST_COLUMNS {
             return None;
         }

@@ -83,7 +83,7 @@ impl<const K: usize> PackedTableWriter<K> {
         self.directory.write(&flags.to_le_bytes())
     }
 
-    /// Appends a whole block, and `behind`, bytes to be kept after its columns, in whole words. A
+    /// Appends a whole block, and `trailer`, bytes to be kept after its columns, in whole words. A
     /// table takes either all or none of its blocks this way. Only the last block may have fewer
     /// than 64 rows.
     pub(crate) fn push_block(
@@ -91,7 +91,7 @@ impl<const K: usize> PackedTableWriter<K> {
         out: &mut PageWriter,
         columns: [&[u64]; K],
         flags: u32,
-        behind: &[u8],
+        trailer: &[u8],
     ) -> io::Result<()> {
         let Some(&first) = columns[0].first() else { return Ok(()) };
         self.entry(out, first, flags)?;
@@ -121,7 +121,7 @@ impl<const K: usize> PackedTableWriter<K> {
             bit_fields::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
         }
         self.rows += columns[0].len() as u64;
-        self.block.extend_from_slice(behind);
+        self.block.extend_from_slice(trailer);
         out.write(&self.block)
     }
 
@@ -172,7 +172,7 @@ impl<'a> TableColumn<'a> {
     #[inline]
     pub(crate) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { base, shift, .. } = *self;
-        self.stored_numbers(index).map(move |kept| base.wrapping_add(kept << shift))
+        self.stored_numbers(index).map(move |stored| base.wrapping_add(stored << shift))
     }
 
     /// The numbers from `index` on as stored. A difference of stored numbers, shifted left by
@@ -220,8 +220,8 @@ impl<'a> TableColumn<'a> {
         let mut len = high.saturating_sub(low);
         while len > 0 {
             let half = len / 2;
-            let kept = bit_fields::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
-            let is_less = kept < bound;
+            let stored = bit_fields::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
+            let is_less = stored < bound;
             low = std::hint::select_unpredictable(is_less, low + half + 1, low);
             len = std::hint::select_unpredictable(is_less, len - half - 1, half);
         }
@@ -241,7 +241,7 @@ pub(crate) struct TableBlock<'a, const K: usize> {
     /// First number of the next block; for the last block, the free number of the directory.
     pub(crate) next: u64,
     /// The bytes that the writer put after the columns, and further bytes.
-    pub(crate) behind: &'a [u8],
+    pub(crate) trailer: &'a [u8],
 }
 
 impl<'a, const K: usize> PackedTable<'a, K> {
@@ -276,7 +276,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         touch();
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
-        let mut block = TableBlock { row, len, flags: 0, columns: [TableColumn::NONE; K], next: 0, behind: &[] };
+        let mut block = TableBlock { row, len, flags: 0, columns: [TableColumn::NONE; K], next: 0, trailer: &[] };
         let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
             return TableBlock { len: 0, ..block };
@@ -296,17 +296,17 @@ impl<'a, const K: usize> PackedTable<'a, K> {
             column.mask = bit_fields::mask(column.width);
             column.base = if at == 0 { first } else { 0 };
             if shift & HAS_BASE != 0
-                && let Some((base, behind)) = rest.split_first_chunk()
+                && let Some((base, after)) = rest.split_first_chunk()
             {
                 column.base = column.base.wrapping_add(u64::from_le_bytes(*base));
-                rest = behind;
+                rest = after;
             }
         }
         for column in &mut block.columns {
             column.bytes = rest;
             rest = rest.get(bit_fields::packed_bytes(len, column.width)..).unwrap_or(&[]);
         }
-        block.behind = rest;
+        block.trailer = rest;
         block
     }
 

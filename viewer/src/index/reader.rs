@@ -210,11 +210,11 @@ impl IndexReader {
 
     /// Adds the time of each value in some lanes.
     fn add_times(&self, lanes: &[StateLaneId], interval: TimeRange, mut add: impl FnMut(u32, i64)) {
-        let mut own = Vec::new();
+        let mut sums = Vec::new();
         for lane in lanes.iter().filter_map(|&lane| self.state_lane(lane)) {
             match FewValuesWalk::<DENSE_VALUES>::new(&lane) {
                 Some(walk) => walk.add_times(interval, &mut add),
-                None => ManyValuesWalk::new(&lane).add_times(interval, &mut own, &mut add),
+                None => ManyValuesWalk::new(&lane).add_times(interval, &mut sums, &mut add),
             }
         }
     }

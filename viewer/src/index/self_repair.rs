@@ -45,7 +45,7 @@ pub(crate) struct SelfRepairingIndex {
     rebuild: RebuildFn,
     now: RwLock<AnswerSource>,
     /// The number of repairs. Locked during a repair.
-    made: Mutex<u32>,
+    rebuilds: Mutex<u32>,
 }
 
 impl SelfRepairingIndex {
@@ -56,9 +56,9 @@ impl SelfRepairingIndex {
         options: &OpenOptions,
         rebuild: RebuildFn,
     ) -> Self {
-        let options = OpenOptions { glimpse: None, ..options.clone() };
+        let options = OpenOptions { preview: None, ..options.clone() };
         let now = RwLock::new(AnswerSource::Index(Arc::new(index)));
-        Self { path: path.to_owned(), options, key, rebuild, now, made: Mutex::new(0) }
+        Self { path: path.to_owned(), options, key, rebuild, now, rebuilds: Mutex::new(0) }
     }
 
     fn current_source(&self) -> AnswerSource {
@@ -82,14 +82,14 @@ impl SelfRepairingIndex {
     /// Repairs the index. Returns whether another source answers now.
     #[cold]
     fn repair(&self, damaged: &Arc<IndexReader>) -> bool {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rebuilds = self.rebuilds.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(self.current_source(), AnswerSource::Index(index) if Arc::ptr_eq(&index, damaged)) {
             return true;
         }
-        if *made >= TRIES {
+        if *rebuilds >= TRIES {
             return false;
         }
-        *made += 1;
+        *rebuilds += 1;
         let repair = TraceDiagnostic::note(DiagnosticKind::Index, "the index was damaged and has been rebuilt");
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
             Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.reporting(Some(repair)))),

@@ -37,33 +37,33 @@ impl<'a> StateCursor<'a> {
         self.block.row + self.index as u64
     }
 
-    /// Whether exactly the states that start before `date` are before the position.
+    /// Whether exactly the states that start before `timestamp` are before the position.
     #[inline]
-    pub(crate) fn is_at(&self, date: u64) -> bool {
-        date <= self.next && (date > self.last || self.index == 0)
+    pub(crate) fn is_at(&self, timestamp: u64) -> bool {
+        timestamp <= self.next && (timestamp > self.last || self.index == 0)
     }
 
-    /// Moves right, to the position after all states that start before `date`.
-    pub(crate) fn seek(&mut self, lane: &IndexStateLane<'a>, date: u64) {
-        if date <= self.next {
+    /// Moves right, to the position after all states that start before `timestamp`.
+    pub(crate) fn seek(&mut self, lane: &IndexStateLane<'a>, timestamp: u64) {
+        if timestamp <= self.next {
             return;
         }
-        let behind = self.block.row + self.block.len as u64;
-        let is_last = behind >= lane.len();
-        if !is_last && self.block.next < date {
-            self.block = lane.table.last_block_before(behind / BLOCK as u64, date);
+        let next_row = self.block.row + self.block.len as u64;
+        let is_last = next_row >= lane.len();
+        if !is_last && self.block.next < timestamp {
+            self.block = lane.table.last_block_before(next_row / BLOCK as u64, timestamp);
             self.index = 0;
         }
         let starts = &self.block.columns[0];
         let len = self.block.len;
-        // The next state is known to start before `date`.
+        // The next state is known to start before `timestamp`.
         let mut at = (self.index + 1).min(len);
         let linear = len.min(at + STEPS);
-        while at < linear && starts.get(at) < date {
+        while at < linear && starts.get(at) < timestamp {
             at += 1;
         }
         if at == linear && at < len {
-            at = starts.lower(at, len, date);
+            at = starts.lower(at, len, timestamp);
         }
         self.index = at;
         self.next = match () {
@@ -78,8 +78,8 @@ impl<'a> StateCursor<'a> {
     }
 
     /// Duration of the last state before the position after a timestamp.
-    pub(crate) fn duration_before(&self, date: i64) -> i64 {
-        if self.index > 0 { self.open.1.saturating_sub(date).max(0) } else { 0 }
+    pub(crate) fn duration_before(&self, timestamp: i64) -> i64 {
+        if self.index > 0 { self.open.1.saturating_sub(timestamp).max(0) } else { 0 }
     }
 }
 

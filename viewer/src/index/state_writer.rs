@@ -15,37 +15,37 @@ use super::overview::OverviewWriter;
 use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
 use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
-use crate::query::{GlobalNanos, TimeRange};
+use crate::query::{TimeRange, TimestampExtent};
 
 /// Writes the lane. Returns its record, and the time range of its last state. `record.extra` must
 /// be the number of the lane in the overview.
 pub(crate) fn write(
     (room, rows): (&TemporarySpace, &FinishedByteStream),
     out: &mut PageWriter,
-    (overview, own): (&mut OverviewWriter, &mut LaneValues),
+    (overview, lane_values): (&mut OverviewWriter, &mut LaneValues),
     lane: &LaneStreams,
     record: LaneRecord,
 ) -> io::Result<(LaneRecord, TimeRange)> {
-    let LaneSurvey { life, time } = LaneSurvey::of(rows, lane, own)?;
-    let values = &own.values;
+    let LaneSurvey { extent, time } = LaneSurvey::of(rows, lane, lane_values)?;
+    let values = &lane_values.values;
     let mut sums = TimeSumWriter::new(room, lane.rows, values.len(), time);
     let mut columns =
-        if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, life, values) } else { None };
+        if values.len() > DENSE_VALUES { overview.lane(record.extra, lane.rows, extent, values) } else { None };
     let extra = if columns.is_some() { record.extra + 1 } else { 0 };
     sums.begin()?;
     let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
     let mut block = PendingStateBlock::new(if sums.is_dense() { values.len() } else { 0 });
     let (mut from, mut last) = (rows.read()?, 0_i64);
-    let mut life = (0, 0);
+    let mut last_state = TimestampExtent::at(0);
     for _ in 0..lane.rows {
         let start = last.wrapping_add(from.number()?.cast_signed());
         last = start.wrapping_add(from.number()?.cast_signed());
-        life = (start, last);
+        last_state = TimestampExtent { first: start, last };
         let (value, detail) = value(&mut from)?;
         if block.ends.len() == BLOCK {
             block.write(&mut table, out, start)?;
         }
-        let value = own.place(value);
+        let value = lane_values.place(value);
         block.push(start, last, value, detail);
         sums.add(value, last.wrapping_sub(start), block.ends.len() == BLOCK)?;
         if let Some(columns) = &mut columns {
@@ -63,8 +63,7 @@ pub(crate) fn write(
     }
     let values = PageBytes { at, len: values.len() as u64 };
     let sums = sums.finish(out)?;
-    let life = TimeRange { from: GlobalNanos(life.0), to: GlobalNanos(life.1) };
-    Ok((LaneRecord { table, values, sums, extra, ..record }, life))
+    Ok((LaneRecord { table, values, sums, extra, ..record }, last_state.time_range()))
 }
 
 /// The values of a lane in the order of their first occurrence, and their indexes in that list. It
@@ -100,27 +99,26 @@ impl LaneValues {
 
 /// Results of the first pass over a lane, except for its values.
 struct LaneSurvey {
-    /// The first and the last timestamp.
-    life: (i64, i64),
+    extent: TimestampExtent,
     /// The sum of all durations.
     time: u64,
 }
 
 impl LaneSurvey {
-    fn of(rows: &FinishedByteStream, lane: &LaneStreams, own: &mut LaneValues) -> io::Result<Self> {
-        own.clear();
-        let mut survey = Self { life: (0, 0), time: 0 };
+    fn of(rows: &FinishedByteStream, lane: &LaneStreams, lane_values: &mut LaneValues) -> io::Result<Self> {
+        lane_values.clear();
+        let mut survey = Self { extent: TimestampExtent::at(0), time: 0 };
         let mut from = rows.read()?;
         for row in 0..lane.rows {
-            let start = survey.life.1.wrapping_add(from.number()?.cast_signed());
+            let start = survey.extent.last.wrapping_add(from.number()?.cast_signed());
             let time = from.number()?;
             if row == 0 {
-                survey.life.0 = start;
+                survey.extent.first = start;
             }
-            survey.life.1 = start.wrapping_add(time.cast_signed());
+            survey.extent.last = start.wrapping_add(time.cast_signed());
             survey.time = survey.time.saturating_add(time);
             let (value, _) = value(&mut from)?;
-            own.insert(value);
+            lane_values.insert(value);
         }
         Ok(survey)
     }

@@ -9,7 +9,7 @@
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{self, date, sortable_timestamp};
+use super::bit_fields::{self, sortable_timestamp, timestamp};
 use super::format::{BLOCK, LaneRecord};
 use super::image::IndexImage;
 use super::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
@@ -61,7 +61,7 @@ impl StateBlock<'_> {
     pub(crate) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
         let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;
-        (first..first + values).map(move |at| bit_fields::get(self.behind, at, width))
+        (first..first + values).map(move |at| bit_fields::get(self.trailer, at, width))
     }
 }
 
@@ -117,7 +117,7 @@ impl IndexTimeSums {
 
 #[inline]
 pub(crate) fn start(block: &StateBlock<'_>, index: usize) -> i64 {
-    date(block.columns[0].get(index))
+    timestamp(block.columns[0].get(index))
 }
 
 #[inline]
@@ -127,7 +127,7 @@ pub(crate) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
     } else if index + 1 < block.len {
         start(block, index + 1)
     } else {
-        date(block.next)
+        timestamp(block.next)
     }
 }
 
@@ -151,8 +151,8 @@ impl<'a> IndexStateLane<'a> {
     }
 
     /// The value for one of the lane's own numbers.
-    pub(crate) fn value(&self, own: u64) -> ValueId {
-        let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * own), 4);
+    pub(crate) fn value(&self, local: u64) -> ValueId {
+        let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * local), 4);
         ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
     }
 
@@ -182,8 +182,8 @@ impl<'a> IndexStateLane<'a> {
 
     /// The last state that starts before a timestamp, or the next one if `before` is true for its
     /// end.
-    fn first_unless(&self, date: i64, before: impl Fn(i64) -> bool) -> u64 {
-        let row = self.table.lower(0, sortable_timestamp(date));
+    fn first_unless(&self, timestamp: i64, before: impl Fn(i64) -> bool) -> u64 {
+        let row = self.table.lower(0, sortable_timestamp(timestamp));
         let Some(last) = row.checked_sub(1) else { return row };
         let (block, index) = self.at(last);
         if index >= block.len || before(end(&block, index)) { row } else { last }

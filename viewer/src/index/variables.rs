@@ -4,7 +4,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::bit_fields::{date, sortable_timestamp};
+use super::bit_fields::{sortable_timestamp, timestamp};
 use super::format::{BLOCK, LaneRecord};
 use super::image::IndexImage;
 use super::packed_table::{PackedTable, TableBlock};
@@ -86,11 +86,11 @@ pub(crate) struct IndexVariableLane<'a> {
 type SampleBlock<'a> = TableBlock<'a, COLUMNS>;
 
 fn start(block: &SampleBlock<'_>, index: usize) -> i64 {
-    date(block.columns[0].get(index))
+    timestamp(block.columns[0].get(index))
 }
 
 fn end(block: &SampleBlock<'_>, index: usize) -> i64 {
-    if index + 1 < block.len { start(block, index + 1) } else { date(block.next) }
+    if index + 1 < block.len { start(block, index + 1) } else { timestamp(block.next) }
 }
 
 fn value(block: &SampleBlock<'_>, index: usize) -> f64 {
@@ -216,23 +216,23 @@ impl<'a> SampleWalk<'a> {
 
     /// Number of the block after the unpacked one; `None` if that is the last.
     fn next_block(&self) -> Option<u64> {
-        let behind = self.block.row / BLOCK as u64 + 1;
-        (behind < self.lane.table.blocks()).then_some(behind)
+        let next = self.block.row / BLOCK as u64 + 1;
+        (next < self.lane.table.blocks()).then_some(next)
     }
 
     /// Number of samples that begin before a timestamp. The timestamp must be in the unpacked
     /// block, or later; its block is then unpacked.
-    fn samples_before(&mut self, date: u64) -> u64 {
-        if let Some(behind) = self.next_block().filter(|_| self.block.next < date) {
-            self.load(self.lane.table.blocks_before(behind, date).saturating_sub(1).max(behind));
+    fn samples_before(&mut self, timestamp: u64) -> u64 {
+        if let Some(next) = self.next_block().filter(|_| self.block.next < timestamp) {
+            self.load(self.lane.table.blocks_before(next, timestamp).saturating_sub(1).max(next));
         }
-        self.block.row + self.starts[..self.block.len].partition_point(|&start| start < date) as u64
+        self.block.row + self.starts[..self.block.len].partition_point(|&start| start < timestamp) as u64
     }
 
     /// Start, end and value of a sample of the block.
     fn sample(&self, index: usize) -> (i64, i64, f64) {
         let (from, to) = (self.starts[index % BLOCK], self.starts[index % BLOCK + 1]);
-        (date(from), date(to), f64::from_bits(self.values[index % BLOCK]))
+        (timestamp(from), timestamp(to), f64::from_bits(self.values[index % BLOCK]))
     }
 
     /// Minimum, maximum and mean over an interval.
@@ -265,10 +265,10 @@ impl<'a> SampleWalk<'a> {
         let (begin, mut last) = (self.sample(at), None);
         let mut all = clipped(begin);
         match self.next_block().filter(|_| self.block.next < bound) {
-            Some(behind) => {
+            Some(next) => {
                 all = all.join(self.combine_samples(at + 1..self.block.len));
-                let number = self.lane.table.blocks_before(behind, bound).saturating_sub(1).max(behind);
-                all = all.join(self.lane.whole_blocks(behind..number));
+                let number = self.lane.table.blocks_before(next, bound).saturating_sub(1).max(next);
+                all = all.join(self.lane.whole_blocks(next..number));
                 self.load(number);
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
                 if let Some(before) = end.checked_sub(1) {

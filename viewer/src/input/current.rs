@@ -1,4 +1,23 @@
 //! [`CurrentTrace`]: the source of a page. It is replaced while the trace is read or written.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_viewer::input::current::{CurrentTrace, TraceAvailability};
+//! use tumit_viewer::query::TimelineSource;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let source: Arc<dyn TimelineSource> = Arc::new(store);
+//! let current = CurrentTrace::from(Arc::clone(&source));
+//! let before = current.snapshot();
+//! current.put(source, TraceAvailability::Final);
+//! assert!(current.snapshot().generation > before.generation);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -58,8 +77,7 @@ impl TraceAvailability {
     }
 
     /// The percentage that has been read, if known. At most 99.
-    #[must_use]
-    pub fn percent(&self) -> Option<u64> {
+    pub(crate) fn percent(&self) -> Option<u64> {
         match *self {
             Self::Reading { done, total } if total > 0 => {
                 Some(u64::try_from(u128::from(done) * 100 / u128::from(total)).unwrap_or(99).min(99))
@@ -83,7 +101,7 @@ pub struct TraceSnapshot {
 
 impl fmt::Debug for TraceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Now")
+        f.debug_struct("TraceSnapshot")
             .field("generation", &self.generation)
             .field("standing", &self.standing)
             .finish_non_exhaustive()
@@ -102,8 +120,7 @@ impl From<Arc<dyn TimelineSource>> for CurrentTrace {
 
 impl CurrentTrace {
     /// A trace without contents; only its name is known.
-    #[must_use]
-    pub fn empty(name: &str, standing: TraceAvailability) -> Self {
+    pub(crate) fn empty(name: &str, standing: TraceAvailability) -> Self {
         let current =
             Self::from(Arc::new(TraceStore::from_events(name, [] as [PajeEvent<'_>; 0])) as Arc<dyn TimelineSource>);
         current.stand(standing);
@@ -133,7 +150,7 @@ impl CurrentTrace {
     }
 
     /// Changes the state and keeps the source.
-    pub fn stand(&self, standing: TraceAvailability) {
+    pub(crate) fn stand(&self, standing: TraceAvailability) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
     }
 }

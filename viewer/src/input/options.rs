@@ -44,7 +44,7 @@ pub struct OpenOptions {
     /// Whether numbers of Pajé text are read as `pj_dump` reads them, with timestamps as doubles.
     pub(crate) as_pj_dump: bool,
     /// Receives the beginning of the trace while it is read.
-    pub(crate) glimpse: Option<CurrentTrace>,
+    pub(crate) preview: Option<CurrentTrace>,
     /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
     pub(crate) read_up_to: u64,
 }
@@ -77,7 +77,7 @@ impl Default for OpenOptions {
             title: None,
             is_copy: false,
             as_pj_dump: false,
-            glimpse: None,
+            preview: None,
             read_up_to: READ_BYTES,
         }
     }

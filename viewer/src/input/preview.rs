@@ -19,24 +19,24 @@ const MOST: u64 = 1 << 19;
 /// Forwards all operations, and simulates the first ones for the preview.
 pub(crate) struct PreviewSink<'a> {
     target: &'a mut dyn PajeSink,
-    glimpse: Option<Simulation>,
+    preview: Option<Simulation>,
     current: &'a CurrentTrace,
-    taken: u64,
+    operations: u64,
     next: u64,
 }
 
 impl<'a> PreviewSink<'a> {
     pub(crate) fn new(target: &'a mut dyn PajeSink, name: &str, current: &'a CurrentTrace) -> Self {
-        Self { target, glimpse: Some(Simulation::new(name)), current, taken: 0, next: FIRST }
+        Self { target, preview: Some(Simulation::new(name)), current, operations: 0, next: FIRST }
     }
 
     fn show(&mut self) {
-        let Some(glimpse) = &self.glimpse else { return };
-        if self.taken >= MOST {
-            self.glimpse.take().into_iter().for_each(|glimpse| put(glimpse, self.current));
+        let Some(preview) = &self.preview else { return };
+        if self.operations >= MOST {
+            self.preview.take().into_iter().for_each(|preview| put(preview, self.current));
         } else {
-            put(glimpse.clone(), self.current);
-            self.next = self.taken * 2;
+            put(preview.clone(), self.current);
+            self.next = self.operations * 2;
         }
     }
 }
@@ -47,17 +47,17 @@ pub(crate) fn preview_store(mut simulation: Simulation) -> Arc<dyn TimelineSourc
     Arc::new(simulation.into_store())
 }
 
-fn put(glimpse: Simulation, current: &CurrentTrace) {
+fn put(preview: Simulation, current: &CurrentTrace) {
     let standing = current.snapshot().standing;
-    current.put(preview_store(glimpse), standing);
+    current.put(preview_store(preview), standing);
 }
 
 impl PajeSink for PreviewSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        if let Some(glimpse) = &mut self.glimpse {
-            glimpse.process(event);
-            self.taken += 1;
-            if self.taken >= self.next {
+        if let Some(preview) = &mut self.preview {
+            preview.process(event);
+            self.operations += 1;
+            if self.operations >= self.next {
                 self.show();
             }
         }
@@ -65,15 +65,15 @@ impl PajeSink for PreviewSink<'_> {
     }
 
     fn at_line(&mut self, line: u64) {
-        if let Some(glimpse) = &mut self.glimpse {
-            glimpse.at_line(line);
+        if let Some(preview) = &mut self.preview {
+            preview.at_line(line);
         }
         self.target.at_line(line);
     }
 
     fn name_part(&mut self, name: &str) {
-        if let Some(glimpse) = &mut self.glimpse {
-            glimpse.name_part(name);
+        if let Some(preview) = &mut self.preview {
+            preview.name_part(name);
         }
         self.target.name_part(name);
     }
@@ -83,8 +83,8 @@ impl PajeSink for PreviewSink<'_> {
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
-        if let Some(glimpse) = &mut self.glimpse {
-            glimpse.name_key(key, text)?;
+        if let Some(preview) = &mut self.preview {
+            preview.name_key(key, text)?;
         }
         self.target.name_key(key, text)
     }
@@ -117,27 +117,27 @@ mod tests {
         let mut reader = PajeReader::new(text.as_bytes());
         while reader.next(&mut peek).expect("the text is valid Pajé") {}
         let container = peek
-            .glimpse
+            .preview
             .as_ref()
-            .and_then(|glimpse| glimpse.clone().into_store().containers().get(1).map(|one| one.id));
+            .and_then(|preview| preview.clone().into_store().containers().get(1).map(|one| one.id));
         let container = container.expect("the container was created");
         let (ty, value) = (crate::query::TypeId(2), crate::query::ValueId(0));
-        let before = peek.taken;
-        let mut seen = Vec::new();
+        let before = peek.operations;
+        let mut shown_at = Vec::new();
         for at in 0..MOST + 10 {
             let time = GlobalNanos(at.cast_signed());
             peek.event(&PajeEvent::SetState { time, container, ty, value, extra: &[], source: None }).expect("memory");
             let now = current.snapshot();
-            if now.generation > seen.len() as u64 + 1 {
-                seen.push(at + 1);
+            if now.generation > shown_at.len() as u64 + 1 {
+                shown_at.push(at + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
                 let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
                 assert_eq!((listed.total, now.standing.percent()), (at + 1, Some(33)));
             }
         }
-        let doubling = std::iter::successors(Some(FIRST), |taken| Some(taken * 2)).take_while(|taken| *taken <= MOST);
-        assert_eq!(seen, doubling.map(|taken| taken - before).collect::<Vec<_>>());
-        assert!(peek.glimpse.is_none(), "no further operations are kept");
+        let doubling = std::iter::successors(Some(FIRST), |count| Some(count * 2)).take_while(|count| *count <= MOST);
+        assert_eq!(shown_at, doubling.map(|count| count - before).collect::<Vec<_>>());
+        assert!(peek.preview.is_none(), "no further operations are kept");
         assert_eq!(preview_store(target).summary().states, MOST + 10);
     }
 }

@@ -1,4 +1,5 @@
-//! [`TraceInputFile`]: determines the kind of trace at a path, and sends its Pajé operations to a sink.
+//! [`TraceInputFile`]: determines the kind of trace at a path, and sends its Pajé operations to a
+//! sink.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -112,7 +113,7 @@ impl TraceInputFile {
         options: &OpenOptions,
         sink: &mut dyn PajeSink,
     ) -> Result<InputDiagnostics, TraceOpenError> {
-        let Some(current) = &options.glimpse else { return self.feed(options, sink) };
+        let Some(current) = &options.preview else { return self.feed(options, sink) };
         let name = self.title(options);
         self.feed(options, &mut PreviewSink::new(sink, &name, current))
     }
@@ -128,7 +129,7 @@ impl TraceInputFile {
             Self::Paje(path, input) => {
                 let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
                 let progress = options.convert.progress.as_ref();
-                let input = CountingReader { inner: input, done: 0, told: 0, total, progress };
+                let input = CountingReader { inner: input, done: 0, reported: 0, total, progress };
                 match reader(input, options).with_parts_beside(&path).read(sink) {
                     Ok(report) => {
                         let diagnostics = report.errors().into_iter().chain(warnings(&report)).collect();
@@ -160,8 +161,8 @@ fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
 /// The requested text output of a run, or the run's own Pajé output.
 fn output_of(run: &OpenRun, options: &OpenOptions) -> Option<String> {
     let ConvertOptions { rules, output, .. } = &options.convert;
-    let own = if rules.is_none() { own_paje_output(run) } else { None };
-    output.clone().or(own)
+    let own_output = if rules.is_none() { own_paje_output(run) } else { None };
+    output.clone().or(own_output)
 }
 
 fn feed_run(run: &OpenRun, options: &OpenOptions, sink: &mut dyn PajeSink) -> Result<InputDiagnostics, TraceOpenError> {
@@ -188,14 +189,14 @@ fn feed_text(
     errors: &mut Vec<TraceDiagnostic>,
 ) -> Result<ConversionReport, TraceOpenError> {
     let (text, out) = io::pipe().map_err(ConvertError::Write)?;
-    let (made, read) = std::thread::scope(|scope| {
+    let (converted, read) = std::thread::scope(|scope| {
         // Each side closes its end of the pipe when it is done.
         let writer = scope.spawn(move || convert_to_text(run, &options.convert, &mut io::BufWriter::new(out)));
         let read = reader(text, options).read(sink);
         (writer.join(), read)
     });
-    let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    match (made, read) {
+    let converted = converted.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    match (converted, read) {
         // A reader that stops early closes the pipe. Its error takes precedence over the resulting
         // write error.
         (_, Err(PajeReadError::Sink { source, .. })) => Err(ConvertError::Write(source).into()),
@@ -217,7 +218,7 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 struct CountingReader<'a> {
     inner: BufReader<File>,
     done: u64,
-    told: u64,
+    reported: u64,
     total: u64,
     progress: Option<&'a ProgressFn>,
 }
@@ -227,9 +228,9 @@ impl Read for CountingReader<'_> {
         let read = self.inner.read(buffer)?;
         self.done += read as u64;
         if let Some(progress) = self.progress
-            && (self.done - self.told >= PROGRESS_BYTES || read == 0)
+            && (self.done - self.reported >= PROGRESS_BYTES || read == 0)
         {
-            self.told = self.done;
+            self.reported = self.done;
             progress(self.done, self.total.max(self.done));
         }
         Ok(read)

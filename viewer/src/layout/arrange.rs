@@ -32,6 +32,18 @@ pub(crate) struct RowCandidate {
     pub(crate) pinned: bool,
 }
 
+/// A container to visit.
+struct PendingRow {
+    /// Depth-first position of the container in the outline.
+    position: usize,
+    /// Number of levels below the first drawn level, or below the pinned container.
+    depth: u32,
+    /// Whether it or a container above it is pinned.
+    pinned: bool,
+    /// Whether it is the top of a pinned subtree.
+    is_pinned_top: bool,
+}
+
 /// The result of the name filter for a container.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NameMatch {
@@ -55,25 +67,25 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
         place_before(outline, &mut children, container, before);
     }
     let matches = matches(outline, names);
-    let mut own: Vec<usize> = Vec::with_capacity(pinned.len());
+    let mut pinned_positions: Vec<usize> = Vec::with_capacity(pinned.len());
     for position in pinned.iter().filter_map(|&container| outline.position(container)) {
         // The root without contents has no row of its own.
-        if !own.contains(&position) && (position > 0 || !silent) {
-            own.push(position);
+        if !pinned_positions.contains(&position) && (position > 0 || !silent) {
+            pinned_positions.push(position);
         }
     }
 
     let mut places = Vec::new();
-    // A stack of containers to visit: position, depth, whether it is pinned, whether it is the top
-    // of a pinned subtree.
-    let mut next: Vec<(usize, u32, bool, bool)> = Vec::new();
+    // The containers to visit, the next one last.
+    let mut pending: Vec<PendingRow> = Vec::new();
     let roots = if silent { children[0].clone() } else { vec![0] };
-    next.extend(roots.into_iter().rev().map(|position| (position, 0, false, false)));
-    next.extend(own.iter().rev().map(|&position| (position, 0, true, true)));
-    while let Some((position, depth, pinned, is_top)) = next.pop() {
+    let top_row = |position: usize, pinned: bool| PendingRow { position, depth: 0, pinned, is_pinned_top: pinned };
+    pending.extend(roots.into_iter().rev().map(|position| top_row(position, false)));
+    pending.extend(pinned_positions.iter().rev().map(|&position| top_row(position, true)));
+    while let Some(PendingRow { position, depth, pinned, is_pinned_top }) = pending.pop() {
         let node = &outline.nodes[position];
-        let elsewhere = !is_top && own.contains(&position);
-        if elsewhere || hidden.contains(&node.info.id) || (!pinned && matches[position] == NameMatch::No) {
+        let has_pinned_row = !is_pinned_top && pinned_positions.contains(&position);
+        if has_pinned_row || hidden.contains(&node.info.id) || (!pinned && matches[position] == NameMatch::No) {
             continue;
         }
         let expandable = node.end > position + 1;
@@ -82,7 +94,8 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
         let folded = expandable && !found_below && options.folds.contains(node.info.id, level);
         places.push(RowCandidate { position, depth, expandable, folded, pinned });
         if !folded {
-            next.extend(children[position].iter().rev().map(|&child| (child, depth + 1, pinned, false)));
+            let below = |&position| PendingRow { position, depth: depth + 1, pinned, is_pinned_top: false };
+            pending.extend(children[position].iter().rev().map(below));
         }
     }
     places
@@ -113,8 +126,8 @@ fn place_before(outline: &ContainerOutline, children: &mut [Vec<usize>], contain
 }
 
 fn matches(outline: &ContainerOutline, names: &str) -> Vec<NameMatch> {
-    let wanted = names.trim().to_lowercase();
-    if wanted.is_empty() {
+    let pattern = names.trim().to_lowercase();
+    if pattern.is_empty() {
         return vec![NameMatch::Yes; outline.nodes.len()];
     }
     let mut matches = vec![NameMatch::No; outline.nodes.len()];
@@ -122,7 +135,7 @@ fn matches(outline: &ContainerOutline, names: &str) -> Vec<NameMatch> {
     let mut covered = 0;
     for (position, node) in outline.nodes.iter().enumerate() {
         // All containers are below the root, so a match of its name is meaningless.
-        if position > 0 && node.info.name.to_lowercase().contains(&wanted) {
+        if position > 0 && node.info.name.to_lowercase().contains(&pattern) {
             covered = covered.max(node.end);
         }
         if position < covered {
@@ -138,42 +151,4 @@ fn matches(outline: &ContainerOutline, names: &str) -> Vec<NameMatch> {
         }
     }
     matches
-}
-
-impl ContainerOutline {
-    /// Depth-first position of a container.
-    pub(crate) fn position(&self, container: ContainerId) -> Option<usize> {
-        self.positions.get(container.index()).copied().filter(|&position| position != usize::MAX)
-    }
-
-    /// Position of the parent of a container. The root is its own parent.
-    fn parent(&self, position: usize) -> Option<usize> {
-        self.position(self.nodes[position].info.parent)
-    }
-
-    /// The name of a container.
-    #[must_use]
-    pub fn name(&self, container: ContainerId) -> Option<&str> {
-        self.position(container).map(|position| self.nodes[position].info.name.as_str())
-    }
-
-    /// The containers above one, beginning with the first below the root.
-    #[must_use]
-    pub fn above(&self, container: ContainerId) -> Vec<ContainerId> {
-        let mut above = Vec::new();
-        let mut at = self.position(container);
-        while let Some(position) = at.filter(|&position| position > 0) {
-            let parent = self.parent(position);
-            above.extend(parent.filter(|&parent| parent > 0).map(|parent| self.nodes[parent].info.id));
-            at = parent;
-        }
-        above.reverse();
-        above
-    }
-
-    /// The containers of a subtree, beginning with its top. Empty if there is no such container.
-    pub fn within(&self, container: ContainerId) -> impl Iterator<Item = ContainerId> + '_ {
-        let range = self.position(container).map_or(0..0, |start| start..self.nodes[start].end);
-        self.nodes[range].iter().map(|node| node.info.id)
-    }
 }

@@ -1,5 +1,18 @@
 //! Time as pixels: the scale of an image and the ticks and labels of its ruler. `axis.js` has
 //! the same rules.
+//!
+//! ```
+//! use tumit_viewer::layout::scale::TimeScale;
+//! use tumit_viewer::query::{GlobalNanos, TimeRange};
+//!
+//! let interval = TimeRange { from: GlobalNanos(0), to: GlobalNanos(4_000_000) };
+//! let scale = TimeScale { interval, width: 400.0 };
+//! assert_eq!(scale.x(GlobalNanos(1_000_000)), 100.0);
+//! // Each character is 6 units wide.
+//! let ruler = scale.ruler(|label| 6.0 * label.chars().count() as f32);
+//! let labels = ruler.ticks.iter().flat_map(|tick| &tick.label).map(|label| label.text.as_str());
+//! assert_eq!(labels.collect::<Vec<_>>(), ["0 ms", "1 ms", "2 ms", "3 ms", "4 ms"]);
+//! ```
 
 use crate::query::{GlobalNanos, TimeRange};
 use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
@@ -15,6 +28,7 @@ pub struct TimeScale {
 
 /// A line of the ruler.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RulerTick {
     /// Its place in units of the scale.
     pub x: f32,
@@ -24,6 +38,7 @@ pub struct RulerTick {
 
 /// The text at a tick.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TickLabel {
     /// The text.
     pub text: String,
@@ -34,6 +49,7 @@ pub struct TickLabel {
 
 /// The ruler of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TimeRuler {
     /// The timestamp that the labels count from, if they would be too long otherwise.
     pub base: Option<String>,
@@ -89,8 +105,8 @@ impl TimeScale {
         let mut ticks = self.ticks(spacing);
         for _ in 0..ROUNDS {
             let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
-            let apart = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
-            if widest + GAP <= apart {
+            let distance = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
+            if widest + GAP <= distance {
                 break;
             }
             spacing = (widest + GAP).max(spacing * 1.2);
@@ -177,9 +193,9 @@ fn long_step_of_at_least(least: i64) -> i64 {
 
 /// A round timestamp at or before `from`, much coarser than the step, and its resolution.
 fn base_of(from: i64, step: i64) -> (i64, i64) {
-    let coarse = step.saturating_mul(1000);
+    let least = step.saturating_mul(1000);
     let mut round = 1_i64;
-    while round < coarse {
+    while round < least {
         round = round.saturating_mul(10);
     }
     (from.div_euclid(round).saturating_mul(round), round)

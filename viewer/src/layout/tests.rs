@@ -1,7 +1,10 @@
 //! Layouts of small trees.
 
+use rustc_hash::FxHashMap;
+
+use super::outline::{axis, positions_by_type};
 use super::*;
-use crate::query::{GlobalNanos, TimeRange};
+use crate::query::{ContainerInfo, GlobalNanos, TimeRange};
 
 fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> LayoutNode {
     let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) };
@@ -13,7 +16,7 @@ fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> LayoutNode {
     });
     let (id, ty) = (ContainerId(id), TypeId(depth));
     let info = ContainerInfo { id, ty, parent, depth, name: format!("c{}", id.0), life };
-    let states = states.iter().map(|&(ty, depths)| (TypeId(ty), depths, 1)).collect();
+    let states = states.iter().map(|&(ty, depths)| NodeStates { ty: TypeId(ty), depths, weight: 1 }).collect();
     LayoutNode { info, end: 0, states, events: Vec::new(), variables: Vec::new() }
 }
 
@@ -86,7 +89,7 @@ fn folded_rows_are_drawn_in_their_ancestor() {
     let layout = RowLayout::new(&outline(), &LayoutOptions { folds, ..LayoutOptions::default() });
     assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
     assert!(layout.rows[0].folded && layout.rows[0].expandable);
-    assert_eq!(layout.row_of(ContainerId(3)).unwrap().container, ContainerId(1));
+    assert_eq!(layout.index_of(ContainerId(3)), Some(0));
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
     assert_eq!(members, &[(ContainerId(2), 1), (ContainerId(3), 3)]);
 }
@@ -116,11 +119,11 @@ fn an_empty_trace_has_no_rows() {
         factors: Vec::new(),
     };
     let layout = RowLayout::filling(&empty, &LayoutOptions::default(), 100.0, 0.1..=4.0);
-    assert!(layout.rows.is_empty() && layout.row_of(ContainerId(0)).is_none());
+    assert!(layout.rows.is_empty() && layout.index_of(ContainerId(0)).is_none());
 }
 
 #[test]
-fn axes_have_two_ends_whatever_the_values() {
+fn an_axis_has_two_different_ends_for_any_range_of_values() {
     let cases = [
         ((0.0, 0.0), (0.0, 1.0)),
         ((1.25e8, 1.25e8), (0.0, 1.25e8)),
@@ -140,7 +143,7 @@ fn arranged(arrangement: RowArrangement) -> RowLayout {
 }
 
 #[test]
-fn pinned_rows_stand_on_top_and_once() {
+fn pinned_rows_come_first_and_only_once() {
     let layout = arranged(RowArrangement { pinned: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c5", "c1", "c2", "c3", "c4"]);
     assert_eq!(layout.rows.iter().map(|row| row.pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
@@ -177,13 +180,13 @@ fn rows_move_among_their_siblings_only() {
 
 #[test]
 fn searched_names_keep_ancestors_and_descendants() {
-    let looked_for = |names: &str, level: Option<u32>| {
+    let search = |names: &str, level: Option<u32>| {
         let arrangement = RowArrangement { names: names.to_owned(), ..RowArrangement::default() };
         let folds = FoldedContainers { level, ..FoldedContainers::default() };
         RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() })
     };
-    assert_eq!(names(&looked_for("C3", None)), ["c1", "c3"]);
-    assert_eq!(names(&looked_for("c4", None)), ["c4", "c5"]);
-    assert_eq!(names(&looked_for("c3", Some(0))), ["c1", "c3"], "found rows are not folded");
-    assert!(looked_for("x", None).rows.is_empty());
+    assert_eq!(names(&search("C3", None)), ["c1", "c3"]);
+    assert_eq!(names(&search("c4", None)), ["c4", "c5"]);
+    assert_eq!(names(&search("c3", Some(0))), ["c1", "c3"], "found rows are not folded");
+    assert!(search("x", None).rows.is_empty());
 }

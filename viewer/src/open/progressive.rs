@@ -1,10 +1,10 @@
 //! [`begin`]: opens a trace at once, and shows its available part while it is read or still being
 //! written.
 //!
-//! The shown trace is a [`CurrentTrace`]: its source is replaced by newer sources. Each source has a
-//! number, its *generation*. Views poll this number, and query again when it has changed. A query
-//! uses a single source from start to end. The [`TraceAvailability`] of a trace is its progress: being read
-//! (a preview of its beginning), growing, or final.
+//! The shown trace is a [`CurrentTrace`]: its source is replaced by newer sources. Each source has
+//! a number, its *generation*. Views poll this number, and query again when it has changed. A query
+//! uses a single source from start to end. The [`TraceAvailability`] of a trace is its progress:
+//! being read (a preview of its beginning), growing, or final.
 
 pub(crate) mod follow_paje;
 pub(crate) mod follow_run;
@@ -43,33 +43,49 @@ pub type CompletionFn = Box<dyn FnOnce(Result<TraceSummary, TraceOpenError>) + S
 /// Opens a trace as [`open()`](crate::open()) does. If reading takes long, a growing part is shown
 /// meanwhile.
 ///
-/// `ended` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
+/// `on_end` is called when the trace is complete or has failed. [`OpenOptions::cancel`] ends the
 /// reading.
+///
+/// ```
+/// use tumit_viewer::OpenOptions;
+/// use tumit_viewer::open::progressive::{OpenedTrace, begin};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("example.paje");
+/// # std::fs::write(&path, format!("{header}{body}"))?;
+/// let opened = begin(&path, &OpenOptions::default(), Box::new(|_outcome| {}))?;
+/// // A small trace is read at once.
+/// assert!(matches!(opened, OpenedTrace::Whole(source) if source.summary().states == 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// If `path` does not exist, or if a trace that is opened at once cannot be read.
-pub fn begin(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {
+pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result<OpenedTrace, TraceOpenError> {
     if is_quick(path, options)? {
         return open(path, options).map(OpenedTrace::Whole);
     }
     let name = TraceInputFile::find_name(path);
     let current = CurrentTrace::empty(&name, TraceAvailability::Reading { done: 0, total: 0 });
-    let (shown, path, mut options) = (current.clone(), path.to_owned(), options.clone());
-    let (told, progress) = (current.clone(), options.convert.progress.take());
+    let (target, path, mut options) = (current.clone(), path.to_owned(), options.clone());
+    let (reporter, progress) = (current.clone(), options.convert.progress.take());
     options.convert.progress = Some(Arc::new(move |done, total| {
-        told.stand(TraceAvailability::Reading { done, total });
+        reporter.stand(TraceAvailability::Reading { done, total });
         if let Some(progress) = &progress {
             progress(done, total);
         }
     }));
-    options.glimpse = Some(current.clone());
+    options.preview = Some(current.clone());
     std::thread::spawn(move || {
         let opened = open(&path, &options).map(|source| {
             let summary = source.summary();
-            shown.put(source, TraceAvailability::Final);
+            target.put(source, TraceAvailability::Final);
             summary
         });
-        ended(opened);
+        on_end(opened);
     });
     Ok(OpenedTrace::Going(current))
 }
@@ -99,13 +115,13 @@ fn is_stream(path: &Path) -> bool {
 /// Follows a trace that is being written: a run in mapped mode, or a Pajé file.
 ///
 /// The trace need not exist yet. It is kept in memory, and the shown part grows until
-/// [`OpenOptions::cancel`] is set. `ended` is called if following fails.
+/// [`OpenOptions::cancel`] is set. `on_end` is called if following fails.
 ///
 /// A Pajé file is read on from the previous end; an incomplete last line is read when it is
 /// complete. A run is read as a whole each time, because its clock correction needs all of it.
 /// After each reading, the follower waits four times as long as the reading took.
 #[must_use]
-pub fn follow(path: &Path, options: &OpenOptions, ended: CompletionFn) -> CurrentTrace {
+pub fn follow(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> CurrentTrace {
     let waiting = TraceAvailability::Awaited(format!("waiting for {}", path.display()));
     let current = CurrentTrace::empty(&TraceInputFile::find_name(path), waiting);
     let follower = TraceFollower {
@@ -116,7 +132,7 @@ pub fn follow(path: &Path, options: &OpenOptions, ended: CompletionFn) -> Curren
     };
     std::thread::spawn(move || {
         if let Err(error) = follower.run() {
-            ended(Err(error));
+            on_end(Err(error));
         }
     });
     current

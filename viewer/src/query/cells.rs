@@ -42,26 +42,26 @@ impl ValueShares {
 
     /// Changes the list. It has its own memory from then on.
     fn change(&mut self, how: impl FnOnce(&mut Vec<ValueShare>)) {
-        let mut own = match std::mem::take(&mut self.0) {
-            ShareList::Own(own) => own,
+        let mut list = match std::mem::take(&mut self.0) {
+            ShareList::Own(list) => list,
             other => Self(other).to_vec(),
         };
-        how(&mut own);
-        self.0 = ShareList::Own(own);
+        how(&mut list);
+        self.0 = ShareList::Own(list);
     }
 
     /// Appends a share.
     pub fn push(&mut self, share: (ValueId, i64)) {
         match self.0 {
             ShareList::None => self.0 = ShareList::One([share]),
-            ShareList::One(_) | ShareList::Part { .. } | ShareList::Own(_) => self.change(|own| own.push(share)),
+            ShareList::One(_) | ShareList::Part { .. } | ShareList::Own(_) => self.change(|list| list.push(share)),
         }
     }
 
     /// Keeps the shares for which `is_kept` returns `true`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&(ValueId, i64)) -> bool) {
         if !self.iter().all(&mut is_kept) {
-            self.change(|own| own.retain(is_kept));
+            self.change(|list| list.retain(is_kept));
         }
     }
 
@@ -70,7 +70,7 @@ impl ValueShares {
         if len < self.len() {
             match &mut self.0 {
                 ShareList::Part { len: old, .. } => *old = u32::try_from(len).unwrap_or(*old),
-                ShareList::None | ShareList::One(_) | ShareList::Own(_) => self.change(|own| own.truncate(len)),
+                ShareList::None | ShareList::One(_) | ShareList::Own(_) => self.change(|list| list.truncate(len)),
             }
         }
     }
@@ -87,7 +87,7 @@ impl Deref for ValueShares {
                 let from = *from as usize;
                 of.get(from..from + *len as usize).unwrap_or(&[])
             }
-            ShareList::Own(own) => own,
+            ShareList::Own(list) => list,
         }
     }
 }
@@ -99,7 +99,7 @@ impl DerefMut for ValueShares {
         }
         match &mut self.0 {
             ShareList::One(one) => one,
-            ShareList::Own(own) => own,
+            ShareList::Own(list) => list,
             ShareList::None | ShareList::Part { .. } => &mut [],
         }
     }
@@ -141,7 +141,7 @@ impl IntoIterator for ValueShares {
 
     fn into_iter(self) -> Self::IntoIter {
         match self.0 {
-            ShareList::Own(own) => own.into_iter(),
+            ShareList::Own(list) => list.into_iter(),
             other => Self(other).to_vec().into_iter(),
         }
     }
@@ -193,7 +193,7 @@ impl MixtureCell {
     }
 
     /// Keeps the `most` largest shares. The others are added to the rest.
-    pub fn keep_largest(&mut self, most: usize) {
+    pub(crate) fn keep_largest(&mut self, most: usize) {
         self.rest += self.shares.iter().skip(most).map(|share| share.1).sum::<i64>();
         self.shares.truncate(most);
     }
@@ -372,11 +372,11 @@ mod tests {
             let expected: Vec<MixtureCell> = mixtures.into_iter().map(|of| MixtureCell::of(of, most)).collect();
             let found = cells.finish();
             prop_assert_eq!(&found, &expected);
-            let mut kept = found.clone();
-            kept.iter_mut().for_each(|cell| cell.keep_largest(3));
-            for (kept, whole) in kept.iter().zip(&found) {
-                prop_assert_eq!(&kept.shares[..], &whole.shares[..whole.shares.len().min(3)]);
-                prop_assert_eq!(kept.shares.iter().map(|share| share.1).sum::<i64>() + kept.rest,
+            let mut cut = found.clone();
+            cut.iter_mut().for_each(|cell| cell.keep_largest(3));
+            for (cut, whole) in cut.iter().zip(&found) {
+                prop_assert_eq!(&cut.shares[..], &whole.shares[..whole.shares.len().min(3)]);
+                prop_assert_eq!(cut.shares.iter().map(|share| share.1).sum::<i64>() + cut.rest,
                     whole.shares.iter().map(|share| share.1).sum::<i64>() + whole.rest);
             }
         }

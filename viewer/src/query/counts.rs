@@ -65,7 +65,7 @@ pub struct LinkCount {
 impl LinkCount {
     /// Creates a count of one link.
     pub(crate) fn of_link(link: &LinkEntity, exponent: u8) -> Self {
-        let bin = |date: i64| date >> exponent.min(63);
+        let bin = |timestamp: i64| timestamp >> exponent.min(63);
         Self {
             start: link.start,
             end: link.end,
@@ -82,19 +82,19 @@ impl LinkCount {
 /// A function that receives the counts of links one by one.
 pub type LinkVisitor<'a> = dyn FnMut(&LinkCount) -> Result<(), QueryError> + 'a;
 
-/// Counts the events that `ask` lists, column by column.
+/// Counts the events that `list` lists, column by column.
 pub(crate) fn events(
-    ask: impl Fn(TimeRange, usize) -> Result<EntityList<EventEntity>, QueryError>,
+    list: impl Fn(TimeRange, usize) -> Result<EntityList<EventEntity>, QueryError>,
     interval: TimeRange,
     columns: u32,
     most: usize,
 ) -> Result<Vec<EventCount>, QueryError> {
     // Fails at once if the source rejects the interval.
-    ask(interval, 0)?;
+    list(interval, 0)?;
     let count = |column: TimeRange| {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         each(
-            &ask,
+            &list,
             |mark| (mark.id, mark.time.0),
             column,
             |mark| {
@@ -107,26 +107,26 @@ pub(crate) fn events(
     if columns == 0 { Err(QueryError::EmptyInterval) } else { interval.columns(columns).map(count).collect() }
 }
 
-/// Counts the links that `ask` lists.
+/// Counts the links that `list` lists.
 pub(crate) fn links(
-    ask: impl Fn(TimeRange, usize) -> Result<EntityList<LinkEntity>, QueryError>,
+    list: impl Fn(TimeRange, usize) -> Result<EntityList<LinkEntity>, QueryError>,
     interval: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    each(ask, key, interval, |link| visit(&LinkCount::of_link(link, exponent)))
+    each(list, key, interval, |link| visit(&LinkCount::of_link(link, exponent)))
 }
 
 /// Visits each entity of an interval once, stretch by stretch. `key` returns its number and the
 /// timestamp at which it begins.
 fn each<T>(
-    ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
+    list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     interval: TimeRange,
     mut visit: impl FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let total = ask(interval, 0)?.total;
+    let total = list(interval, 0)?.total;
     // A stretch is at least one nanosecond wide. Otherwise, stretches would overlap.
     let width = interval.to.0.abs_diff(interval.from.0);
     let stretches = u32::try_from(total.div_ceil(STRETCH).min(width)).unwrap_or(u32::MAX);
@@ -134,7 +134,7 @@ fn each<T>(
         // Entities that began before the first stretch belong to it.
         let is_first = stretch.from == interval.from;
         let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
-        walk::pages(stretch, &ask, &key, &mut visit)?;
+        walk::pages(stretch, &list, &key, &mut visit)?;
     }
     Ok(())
 }

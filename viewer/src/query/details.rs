@@ -58,7 +58,7 @@ pub(crate) trait EntityLookup {
     /// States in a container that overlap an interval, lane by lane.
     fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
     /// States in a container that exist at a timestamp, or end or begin at it.
-    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId>;
+    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId>;
     /// States that refer to a container and overlap an interval, by start.
     fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
@@ -159,7 +159,7 @@ pub(crate) fn related_entities(
     let (from, to) = (found.life.from, found.life.to);
     let low = from.min(to);
     let during = TimeRange { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
-    let mut related = EntityCollector { entities: Vec::new(), limit, asked: id };
+    let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
     let most = limit.saturating_add(1).saturating_mul(2);
     // A reference may point to a container that the simulation left out.
@@ -190,7 +190,7 @@ pub(crate) fn related_entities(
 struct EntityCollector {
     entities: Vec<EntityId>,
     limit: usize,
-    asked: EntityId,
+    origin: EntityId,
 }
 
 impl EntityCollector {
@@ -199,7 +199,7 @@ impl EntityCollector {
             if self.entities.len() >= self.limit {
                 break;
             }
-            if entity != self.asked && !self.entities.contains(&entity) {
+            if entity != self.origin && !self.entities.contains(&entity) {
                 self.entities.push(entity);
             }
         }

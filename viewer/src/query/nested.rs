@@ -144,10 +144,10 @@ pub(crate) fn sweep(
         }
     }
     sums.advance(interval.to.0);
-    let time = |(value, total, own): (u32, i64, i64)| NestedTime {
+    let time = |(value, total, self_time): (u32, i64, i64)| NestedTime {
         value: ValueId(value),
         total: total.into(),
-        self_time: own.into(),
+        self_time: self_time.into(),
     };
     Ok(sums.sums().map(time).collect())
 }
@@ -181,8 +181,8 @@ impl LaneCursor {
                 }
             }
             let lane = self.lane;
-            let ask = |part, limit| list(lane, part, limit);
-            match self.pages.next(ask, |state: &StateEntity| (state.id, state.life.from.0))? {
+            let list_page = |part, limit| list(lane, part, limit);
+            match self.pages.next(list_page, |state: &StateEntity| (state.id, state.life.from.0))? {
                 Some(page) => self.page = page.into(),
                 None => return Ok(None),
             }
@@ -246,10 +246,10 @@ impl CheckpointWriter {
     fn checkpoint<E>(&mut self, time: i64, mut write: impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         self.sums.advance(time);
         self.directory.extend([time.cast_unsigned(), self.words]);
-        for (_, total, own) in self.sums.sums() {
+        for (_, total, self_time) in self.sums.sums() {
             self.words += 2;
             write(total.cast_unsigned())?;
-            write(own.cast_unsigned())?;
+            write(self_time.cast_unsigned())?;
         }
         Ok(())
     }
@@ -330,8 +330,8 @@ pub(crate) fn between(
     all.add(sweep(TimeRange { from: interval.from, to: at(first) })?);
     all.add((0..checkpoints.values).map(|value| {
         let (low, high) = (checkpoints.sums(first, value), checkpoints.sums(last, value));
-        let (total, own) = (high.0.wrapping_sub(low.0), high.1.wrapping_sub(low.1));
-        NestedTime { value: checkpoints.value(value), total: total.into(), self_time: own.into() }
+        let (total, self_time) = (high.0.wrapping_sub(low.0), high.1.wrapping_sub(low.1));
+        NestedTime { value: checkpoints.value(value), total: total.into(), self_time: self_time.into() }
     }));
     all.add(sweep(TimeRange { from: at(last), to: interval.to })?);
     Ok(all.finish())

@@ -2,6 +2,21 @@
 //!
 //! The source repairs its trace: every state has an end, every link has both endpoints, and every
 //! container is destroyed. All operations are held in memory for sorting.
+//!
+//! ```
+//! use tumit_viewer::query::replay::replay;
+//! use tumit_viewer::sim::{EntityCounts, Simulation};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let mut simulation = Simulation::into_entities("copy", EntityCounts::default());
+//! replay(&store, &mut simulation)?;
+//! assert_eq!(simulation.entities().states, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -24,7 +39,7 @@ struct ReplayOp {
     time: i64,
     /// At equal times, creations come first and destructions last.
     rank: u8,
-    what: ReplayEvent,
+    event: ReplayEvent,
 }
 
 enum ReplayEvent {
@@ -137,8 +152,8 @@ struct TraceReplay<'a> {
 }
 
 impl TraceReplay<'_> {
-    fn add(&mut self, time: i64, rank: u8, what: ReplayEvent) {
-        self.ops.push(ReplayOp { time: non_negative(time), rank, what });
+    fn add(&mut self, time: i64, rank: u8, event: ReplayEvent) {
+        self.ops.push(ReplayOp { time: non_negative(time), rank, event });
     }
 
     fn container(&mut self, at: usize, container: &ContainerInfo) {
@@ -185,17 +200,17 @@ impl TraceReplay<'_> {
         states.sort_by_key(|state| (state.life.from, state.depth, state.life.to));
         let mut open: Vec<i64> = Vec::new();
         let mut states = VecDeque::from(states);
-        let mut alike: Vec<StateEntity> = Vec::new();
+        let mut same_start: Vec<StateEntity> = Vec::new();
         while let Some(first) = states.front() {
             let from = first.life.from;
             while states.front().is_some_and(|state| state.life.from == from) {
-                alike.extend(states.pop_front());
+                same_start.extend(states.pop_front());
             }
             // `next_of` takes states from the end of the list: shallow states come first.
-            alike.reverse();
-            while !alike.is_empty() {
-                let (at, depth) = next_of(&alike, &open, from.0);
-                let state = alike.remove(at);
+            same_start.reverse();
+            while !same_start.is_empty() {
+                let (at, depth) = next_of(&same_start, &open, from.0);
+                let state = same_start.remove(at);
                 for end in open.drain(depth..).rev() {
                     self.add(end.min(from.0), 1, ReplayEvent::Pop(container, ty));
                 }
@@ -234,10 +249,10 @@ impl TraceReplay<'_> {
         self.ops.sort_by_key(|op| (op.time, op.rank));
         let mut numbers = HashMap::from([(ContainerId::ROOT, ContainerId::ROOT)]);
         let cannot = |error: QueryError| io::Error::other(error);
-        for ReplayOp { time, what, .. } in &self.ops {
+        for ReplayOp { time, event, .. } in &self.ops {
             let time = GlobalNanos(*time);
             let number = |container: &ContainerId| numbers.get(container).copied().unwrap_or(ContainerId::ROOT);
-            match what {
+            match event {
                 ReplayEvent::Create(at) => {
                     let info = &containers[*at];
                     let facts = self.source.facts_without_paths(EntityId::Container(info.id)).map_err(cannot)?;
@@ -262,7 +277,7 @@ impl TraceReplay<'_> {
                     let (container, ty, value) = (number(container), *ty, *value);
                     let (extras, source) = (extra_of(&facts), source_of(&facts));
                     let extra = &extras[..];
-                    sink.event(&match what {
+                    sink.event(&match event {
                         ReplayEvent::Push(..) => PajeEvent::PushState { time, container, ty, value, extra, source },
                         _ => PajeEvent::NewEvent { time, container, ty, value, extra, source },
                     })?;
@@ -272,7 +287,7 @@ impl TraceReplay<'_> {
                     let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*at as u64));
                     sink.name_key(key, text)?;
                     let extras = link_extra_of(facts);
-                    sink.event(&if matches!(what, ReplayEvent::StartLink(_)) {
+                    sink.event(&if matches!(event, ReplayEvent::StartLink(_)) {
                         let (start, extra, source) = (number(&ends.0), &extras[..], source_of(facts));
                         PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
                     } else {
@@ -288,7 +303,7 @@ impl TraceReplay<'_> {
 
 /// The next of the states that begin now, and the number of open states around it. Takes the
 /// deepest state that fits.
-fn next_of(alike: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
+fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
     let fits = |state: &StateEntity| {
         let most = open.len().min(state.depth as usize);
         (0..=most).rev().find(|&depth| {
@@ -296,7 +311,7 @@ fn next_of(alike: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
         })
     };
     let mut best: Option<(usize, usize)> = None;
-    for (at, state) in alike.iter().enumerate().rev() {
+    for (at, state) in same_start.iter().enumerate().rev() {
         let Some(depth) = fits(state) else { continue };
         if best.is_none_or(|(_, known)| depth > known) {
             best = Some((at, depth));
@@ -305,7 +320,7 @@ fn next_of(alike: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
             break;
         }
     }
-    best.unwrap_or((alike.len() - 1, 0))
+    best.unwrap_or((same_start.len() - 1, 0))
 }
 
 fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {

@@ -5,6 +5,31 @@
 //! between containers, or matches of a search. Its memory does not grow with the number of
 //! entities. Lists are divided into stretches of time. An entity belongs to the stretch in which it
 //! begins.
+//!
+//! ```
+//! use tumit_viewer::query::scan::{self, ScanList};
+//! use tumit_viewer::query::{ContainerId, StateLaneId, TimelineSource, TypeId};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let lane = StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 };
+//! let jobs = scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
+//! let mut longest = 0;
+//! let of_job = |job: &scan::ScanJob| {
+//!     let mut longest = 0;
+//!     job.visit(&store, |state| {
+//!         longest = longest.max(state.nanos());
+//!         Ok(())
+//!     })?;
+//!     Ok(longest)
+//! };
+//! scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
+//! assert_eq!(longest, 2_000_000_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +57,7 @@ pub enum ScanList {
 
 /// An entity in a scan.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ScanItemRef {
     /// The entity.
     pub id: EntityId,
@@ -146,11 +172,11 @@ pub fn run<A: Send>(
         if failed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let made = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        let result = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         let (add, done) = &mut *sum;
         *done += job.weight;
-        add(made, *done as f64 / all.max(1) as f64);
+        add(result, *done as f64 / all.max(1) as f64);
         Ok(())
     });
     results.into_iter().collect()
@@ -167,9 +193,11 @@ mod tests {
         let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");
         text.push_str("15 0 0 M t long a\n");
-        for date in 1..200 {
-            let (key, end) = (date, date + date % 7);
-            text.push_str(&format!("11 {date} t S w\n15 {date} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"));
+        for timestamp in 1..200 {
+            let (key, end) = (timestamp, timestamp + timestamp % 7);
+            text.push_str(&format!(
+                "11 {timestamp} t S w\n15 {timestamp} 0 M t short k{key}\n16 {end} 0 M t short k{key}\n"
+            ));
         }
         text.push_str("16 300 0 M t long a\n7 300 T t\n");
         TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
@@ -194,7 +222,7 @@ mod tests {
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
                 let parts = (0..count).map(|at| ScanJob::of(list, interval.column(at, count), at == 0)).collect();
-                let mut seen = Vec::new();
+                let mut ids_seen = Vec::new();
                 let visit = |job: &ScanJob| {
                     let mut ids = Vec::new();
                     job.visit(&store, |item| {
@@ -205,14 +233,14 @@ mod tests {
                 };
                 let mut shares = Vec::new();
                 run(parts, visit, |ids, done| {
-                    seen.extend(ids);
+                    ids_seen.extend(ids);
                     shares.push(done);
                 })
                 .expect("no query fails");
-                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
-                seen.sort_unstable();
-                seen.dedup();
-                assert_eq!(seen.len() as u64, total, "{list:?} in {count}");
+                assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
+                ids_seen.sort_unstable();
+                ids_seen.dedup();
+                assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
                 assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
             }
             let whole = jobs(&store, [list], interval).expect("the query succeeds");

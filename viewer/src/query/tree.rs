@@ -1,5 +1,19 @@
 //! The container tree as a list, depth first: subtrees, paths of names, and rebuilding of the list
 //! after a change.
+//!
+//! ```
+//! use tumit_viewer::query::{ContainerId, TimelineSource, tree};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let list = store.containers();
+//! let positions = tree::positions(&list);
+//! assert_eq!(tree::path(&list, &positions, positions[&ContainerId(1)]), ["main"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rustc_hash::FxHashMap;
 
@@ -46,10 +60,10 @@ pub(crate) fn rebuild_tree(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
         }
     }
     stack.reverse();
-    let mut taken: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
-    let mut sorted = Vec::with_capacity(taken.len());
+    let mut remaining: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
+    let mut sorted = Vec::with_capacity(remaining.len());
     while let Some((at, depth)) = stack.pop() {
-        let Some(mut info) = taken[at].take() else { continue };
+        let Some(mut info) = remaining[at].take() else { continue };
         info.depth = depth;
         let below = children.get(&info.id).map_or(&[][..], Vec::as_slice);
         stack.extend(below.iter().rev().map(|&child| (child, depth + 1)));

@@ -1,4 +1,21 @@
 //! Visits all entities of a list in pages, so that the whole list is never in memory.
+//!
+//! ```
+//! use tumit_viewer::query::{ContainerId, StateLaneId, TimelineSource, TypeId, walk};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let (mut count, lane) = (0, StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 });
+//! walk::states(&store, lane, store.extent(), |_state| {
+//!     count += 1;
+//!     Ok(())
+//! })?;
+//! assert_eq!(count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use rustc_hash::FxHashSet;
 
@@ -73,12 +90,12 @@ pub fn samples(
 /// Visits the entities of a list page by page.
 pub(crate) fn pages<T>(
     interval: TimeRange,
-    ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
+    list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     visit: &mut dyn FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let mut pages = EntityPages::new(interval, PAGE);
-    while let Some(page) = pages.next(&ask, &key)? {
+    while let Some(page) = pages.next(&list, &key)? {
         page.iter().try_for_each(&mut *visit)?;
     }
     Ok(())
@@ -93,9 +110,9 @@ pub(crate) struct EntityPages {
     limit: usize,
     /// Entities of earlier pages that the next page may contain again. Entities that started before
     /// `from` are not stored: once `from` has moved, earlier pages contained all of them.
-    seen: FxHashSet<EntityId>,
+    visited: FxHashSet<EntityId>,
     moved: bool,
-    ended: bool,
+    is_finished: bool,
 }
 
 impl EntityPages {
@@ -103,41 +120,41 @@ impl EntityPages {
     /// entities are open or begin at one timestamp.
     pub(crate) fn new(interval: TimeRange, size: usize) -> Self {
         let (from, limit) = (interval.from.0, size.max(1));
-        Self { interval, from, limit, seen: FxHashSet::default(), moved: false, ended: false }
+        Self { interval, from, limit, visited: FxHashSet::default(), moved: false, is_finished: false }
     }
 
     /// Returns the next page, which may contain nothing new, or `None` at the end.
     ///
     /// # Errors
-    /// The errors of `ask`.
+    /// The errors of `list`.
     pub(crate) fn next<T>(
         &mut self,
-        ask: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
+        list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
         key: impl Fn(&T) -> (EntityId, i64),
     ) -> Result<Option<Vec<T>>, QueryError> {
-        if self.ended {
+        if self.is_finished {
             return Ok(None);
         }
         let EntityList { total, mut items } =
-            ask(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
-        self.ended = total <= items.len() as u64;
+            list(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
+        self.is_finished = total <= items.len() as u64;
         let Some(last) = items.last().map(|item| key(item).1) else {
-            self.ended = true;
+            self.is_finished = true;
             return Ok(None);
         };
         let advances = last > self.from;
         let mut again = FxHashSet::default();
         items.retain(|item| {
             let (id, start) = key(item);
-            if !self.ended && (start == last || !advances) {
+            if !self.is_finished && (start == last || !advances) {
                 again.insert(id);
             }
-            !(self.seen.contains(&id) || self.moved && start < self.from)
+            !(self.visited.contains(&id) || self.moved && start < self.from)
         });
         if advances {
-            (self.from, self.moved, self.seen) = (last, true, again);
+            (self.from, self.moved, self.visited) = (last, true, again);
         } else {
-            self.seen.extend(again);
+            self.visited.extend(again);
             self.limit *= 2;
         }
         Ok(Some(items))

@@ -92,9 +92,9 @@ pub fn chart(
     let context = ChartContext::new(source, layout, options, view);
     // Pinned rows are visible regardless of the scroll position.
     let is_seen = |row: &LayoutRow| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
-    let seen: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
+    let visible: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
     // Links lie on top of all rows. They may take as long as many rows, so their job starts first.
-    let (jobs, lanes) = jobs(&seen, |&at| lanes(&layout.rows[at].strips));
+    let (jobs, lanes) = jobs(&visible, |&at| lanes(&layout.rows[at].strips));
     let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
     let threads = threads(lanes);
     let mut parts =
@@ -109,7 +109,8 @@ pub fn chart(
     }
     let names = labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
-    let is_quick = seen.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
+    let is_quick =
+        visible.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
 }
 
@@ -123,9 +124,9 @@ fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
             some += lanes(row);
             count += 1;
         }
-        let (job, behind) = rows.split_at(count);
+        let (job, remainder) = rows.split_at(count);
         jobs.push(job);
-        (rows, all) = (behind, all + some);
+        (rows, all) = (remainder, all + some);
     }
     (jobs, all)
 }

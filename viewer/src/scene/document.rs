@@ -66,6 +66,40 @@ struct DocumentPage<'a> {
     scale: TimeScale,
 }
 
+/// The rows of a page.
+struct FittedRows {
+    layout: RowLayout,
+    /// A sentence for the user if containers are folded.
+    note: Option<String>,
+}
+
+impl FittedRows {
+    /// Lays out the rows. If they need too many pixels, containers are folded. `around` is the
+    /// height of the page without them.
+    fn new(outline: &ContainerOutline, options: &LayoutOptions, of: &DocumentOptions, around: f32) -> Self {
+        let lay_out = |options: &LayoutOptions| match of.height {
+            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
+            None => RowLayout::new(outline, options),
+        };
+        let layout = lay_out(options);
+        let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
+        if layout.height <= most || options.folds.level.is_some() {
+            return Self { layout, note: None };
+        }
+        // Shows as many rows as fit, if folding can make them few enough.
+        let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
+        let Some(level) = RowLayout::level_that_fits(outline, options, room) else {
+            return Self { layout, note: None };
+        };
+        let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
+        let note = format!(
+            "containers of level {level} are folded, because {} rows are too many for an image",
+            group_digits(layout.rows.len() as u64)
+        );
+        Self { layout: lay_out(&LayoutOptions { folds, ..options.clone() }), note: Some(note) }
+    }
+}
+
 /// Draws a page.
 ///
 /// # Errors
@@ -81,26 +115,7 @@ pub fn document(
     let inner = of.width - 2.0 * MARGIN;
     let legend_lines = DocumentLegend::new(&groups, &options.dimmed, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
-    let lay = |options: &LayoutOptions| match of.height {
-        Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
-        None => RowLayout::new(outline, options),
-    };
-    let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
-    let mut layout = lay(options);
-    let mut folded = None;
-    if layout.height > most && options.folds.level.is_none() {
-        // Shows as many rows as fit, if folding can make them few enough.
-        let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
-        if let Some(level) = RowLayout::level_that_fits(outline, options, room) {
-            let rows = layout.rows.len();
-            let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
-            layout = lay(&LayoutOptions { folds, ..options.clone() });
-            folded = Some(format!(
-                "containers of level {level} are folded, because {} rows are too many for an image",
-                group_digits(rows as u64)
-            ));
-        }
-    }
+    let FittedRows { layout, note } = FittedRows::new(outline, options, &of, around);
     let names = names_width(&layout, &model).min(of.width * 0.3);
     let gutter = gutter(&layout);
     let left = MARGIN + names + gutter;
@@ -121,17 +136,17 @@ pub fn document(
         titles: of.titles,
         quick: false,
     };
-    let mut picture = chart(source, &page.layout, options, view)?;
-    picture.notes.extend(folded);
+    let mut rows_scene = chart(source, &page.layout, options, view)?;
+    rows_scene.notes.extend(note);
 
     let mut items = page.heading();
     items.extend(page.panels());
     items.extend(page.ruler());
     items.extend(page.names());
     let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
-    items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: picture.items }));
-    let note = SceneText::new((of.width - MARGIN, top + rows + 16.0), picture.notes.join("; "), 11.0, theme.muted);
-    items.extend((!picture.notes.is_empty()).then(|| SceneItem::Text(note.with_anchor(TextAnchor::End))));
+    items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: rows_scene.items }));
+    let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
+    items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
     items.push(SceneItem::Group(SceneGroup {
         name: "Legend".into(),
@@ -151,12 +166,12 @@ pub fn document(
             "{}; {} rows; time runs from left to right.{}",
             page.interval_text(),
             page.layout.rows.len(),
-            picture.notes.iter().map(|note| format!(" {note}.")).collect::<String>()
+            rows_scene.notes.iter().map(|note| format!(" {note}.")).collect::<String>()
         ),
         interval: Some(of.interval),
         items,
         is_quick: false,
-        notes: picture.notes,
+        notes: rows_scene.notes,
     })
 }
 
@@ -184,9 +199,10 @@ impl DocumentPage<'_> {
             .collect();
         let name = font::fit(&summary.name, 24.0, FontWeight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
         let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
-        let mut said = parts.join("  ·  ");
+        let mut contents = parts.join("  ·  ");
         if is_empty {
-            said = if said.is_empty() { "this trace is empty".into() } else { format!("{said}, all empty") };
+            contents =
+                if contents.is_empty() { "this trace is empty".into() } else { format!("{contents}, all empty") };
         }
         let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).semi_bold()];
         let room = right - MARGIN;
@@ -201,8 +217,8 @@ impl DocumentPage<'_> {
             let interval = SceneText::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
             texts.extend([length.semi_bold(), interval].map(|text| text.with_anchor(TextAnchor::End)));
         }
-        let said = font::fit(&said, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
-        texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), said, HEADING_SIZE, self.theme.muted));
+        let contents = font::fit(&contents, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
+        texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), contents, HEADING_SIZE, self.theme.muted));
         texts.into_iter().filter(|text| !text.text.is_empty()).map(SceneItem::Text).collect()
     }
 
@@ -269,11 +285,11 @@ impl DocumentPage<'_> {
             let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
             let weight = if heading { FontWeight::SemiBold } else { FontWeight::Regular };
             let labels = strip_labels(row, self.model);
-            let taken =
+            let labels_width =
                 labels.iter().map(|label| font::width(label.1, 10.0, FontWeight::Regular) + 14.0).fold(0.0, f32::max);
             let y =
                 if row.strips.len() > 1 { row.strips[0].y + first_line(row) / 2.0 } else { row.y + row.height / 2.0 };
-            if let Some(name) = font::fit(&row.name, size, weight, self.names - indent - taken - 10.0) {
+            if let Some(name) = font::fit(&row.name, size, weight, self.names - indent - labels_width - 10.0) {
                 let ink = if heading { self.theme.ink } else { self.theme.muted };
                 let text = SceneText::new((x, self.top + y + size * 0.36), name, size, ink);
                 items.push(SceneItem::Text(SceneText { weight, ..text }));

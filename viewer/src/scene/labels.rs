@@ -43,7 +43,7 @@ const CROSSED: usize = 2;
 
 /// Collects the states of a strip that need a name. The states are given by depth. A depth that is
 /// drawn as mixtures is `None`.
-pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], wanted: &mut Vec<LabelRequest>) {
+pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], requests: &mut Vec<LabelRequest>) {
     for (depth, placed) in depths.iter().enumerate() {
         let deeper = depths.get(depth + 1);
         for &state in placed.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
@@ -56,14 +56,14 @@ pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], wanted: &mut Vec<LabelR
                 Some(Some(above)) => widest_gap(state.frame, above),
             };
             let free = free.filter(|(from, to)| to - from > 2.0 * PADDING);
-            wanted.extend(free.map(|(from, to)| LabelRequest { state, from, to }));
+            requests.extend(free.map(|(from, to)| LabelRequest { state, from, to }));
         }
     }
 }
 
 /// Writes names on top of the arrows, or between them if there is room.
-pub(crate) fn draw(context: &ChartContext<'_>, wanted: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
-    let seen: Vec<&SceneArrow> = arrows
+pub(crate) fn draw(context: &ChartContext<'_>, requests: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
+    let crossing_arrows: Vec<&SceneArrow> = arrows
         .iter()
         .filter_map(|item| match item {
             SceneItem::Arrow(arrow) if arrow.paint.alpha >= FAINT => Some(arrow),
@@ -71,8 +71,8 @@ pub(crate) fn draw(context: &ChartContext<'_>, wanted: &[LabelRequest], arrows: 
         })
         .collect();
     let mut out = Vec::new();
-    for lane in wanted.chunk_by(|a, b| share_row(a.state.frame, b.state.frame)) {
-        let crossings = crossings(&seen, lane[0].state.frame);
+    for lane in requests.chunk_by(|a, b| share_row(a.state.frame, b.state.frame)) {
+        let crossings = crossings(&crossing_arrows, lane[0].state.frame);
         for one in lane {
             label(context, one, &crossings, &mut out);
         }
@@ -101,8 +101,8 @@ fn crossing(arrow: &SceneArrow, lane: OutlineRect) -> Option<(f32, f32)> {
     }
     let x = |y: f32| if b.1 > a.1 { a.0 + (b.0 - a.0) * (y - a.1) / (b.1 - a.1) } else { a.0 };
     let (from, to) = if b.1 > a.1 { (x(top), x(bottom)) } else { (a.0, b.0) };
-    let beside = CLEAR + arrow.width / 2.0 + if arrow.head > 0.0 { 1.0 } else { 0.0 };
-    Some((from.min(to) - beside, from.max(to) + beside))
+    let margin = CLEAR + arrow.width / 2.0 + if arrow.head > 0.0 { 1.0 } else { 0.0 };
+    Some((from.min(to) - margin, from.max(to) + margin))
 }
 
 /// The widest range of a frame that no frame above it covers. The frames above are sorted by `x`.
@@ -123,13 +123,13 @@ fn widest_gap(frame: OutlineRect, above: &[DrawnState]) -> Option<(f32, f32)> {
     widest
 }
 
-fn label(context: &ChartContext<'_>, wanted: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
-    let LabelRequest { state, from, to } = *wanted;
+fn label(context: &ChartContext<'_>, request: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
+    let LabelRequest { state, from, to } = *request;
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let name = context.name(state.value);
     // The name of an idle or dimmed value is also subdued.
-    let given = context.model.values.get(state.value.index()).map(|value| value.color);
-    let quiet = given.is_none_or(ColorTheme::recedes) || context.options.dimmed.contains(&state.value);
+    let trace_color = context.model.values.get(state.value.index()).map(|value| value.color);
+    let quiet = trace_color.is_none_or(ColorTheme::recedes) || context.options.dimmed.contains(&state.value);
     let room = to - from - 2.0 * PADDING;
     let fit =
         |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| is_recognizable(text, name, quiet));
@@ -204,9 +204,9 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
 /// subdued name is never cut.
 #[expect(clippy::cast_precision_loss, reason = "lengths of names")]
 fn is_recognizable(text: &str, name: &str, quiet: bool) -> bool {
-    let Some(kept) = text.strip_suffix('…').filter(|_| text != name) else { return true };
-    let (kept, all) = (kept.chars().count(), name.chars().count());
-    !quiet && kept >= TELLING.0 && kept as f32 >= TELLING.1 * all.min(LONG) as f32
+    let Some(prefix) = text.strip_suffix('…').filter(|_| text != name) else { return true };
+    let (shown, all) = (prefix.chars().count(), name.chars().count());
+    !quiet && shown >= TELLING.0 && shown as f32 >= TELLING.1 * all.min(LONG) as f32
 }
 
 #[cfg(test)]

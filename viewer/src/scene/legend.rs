@@ -23,6 +23,7 @@ const MOST_VALUES: usize = 12;
 
 /// A type, or several link types of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LegendGroup {
     /// Name of the type.
     pub name: String,
@@ -39,6 +40,7 @@ pub struct LegendGroup {
 
 /// An entry: a colour and its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LegendEntry {
     /// The value. `None` if the entry represents its type.
     pub value: Option<u32>,
@@ -157,8 +159,8 @@ pub fn legend(
             PajeTypeKind::Event if outline.with_events(ty.id).next().is_some() => {
                 let mut counts = FxHashMap::default();
                 for container in outline.with_events(ty.id) {
-                    let own = source.event_counts(container, ty.id, interval, 1, usize::MAX)?;
-                    own.into_iter().flat_map(|own| own.values).for_each(|(value, number)| {
+                    let columns = source.event_counts(container, ty.id, interval, 1, usize::MAX)?;
+                    columns.into_iter().flat_map(|columns| columns.values).for_each(|(value, number)| {
                         *counts.entry(value).or_default() += number;
                     });
                 }
@@ -239,9 +241,9 @@ fn states(
     let nanos = |value: &ValueInfo| nanos.get(&value.id).copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let whole = existence.max(1) as f64;
-    let shown = |value: &&&ValueInfo| source.shows(value.id);
+    let is_visible = |value: &&&ValueInfo| source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let entries = known.values(ty).iter().filter(shown).map(|value| LegendEntry {
+    let entries = known.values(ty).iter().filter(is_visible).map(|value| LegendEntry {
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),

@@ -41,7 +41,7 @@ pub(crate) struct ArrowCounts<'a> {
     context: &'a ChartContext<'a>,
     arrows: FxHashMap<ArrowKey, (u64, EntityId)>,
     /// The exponent of the requested stretches, and the current exponent of the arrows.
-    asked: u8,
+    query_exponent: u8,
     exponent: u8,
     /// Binary logarithm of the number of rows in a group.
     row_bits: u32,
@@ -53,12 +53,12 @@ impl<'a> ArrowCounts<'a> {
         let near = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]
         let exponent = near.max(1).ilog2() as u8;
-        Self { context, arrows: FxHashMap::default(), asked: exponent, exponent, row_bits: 0 }
+        Self { context, arrows: FxHashMap::default(), query_exponent: exponent, exponent, row_bits: 0 }
     }
 
     /// The binary logarithm of the required resolution of endpoints in nanoseconds.
-    pub(crate) fn asked(&self) -> u8 {
-        self.asked
+    pub(crate) fn query_exponent(&self) -> u8 {
+        self.query_exponent
     }
 
     /// Adds equal links with their colour and size.
@@ -69,7 +69,7 @@ impl<'a> ArrowCounts<'a> {
             return;
         }
         let color = if links.reversed { self.context.theme.alert } else { color };
-        let by = self.exponent - self.asked;
+        let by = self.exponent - self.query_exponent;
         let key = ArrowKey {
             ty,
             rows: (start >> self.row_bits, end >> self.row_bits),
@@ -83,7 +83,7 @@ impl<'a> ArrowCounts<'a> {
     }
 
     /// Numbers of the first and last stretch in the image.
-    fn seen(&self) -> (i64, i64) {
+    fn visible_bins(&self) -> (i64, i64) {
         let TimeRange { from, to } = self.context.view.interval;
         (from.0 >> self.exponent, to.0.saturating_sub(1) >> self.exponent)
     }
@@ -91,21 +91,21 @@ impl<'a> ArrowCounts<'a> {
     /// Returns the stretch, or one near it if it lies outside the image, because its exact distance
     /// is barely visible.
     fn nearby_bin(&self, bin: i64) -> i64 {
-        let (first, last) = self.seen();
-        let rough = |by: i64| {
+        let (first, last) = self.visible_bins();
+        let rounded = |by: i64| {
             let bits = by.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
             by >> bits << bits
         };
         match bin {
-            _ if bin < first => first.saturating_sub(rough(first.saturating_sub(bin))),
-            _ if bin > last => last.saturating_add(rough(bin.saturating_sub(last))),
+            _ if bin < first => first.saturating_sub(rounded(first.saturating_sub(bin))),
+            _ if bin > last => last.saturating_add(rounded(bin.saturating_sub(last))),
             _ => bin,
         }
     }
 
     /// Combines similar arrows. Returns whether that is possible.
     fn coarsen(&mut self) -> bool {
-        let (first, last) = self.seen();
+        let (first, last) = self.visible_bins();
         let all_rows = self.context.layout.rows.len() >> self.row_bits == 0;
         let longer = last - first >= LEAST_STRETCHES || all_rows;
         if longer && self.exponent == 63 {
@@ -138,8 +138,8 @@ impl<'a> ArrowCounts<'a> {
             (first, (first + (1 << self.row_bits) - 1).min(layout.rows.len() - 1))
         };
         let edge = |bin: i64| {
-            let date = i128::from(bin) << self.exponent;
-            GlobalNanos(date.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+            let timestamp = i128::from(bin) << self.exponent;
+            GlobalNanos(timestamp.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
         };
         let height = |(first, last): (usize, usize)| layout.rows[first.midpoint(last)].anchor();
         let x = |bin: i64| (self.context.scale.x(edge(bin)) + self.context.scale.x(edge(bin.saturating_add(1)))) / 2.0;

@@ -56,7 +56,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
         if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
             continue;
         }
-        let mut look = |value: ValueId| {
+        let mut style_of = |value: ValueId| {
             let value = context.model.values.get(value.index());
             let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
             (color, sizes::size(value.map_or(ty.look, |value| value.look)))
@@ -64,16 +64,16 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
         let interval = context.view.interval;
         // The number of links is known sooner than the list.
         if context.source.links(ty.id, interval, 0)?.total > LISTED as u64 {
-            let mut looks: FxHashMap<ValueId, (RgbColor, f32)> = FxHashMap::default();
-            context.source.link_counts(ty.id, interval, crowd.asked(), &mut |count: &LinkCount| {
-                let (color, size) = *looks.entry(count.value).or_insert_with(|| look(count.value));
+            let mut styles: FxHashMap<ValueId, (RgbColor, f32)> = FxHashMap::default();
+            context.source.link_counts(ty.id, interval, crowd.query_exponent(), &mut |count: &LinkCount| {
+                let (color, size) = *styles.entry(count.value).or_insert_with(|| style_of(count.value));
                 crowd.add(ty.id, count, (color, size));
                 Ok(())
             })?;
             continue;
         }
         for link in context.source.links(ty.id, interval, LISTED)?.items {
-            placed.extend(place(context, &link, look(link.value)));
+            placed.extend(place(context, &link, style_of(link.value)));
         }
     }
     let mut bundles = if placed.len() > BUNDLED { bundles(placed) } else { placed };
@@ -238,8 +238,8 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
         let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
-        let beside = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
-        let head = match beside {
+        let arrows_at_head = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
+        let head = match arrows_at_head {
             _ if one.dimmed || alpha < 0.12 => 0.0,
             0 | 1 => 4.5 + 3.5 * clear,
             2 => 4.5,
@@ -271,12 +271,12 @@ fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
     };
     context.view.titles.then(|| {
         let ty = context.model.types.get(one.ty.index()).map_or("", |ty| &ty.name);
-        let what = if one.count > 1 {
+        let subject = if one.count > 1 {
             format!("{} links, {}", group_digits(one.count), isolate_name(ty))
         } else {
             isolate_name(ty).to_string()
         };
-        let name = format!("{what} from {} to {}", name(one.rows[0]), name(one.rows[1]));
+        let name = format!("{subject} from {} to {}", name(one.rows[0]), name(one.rows[1]));
         context.sentence(&name, one.life, one.rows[0].0)
     })
 }

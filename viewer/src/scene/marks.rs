@@ -37,11 +37,11 @@ pub(crate) fn band(
         for mark in &listed.items {
             let at = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
-            let (look, fill) = (
+            let (style, fill) = (
                 context.style_of(mark.value),
                 ColorWithOpacity::opaque(context.theme.contrasting(context.color(mark.value))),
             );
-            let (shape, size) = (look.shape.unwrap_or_default(), sizes::mark(strip.height, factor, look));
+            let (shape, size) = (style.shape.unwrap_or_default(), sizes::mark(strip.height, factor, style));
             out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }
@@ -72,7 +72,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
             let fill = ColorWithOpacity::with_alpha(context.theme.contrasting(context.color(value)), 0.6);
-            let told = || {
+            let describe = || {
                 let of =
                     if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };
                 context.title(
@@ -81,7 +81,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
                     row,
                 )
             };
-            let title = if context.view.titles { told() } else { None };
+            let title = if context.view.titles { describe() } else { None };
             items.push(SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: None, title }));
         }
     }

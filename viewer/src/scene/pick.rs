@@ -9,6 +9,7 @@ use tumit_paje::RgbColor;
 
 /// The states in a time range of a lane, or of lanes that are combined into one.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PickedMixture {
     /// Name, colour and share of time of each value, the largest first. With many values, the last
     /// part is the sum of the others.

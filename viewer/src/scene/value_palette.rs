@@ -17,9 +17,9 @@ pub(crate) enum ValuePalette {
 
 impl ValuePalette {
     /// Creates a palette of some values, which may repeat. The trace has `count` values.
-    pub(crate) fn new(shown: impl ExactSizeIterator<Item = ValueId>, count: usize) -> Self {
-        if shown.len().saturating_mul(TABLE_PART) < count {
-            let mut values: Vec<ValueId> = shown.collect();
+    pub(crate) fn new(values_shown: impl ExactSizeIterator<Item = ValueId>, count: usize) -> Self {
+        if values_shown.len().saturating_mul(TABLE_PART) < count {
+            let mut values: Vec<ValueId> = values_shown.collect();
             let number = |value: &ValueId| value.index().min(count);
             values.sort_by_key(number);
             // As in the table, the last of the ids outside of the trace counts.
@@ -29,7 +29,7 @@ impl ValuePalette {
             return Self::Search(values, count);
         }
         let mut table = vec![None; count + 1];
-        shown.for_each(|value| table[value.index().min(count)] = Some((value, 0)));
+        values_shown.for_each(|value| table[value.index().min(count)] = Some((value, 0)));
         for (place, entry) in table.iter_mut().flatten().enumerate() {
             entry.1 = u16::try_from(place).unwrap_or(u16::MAX);
         }
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn places_do_not_depend_on_the_number_of_values() {
-        let shown = [ValueId(9), ValueId(2), ValueId(9), ValueId(u32::MAX), ValueId(0)];
+        let values_shown = [ValueId(9), ValueId(2), ValueId(9), ValueId(u32::MAX), ValueId(0)];
         let expected = [ValueId(0), ValueId(2), ValueId(9), ValueId(u32::MAX)];
         for count in [10, 1000] {
-            let palette = ValuePalette::new(shown.into_iter(), count);
+            let palette = ValuePalette::new(values_shown.into_iter(), count);
             assert_eq!(palette.values(), expected, "of {count} values");
             assert_eq!(expected.map(|value| palette.place(value)), [0, 1, 2, 3], "of {count} values");
         }

@@ -99,8 +99,8 @@ fn shade(from: RgbColor, to: RgbColor, part: f32) -> RgbColor {
 }
 
 /// The colour of a variable's curve.
-pub(crate) fn color(given: Option<RgbColor>, theme: ColorTheme) -> RgbColor {
-    given.map_or(theme.curve, |color| theme.contrasting(color))
+pub(crate) fn color(trace_color: Option<RgbColor>, theme: ColorTheme) -> RgbColor {
+    trace_color.map_or(theme.curve, |color| theme.contrasting(color))
 }
 
 impl ValueAxis {

@@ -9,6 +9,18 @@
 //! ([`StreamDetail`]).
 //!
 //! The page's `net/wire.js` and `view/scene.js` read it. Coordinates have two decimals.
+//!
+//! ```
+//! use tumit_viewer::query::EntityId;
+//! use tumit_viewer::scene::Scene;
+//! use tumit_viewer::scene::wire::{SceneMessage, StreamDetail, entity, parse_entity};
+//!
+//! assert_eq!(entity(EntityId::State(7)), "s7");
+//! assert_eq!(parse_entity("s7"), Some(EntityId::State(7)));
+//! let message = SceneMessage::new(&Scene::default(), 1.0, StreamDetail::ALL[0], true).bytes();
+//! // The length of the head comes first.
+//! assert_eq!(message[4], b'{');
+//! ```
 
 mod streams;
 
@@ -232,8 +244,8 @@ impl SceneWriter {
                 // Edges are stored, not sizes, because an edge is often the next item's edge.
                 let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
                 let [x, right, y, height, radius] = numbers;
-                let behind = self.distance_from_previous(x, right - x);
-                self.row("r", ([behind, right - x], [y, height, radius, fill, id(*of)]), None);
+                let gap = self.distance_from_previous(x, right - x);
+                self.row("r", ([gap, right - x], [y, height, radius, fill, id(*of)]), None);
             }
             SceneItem::Cells(cells) => self.cells(cells),
             SceneItem::Band(band) => self.band(band),
@@ -286,8 +298,8 @@ impl SceneWriter {
         // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
         let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
-        let behind = self.distance_from_previous(x, width);
-        self.row("x", ([behind, width, count - pixels], [y, height, steps]), None);
+        let gap = self.distance_from_previous(x, width);
+        self.row("x", ([gap, width, count - pixels], [y, height, steps]), None);
     }
 
     fn band(&mut self, band: &VariableBand) {

@@ -51,6 +51,17 @@ impl<E: EntitySink + Serialize> Simulation<E> {
     /// Writes the state. Its size is that of the names, plus about 50 bytes per container and open
     /// state, plus that of the receiver of the entities.
     ///
+    /// ```
+    /// use tumit_viewer::sim::{EntityCounts, Simulation};
+    ///
+    /// let simulation = Simulation::into_entities("example", EntityCounts::default());
+    /// let mut saved = Vec::new();
+    /// simulation.save(&mut saved)?;
+    /// let resumed = Simulation::<EntityCounts>::load(&mut saved.as_slice())?;
+    /// assert_eq!(resumed.entities(), simulation.entities());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// If the state cannot be written.
     pub fn save(&self, out: &mut impl Write) -> io::Result<()> {

@@ -83,7 +83,7 @@ impl EntitySink for EntityGatherer {
         let none = || (ContainerId::ROOT, TypeId::ROOT, RawVariable::default(), 0);
         let variable = list(&mut self.variables, place.number, none);
         (variable.0, variable.1, variable.3) = (place.container, place.ty, life.to.0);
-        variable.2.dates.push(life.from.0);
+        variable.2.timestamps.push(life.from.0);
         variable.2.values.push(value);
     }
 

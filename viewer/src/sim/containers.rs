@@ -8,7 +8,7 @@ use tumit_paje::{ContainerId, TypeId};
 use super::EntitySlot;
 use super::entities::EntitySink;
 use super::faults::{Fault, FaultCounts};
-use crate::query::{ContainerInfo, TimeRange};
+use crate::query::{ContainerInfo, TimeRange, TimestampExtent};
 
 /// Maximum number of ids between a new id and the existing ones. Ids are dense; this bounds the
 /// memory that a wrong id costs.
@@ -16,11 +16,9 @@ const MAX_GAP: usize = 1 << 20;
 
 /// Up to this number of slots, a linear search is as fast as a map.
 const FEW_SLOTS: usize = 16;
-/// The range without any timestamp.
-const NOTHING: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are not
-/// from a text), and its timestamp.
+/// The first destruction of a container: its line, as in [`FaultCounts`] (0 if the operations are
+/// not from a text), and its timestamp.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ContainerDestruction {
     pub(crate) line: u64,
@@ -33,8 +31,8 @@ struct ContainerEntry {
     destroyed: Option<ContainerDestruction>,
     /// Whether the container is complete. Later operations on it are dropped.
     closed: bool,
-    /// First and last timestamp of the ended containers and links in it.
-    held: (i64, i64),
+    /// The extent of the ended containers and links in it.
+    content: TimestampExtent,
     slots: Vec<(TypeId, EntitySlot)>,
     children: Vec<ContainerId>,
     detail: u32,
@@ -75,7 +73,7 @@ impl ContainerTable {
             info,
             destroyed: None,
             closed: false,
-            held: NOTHING,
+            content: TimestampExtent::EMPTY,
             slots: Vec::new(),
             children: Vec::new(),
             detail,
@@ -212,15 +210,15 @@ impl ContainerTable {
         self.all.iter().flatten().filter(|entry| !entry.closed).map(|entry| entry.info.id).collect()
     }
 
-    /// The range of timestamps of the ended containers and links in a container, if there are any.
-    pub(crate) fn content_range(&self, id: ContainerId) -> Option<(i64, i64)> {
-        self.get(id).map(|entry| entry.held).filter(|(from, to)| from <= to)
+    /// The extent of the ended containers and links in a container; empty if there are none.
+    pub(crate) fn content_extent(&self, id: ContainerId) -> TimestampExtent {
+        self.get(id).map_or(TimestampExtent::EMPTY, |entry| entry.content)
     }
 
-    /// Extends the range of timestamps in a container.
-    pub(crate) fn extend_content_range(&mut self, id: ContainerId, from: i64, to: i64) {
+    /// Adds ended containers or links to the extent of a container's contents.
+    pub(crate) fn extend_content(&mut self, id: ContainerId, extent: TimestampExtent) {
         if let Some(entry) = self.get_mut(id) {
-            entry.held = (entry.held.0.min(from), entry.held.1.max(to));
+            entry.content = entry.content.join(extent);
         }
     }
 

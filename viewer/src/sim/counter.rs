@@ -11,6 +11,7 @@ use crate::query::{ContainerInfo, TimeRange};
 /// Numbers of entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "the names explain the counts")]
+#[non_exhaustive]
 pub struct EntityCounts {
     /// Number of containers without the root.
     pub containers: u64,

@@ -1,8 +1,8 @@
 //! Diagnostics about operations of the trace, counted by kind and reported as sentences.
 
 use tumit_paje::read::TraceLine;
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use super::SimFault;
 use crate::query::GlobalNanos;
 
 macro_rules! faults {
@@ -108,6 +108,33 @@ faults! {
         "destroy a container after the last event in it";
 }
 
+/// A kind of error in the trace, and its first occurrence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SimFault {
+    /// Its kind.
+    pub fault: Fault,
+    /// Number of occurrences.
+    pub count: u64,
+    /// The line of the first occurrence, in the form of [`TraceLine`], if
+    /// [`PajeSink::at_line`](tumit_paje::PajeSink::at_line) reported lines; otherwise 0.
+    pub line: u64,
+    /// The part of a split trace that contains the line. Empty for the root file.
+    pub file: String,
+    /// The timestamp of the first occurrence, if an operation with a timestamp came before.
+    pub time: Option<GlobalNanos>,
+}
+
+impl SimFault {
+    /// The diagnostic: an error. Its text has the number of occurrences, the line or timestamp of
+    /// the first one, and advice.
+    #[must_use]
+    pub fn diagnostic(&self) -> TraceDiagnostic {
+        let kind = if self.fault.is_of_links() { DiagnosticKind::Link } else { DiagnosticKind::Operation };
+        TraceDiagnostic::error(kind, sentence(self)).at_line(&self.file, TraceLine::of(self.line).line)
+    }
+}
+
 /// The occurrences of one kind.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct FaultRecord {
@@ -176,7 +203,7 @@ impl FaultCounts {
 
 /// A sentence with the number of occurrences, the problem, the position of the first one, and the
 /// advice.
-pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
+fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
     let (fault, count, line) = (*fault, *count, TraceLine::of(*line).line);
     let (one, many) = SENTENCES[fault as usize];
     let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };
@@ -187,8 +214,8 @@ pub(crate) fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),
     };
-    let what = if count == 1 { one } else { many };
-    format!("{} {what}{place}; the producer should {}", with_commas(count), fault.advice())
+    let noun_phrase = if count == 1 { one } else { many };
+    format!("{} {noun_phrase}{place}; the producer should {}", with_commas(count), fault.advice())
 }
 
 /// A number with commas between thousands.

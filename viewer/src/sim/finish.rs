@@ -9,6 +9,7 @@ use super::containers::ContainerDestruction;
 use super::entities::EntitySink;
 use super::faults::Fault;
 use super::{EntitySlot, Simulation};
+use crate::query::TimestampExtent;
 
 impl<E: EntitySink> Simulation<E> {
     /// Destroys a container and all containers below it.
@@ -21,15 +22,15 @@ impl<E: EntitySink> Simulation<E> {
             return self.faults.count(Fault::DeadContainer);
         }
         let destruction = ContainerDestruction { line: self.faults.line, time };
-        for gone in self.containers.with_descendants(container) {
-            self.containers.destroy(gone, destruction);
-            if self.peer {
-                self.close(time, gone);
+        for destroyed in self.containers.with_descendants(container) {
+            self.containers.destroy(destroyed, destruction);
+            if self.mimics_pj_dump {
+                self.close(time, destroyed);
             } else if self.faults.line == 0 {
-                self.set_time_range(time, gone);
-                self.close(self.containers.to(gone), gone);
+                self.set_time_range(time, destroyed);
+                self.close(self.containers.to(destroyed), destroyed);
             } else {
-                self.forget_stacks(gone);
+                self.forget_stacks(destroyed);
             }
         }
     }
@@ -37,34 +38,34 @@ impl<E: EntitySink> Simulation<E> {
     /// Sets the time range of a container that is not closed. It lasts from its creation to its
     /// destruction, or to `last`, and is extended to all timestamps in it.
     fn set_time_range(&mut self, last: i64, container: ContainerId) {
-        let (from, reached) = self.reach(container);
+        let TimestampExtent { first: from, last: latest } = self.container_extent(container);
         let destruction = self.containers.destruction(container);
         let end = destruction.map_or(last, |destruction| destruction.time);
         if let Some(ContainerDestruction { line, time }) = destruction
-            && reached > end
+            && latest > end
         {
             self.faults.count_at(Fault::EarlyDestruction, (line, time));
         }
-        let end = end.max(reached);
+        let end = end.max(latest);
         self.containers.live(container, from, end);
         let parent = self.containers.parent(container);
         if parent != container {
-            self.containers.extend_content_range(parent, from, end);
+            self.containers.extend_content(parent, TimestampExtent { first: from, last: end });
         }
     }
 
-    /// The first and the last timestamp in a container so far, including its creation.
-    fn reach(&self, container: ContainerId) -> (i64, i64) {
+    /// The extent of a container and its contents so far, including its creation.
+    fn container_extent(&self, container: ContainerId) -> TimestampExtent {
         let created = self.containers.from(container);
         let of_slots = self.containers.slots(container).iter().map(|&(_, slot)| match slot {
-            EntitySlot::Stack(stack) => self.stacks[stack as usize].reach(),
-            EntitySlot::Variable(variable) => self.variables[variable as usize].reach(),
-            EntitySlot::Marks(marks) => self.marks[marks as usize].reach,
+            EntitySlot::Stack(stack) => self.stacks[stack as usize].extent(),
+            EntitySlot::Variable(variable) => self.variables[variable as usize].extent(),
+            EntitySlot::Marks(marks) => self.marks[marks as usize].extent,
         });
-        let all = of_slots.chain(self.containers.content_range(container));
-        let (from, to) = all.fold((created, created), |(from, to), (first, last)| (from.min(first), to.max(last)));
+        let content = self.containers.content_extent(container);
+        let extent = of_slots.fold(TimestampExtent::at(created).join(content), TimestampExtent::join);
         // The root begins with the trace.
-        (if container == ContainerId::ROOT { created } else { from }, to)
+        if container == ContainerId::ROOT { TimestampExtent { first: created, ..extent } } else { extent }
     }
 
     /// Removes the container's stacks from the cache of recent stacks. Later operations on them
@@ -97,8 +98,8 @@ impl<E: EntitySink> Simulation<E> {
             (self.first, self.last) = (end.0.min(0), end.0);
         }
         self.last = self.last.max(end.0);
-        let last = match self.peer {
-            true if self.peer_text => end.0,
+        let last = match self.mimics_pj_dump {
+            true if self.has_pj_dump_text => end.0,
             true if self.latest > i64::MIN => self.latest,
             _ => self.last,
         };
@@ -120,7 +121,7 @@ impl<E: EntitySink> Simulation<E> {
         let all = self.containers.open();
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.
-        if !self.peer {
+        if !self.mimics_pj_dump {
             all.iter().rev().for_each(|&container| self.set_time_range(last, container));
         }
         // Destroyed containers are closed in the order of their destruction, inner ones first.
@@ -130,7 +131,7 @@ impl<E: EntitySink> Simulation<E> {
             (self.containers.destruction(container).map(|it| it.line), Reverse(container))
         });
         for container in destroyed.into_iter().chain(alive) {
-            let end = if self.peer { last } else { self.containers.to(container) };
+            let end = if self.mimics_pj_dump { last } else { self.containers.to(container) };
             self.close(end, container);
         }
     }

@@ -10,10 +10,11 @@ use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore,
 use super::Simulation;
 use super::entities::{EndedLink, EntitySink};
 use super::faults::{Fault, FaultCounts};
+use crate::query::TimestampExtent;
 
 /// One endpoint of a link: its start or its end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkHalf {
+pub(crate) struct SimLinkEndpoint {
     pub(crate) starts: bool,
     pub(crate) time: i64,
     pub value: ValueId,
@@ -25,7 +26,7 @@ pub(crate) struct LinkHalf {
     pub(crate) line: u64,
 }
 
-impl endpoint_map::Endpoint<5> for LinkHalf {
+impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
     fn starts(&self) -> bool {
         self.starts
     }
@@ -66,18 +67,18 @@ pub(super) struct LinkOperation<'a> {
 
 impl<E: EntitySink> Simulation<E> {
     /// Processes an endpoint, which may complete a link.
-    pub(super) fn half(&mut self, operation: &LinkOperation<'_>) {
+    pub(super) fn link_endpoint(&mut self, operation: &LinkOperation<'_>) {
         let &LinkOperation { starts, time, holder, ty, value, end, key, extra, source } = operation;
         if self.can_link(starts, holder, ty, value, end) {
             let detail = self.detail(extra, source);
             self.entities.wait(detail);
-            let half = LinkHalf { starts, time, value, container: end, detail, key, line: self.faults.line };
-            let pair = self.links.add_endpoint((holder, ty), half, &mut self.faults, &mut self.entities);
-            if let Some((from, to)) = pair {
-                if !self.peer && from < self.containers.from(holder) && holder != ContainerId::ROOT {
+            let endpoint = SimLinkEndpoint { starts, time, value, container: end, detail, key, line: self.faults.line };
+            let pair = self.links.add_endpoint((holder, ty), endpoint, &mut self.faults, &mut self.entities);
+            if let Some(extent) = pair {
+                if !self.mimics_pj_dump && extent.first < self.containers.from(holder) && holder != ContainerId::ROOT {
                     self.faults.count(Fault::LateCreation);
                 }
-                self.containers.extend_content_range(holder, from, to);
+                self.containers.extend_content(holder, extent);
             }
         }
     }
@@ -86,7 +87,7 @@ impl<E: EntitySink> Simulation<E> {
 /// Endpoints that wait for the other one, in any number, in memory or in a file.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PendingLinks {
-    waiting: EndpointMap<LinkHalf, 5>,
+    waiting: EndpointMap<SimLinkEndpoint, 5>,
     /// The reason why an endpoint could not be stored or found again.
     #[serde(skip)]
     failed: Option<Arc<io::Error>>,
@@ -111,19 +112,19 @@ impl PendingLinks {
         }
     }
 
-    /// Adds an endpoint of a link in a container. If it completes a pair, returns the earlier and
-    /// the later timestamp of the pair.
+    /// Adds an endpoint of a link in a container. If it completes a pair, returns the extent
+    /// of the pair.
     ///
-    /// [`Self::sound`] reports errors of storing.
+    /// [`Self::check_storage`] reports errors of storing.
     pub(crate) fn add_endpoint(
         &mut self,
         (holder, ty): (ContainerId, TypeId),
-        half: LinkHalf,
+        endpoint: SimLinkEndpoint,
         faults: &mut FaultCounts,
         out: &mut impl EntitySink,
-    ) -> Option<(i64, i64)> {
-        let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(half.key.0));
-        let (first, is_last) = match self.waiting.match_or_insert(key, half.starts, || Some(half)) {
+    ) -> Option<TimestampExtent> {
+        let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(endpoint.key.0));
+        let (first, is_last) = match self.waiting.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
             Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
             Ok(EndpointMatch::Alike) => {
                 faults.count(Fault::KeyInUse);
@@ -135,7 +136,7 @@ impl PendingLinks {
                 return None;
             }
         };
-        let (start, end) = if half.starts { (half, first) } else { (first, half) };
+        let (start, end) = if endpoint.starts { (endpoint, first) } else { (first, endpoint) };
         if start.value != end.value {
             faults.count(Fault::LinkValue);
         }
@@ -148,21 +149,21 @@ impl PendingLinks {
             end_time: GlobalNanos(end.time),
             start: start.container,
             end: end.container,
-            key: half.key.0,
+            key: endpoint.key.0,
             detail,
         });
         if is_last {
-            out.forget_key(half.key.0);
+            out.forget_key(endpoint.key.0);
         }
-        Some((start.time.min(end.time), start.time.max(end.time)))
+        Some(TimestampExtent::at(start.time).join(TimestampExtent::at(end.time)))
     }
 
     /// Drops all endpoints that wait, and returns their number.
     pub(crate) fn drop_halves(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
         let count = self.waiting.len();
-        self.waiting.each(|half| {
-            out.free_detail(half.detail);
-            out.forget_key(half.key.0);
+        self.waiting.each(|endpoint| {
+            out.free_detail(endpoint.detail);
+            out.forget_key(endpoint.key.0);
             Ok(())
         })?;
         self.waiting.clear();
@@ -171,8 +172,8 @@ impl PendingLinks {
 
     /// Counts endpoints without the other one, by line and timestamp.
     pub(crate) fn count_pending(&mut self, faults: &mut FaultCounts) {
-        let all = self.waiting.each(|half| {
-            faults.count_at(Fault::IncompleteLink, (half.line, half.time));
+        let all = self.waiting.each(|endpoint| {
+            faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
             Ok(())
         });
         if let Err(why) = all {

@@ -8,7 +8,7 @@ use super::faults::Fault;
 use super::states::OpenStates;
 use super::variables::VariableState;
 use super::{EntitySlot, MarkList, Simulation};
-use crate::query::TypeInfo;
+use crate::query::{TimestampExtent, TypeInfo};
 
 /// A cache of recently used stacks of living containers, by container and type. Nearly all
 /// operations use one of them again.
@@ -85,14 +85,15 @@ impl<E: EntitySink> Simulation<E> {
         self.containers.add_slot(container, ty, new);
         // The root begins with the first timestamp. In `pj_dump` mode, no container begins before
         // its creation. Both are not moved to an earlier start.
-        let is_moved = !self.peer && container != ContainerId::ROOT;
+        let is_moved = !self.mimics_pj_dump && container != ContainerId::ROOT;
         let born = if is_moved { self.containers.from(container) } else { i64::MIN };
         let place = |number| EntityPlace { number, container, ty };
         match new {
             EntitySlot::Stack(number) => self.stacks.push(OpenStates::new(place(number), born)),
             EntitySlot::Variable(number) => self.variables.push(VariableState::new(place(number), born)),
             EntitySlot::Marks(number) => {
-                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, reach: (born, i64::MIN) });
+                let extent = TimestampExtent { first: born, last: i64::MIN };
+                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, extent });
             }
         }
         Some(new)
@@ -112,7 +113,7 @@ impl<E: EntitySink> Simulation<E> {
         if value.is_some_and(|value| !self.has_value(ty, value)) {
             return None;
         }
-        self.taken += u64::from(value.is_some());
+        self.entity_count += u64::from(value.is_some());
         match self.recent.get(container, ty) {
             Some(stack) => Some(stack),
             None => self.find_stack(container, ty),
@@ -136,7 +137,7 @@ impl<E: EntitySink> Simulation<E> {
         if !self.has_value(ty, value) {
             return None;
         }
-        self.taken += 1;
+        self.entity_count += 1;
         match self.slot(container, ty, EntitySlot::Marks(self.marks.len() as u32))? {
             EntitySlot::Marks(at) => Some(at as usize),
             _ => self.wrong_kind(),
@@ -144,16 +145,22 @@ impl<E: EntitySink> Simulation<E> {
     }
 
     pub(crate) fn variable(&mut self, time: i64, container: ContainerId, ty: TypeId, op: VariableOp, value: f64) {
-        self.taken += 1;
+        self.entity_count += 1;
         // A Pajé file contains 0 for a value that is not a number.
-        let value = match self.peer {
-            true if !value.is_finite() && !self.peer_text => 0.0,
+        let value = match self.mimics_pj_dump {
+            true if !value.is_finite() && !self.has_pj_dump_text => 0.0,
             true => f64::from(value as f32),
             false => value,
         };
         match self.slot(container, ty, EntitySlot::Variable(self.variables.len() as u32)) {
             Some(EntitySlot::Variable(at)) => {
-                self.variables[at as usize].change(time, (op, value), self.peer, &mut self.faults, &mut self.entities);
+                self.variables[at as usize].change(
+                    time,
+                    (op, value),
+                    self.mimics_pj_dump,
+                    &mut self.faults,
+                    &mut self.entities,
+                );
             }
             Some(_) => _ = self.wrong_kind(),
             None => {}
@@ -173,7 +180,7 @@ impl<E: EntitySink> Simulation<E> {
         value: ValueId,
         end: ContainerId,
     ) -> bool {
-        self.taken += 1;
+        self.entity_count += 1;
         let Some(&TypeInfo { kind: PajeTypeKind::Link { start, end: destination }, parent, .. }) =
             self.types.get(ty.index())
         else {
@@ -185,7 +192,7 @@ impl<E: EntitySink> Simulation<E> {
             return false;
         }
         let destruction = self.containers.destruction(end);
-        if destruction.is_some_and(|it| self.peer || self.faults.line == 0 || it.time < self.latest) {
+        if destruction.is_some_and(|it| self.mimics_pj_dump || self.faults.line == 0 || it.time < self.latest) {
             self.faults.count(Fault::DeadLinkEnd);
         }
         let expected = if starts { start } else { destination };

@@ -3,8 +3,7 @@
 use tumit_paje::TraceDiagnostic;
 
 use super::Simulation;
-use crate::query::RawValue;
-use crate::query::{ContainerInfo, TypeInfo};
+use crate::query::{ContainerInfo, RawValue, TimestampExtent, TypeInfo};
 use crate::store::{StoreParts, TraceStore};
 
 /// The result of a simulation.
@@ -18,18 +17,19 @@ pub(crate) struct SimOutcome<E> {
     /// Numbers of the containers' extra fields, by container id.
     pub(crate) container_details: Vec<u32>,
     /// First and last timestamp of the trace.
-    pub(crate) extent: (i64, i64),
+    pub(crate) extent: TimestampExtent,
     pub(crate) diagnostics: Vec<TraceDiagnostic>,
     pub(crate) wall_clock: Option<i64>,
 }
 
 impl<E> Simulation<E> {
-    /// Ends the simulation. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
-    /// first.
+    /// Ends the simulation. Call [`Self::end`] (or
+    /// [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
         let (containers, container_details) = self.containers.into_parts();
+        let extent = TimestampExtent { first: self.first, last: self.last };
         SimOutcome {
             entities: self.entities,
             name: self.name,
@@ -37,7 +37,7 @@ impl<E> Simulation<E> {
             values: self.values,
             containers,
             container_details,
-            extent: if self.first > self.last { (0, 0) } else { (self.first, self.last) },
+            extent: if extent.is_empty() { TimestampExtent::at(0) } else { extent },
             diagnostics,
             wall_clock: self.wall_clock,
         }
@@ -45,7 +45,8 @@ impl<E> Simulation<E> {
 }
 
 impl Simulation {
-    /// Makes a store. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
+    /// Makes a store. Call [`Self::end`] (or [`PajeSink::finish`](tumit_paje::PajeSink::finish))
+    /// first.
     #[must_use]
     pub fn into_store(self) -> TraceStore {
         let SimOutcome {

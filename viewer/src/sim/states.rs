@@ -5,7 +5,7 @@ use tumit_paje::time::GlobalNanos;
 
 use super::entities::{EndedState, EntityPlace, EntitySink};
 use super::faults::{Fault, FaultCounts};
-use crate::query::TimeRange;
+use crate::query::{TimeRange, TimestampExtent};
 
 /// Maximum nesting depth of states. Deeper states are dropped, because each depth costs a lane.
 const MAX_DEPTH: usize = 1 << 16;
@@ -125,10 +125,10 @@ impl OpenStates {
         self.end_all(end, out);
     }
 
-    /// The earlier of the first timestamp here and the container's creation; and the last
+    /// From the first timestamp here, or the container's creation if that is earlier, to the last
     /// timestamp.
-    pub(crate) fn reach(&self) -> (i64, i64) {
-        (self.first, self.last)
+    pub(crate) fn extent(&self) -> TimestampExtent {
+        TimestampExtent { first: self.first, last: self.last }
     }
 
     /// Ends all open states.

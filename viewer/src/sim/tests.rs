@@ -52,13 +52,13 @@ fn states() {
         &["1 change of a state has a timestamp before"],
     );
     // A pop without effect does not affect later timestamps.
-    let alone = ["State, t, Activity, 3, 6, 3, 0, A"];
+    let single_row = ["State, t, Activity, 3, 6, 3, 0, A"];
     check(
         "12 1 t S a\n13 2 t S\n14 8 t S\n11 3 t S a\n14 6 t S\n",
-        &["State, t, Activity, 1, 2, 1, 0, A", alone[0]],
+        &["State, t, Activity, 1, 2, 1, 0, A", single_row[0]],
         &[],
     );
-    check("13 8 t S\n11 3 t S a\n14 6 t S\n", &alone, &["1 pop of a state found no state"]);
+    check("13 8 t S\n11 3 t S a\n14 6 t S\n", &single_row, &["1 pop of a state found no state"]);
     check(
         "12 1 t S a\n12 2 t S b\n11 3 t S b\n11 4 t S a\n",
         &[
@@ -75,12 +75,12 @@ fn states() {
 fn the_first_of_a_kind_is_reported_with_advice() {
     let lines = HEADER.lines().count() + TREE.lines().count();
     let (_, texts) = run("13 1 t S\n11 1 t S a\n13 2 t S\n13 2 t S\n");
-    let told =
+    let expected =
         format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
-    assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
+    assert!(texts.len() == 1 && texts[0].starts_with(&expected), "{texts:?}");
     let (_, texts) = run("11 1 t S a\n15 1 0 L t l k\n");
-    let told = format!("1 link has only one endpoint and is not shown (in line {})", lines + 2);
-    assert!(texts.len() == 1 && texts[0].starts_with(&told), "{texts:?}");
+    let expected = format!("1 link has only one endpoint and is not shown (in line {})", lines + 2);
+    assert!(texts.len() == 1 && texts[0].starts_with(&expected), "{texts:?}");
     // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");
     let (ty, container) = (TypeId(7), ContainerId(9));
@@ -174,7 +174,7 @@ fn destruction() {
 #[test]
 fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
     // Timestamps before, at and after the destruction.
-    for (end, told) in [(9, 0), (5, 0), (4, 2)] {
+    for (end, count) in [(9, 0), (5, 0), (4, 2)] {
         let lines = [
             format!("7 {end} P p\n"),
             "11 1 t S a\n".to_owned(),
@@ -192,8 +192,8 @@ fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
             let (rows, texts) = run(&text);
             assert_eq!(rows.len(), 5, "{text}");
             // The reader warns about lines after the destruction.
-            let expected = format!("{told} containers end before the last timestamps in them");
-            assert!(texts.len() * 2 == told && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
+            let expected = format!("{count} containers end before the last timestamps in them");
+            assert!(texts.len() * 2 == count && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
             let lives = lives(&text).0;
             assert_eq!(*known.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
         }
@@ -214,12 +214,12 @@ fn lives(body: &str) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn a_container_lasts_as_long_as_its_contents() {
-    let check = |body: &str, expected: [&str; 2], told: &[&str]| {
+    let check = |body: &str, expected: [&str; 2], expected_texts: &[&str]| {
         let (lives, texts) = lives(&format!("6 20 q 0 P q\n6 20 u q T u\n{body}17 90 t E x\n"));
         assert_eq!(lives[3..], expected, "{body}");
-        assert_eq!(texts.len(), told.len(), "{body}: {texts:?}");
-        for (text, told) in texts.iter().zip(told) {
-            assert!(text.starts_with(told), "{text}");
+        assert_eq!(texts.len(), expected_texts.len(), "{body}: {texts:?}");
+        for (text, expected_texts) in texts.iter().zip(expected_texts) {
+            assert!(text.starts_with(expected_texts), "{text}");
         }
     };
     let early = "1 timestamp is before the creation of its container; the container begins there (in line";

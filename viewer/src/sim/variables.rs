@@ -5,7 +5,7 @@ use tumit_paje::time::GlobalNanos;
 
 use super::entities::{EntityPlace, EntitySink};
 use super::faults::{Fault, FaultCounts};
-use crate::query::TimeRange;
+use crate::query::{TimeRange, TimestampExtent};
 
 /// The current value of a variable.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -68,10 +68,10 @@ impl VariableState {
         }
     }
 
-    /// The earlier of the first timestamp here and the container's creation; and the last
+    /// From the first timestamp here, or the container's creation if that is earlier, to the last
     /// timestamp.
-    pub(crate) fn reach(&self) -> (i64, i64) {
-        (self.first, self.now.map_or(self.first, |(start, _)| start))
+    pub(crate) fn extent(&self) -> TimestampExtent {
+        TimestampExtent { first: self.first, last: self.now.map_or(self.first, |(start, _)| start) }
     }
 
     /// Ends the variable, because its container has ended.

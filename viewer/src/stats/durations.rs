@@ -25,8 +25,7 @@ impl Durations {
     }
 
     /// All durations, sorted.
-    #[must_use]
-    pub fn into_nanos(self) -> Vec<i64> {
+    pub(crate) fn into_nanos(self) -> Vec<i64> {
         self.0
     }
 
@@ -53,7 +52,7 @@ impl Durations {
 ///
 /// # Errors
 /// As [`TimelineSource::states`].
-pub fn durations(
+pub(crate) fn durations(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,

@@ -8,7 +8,7 @@ use crate::query::{ContainerId, EntityId, QueryError, TimeRange, TimelineSource,
 
 /// The links of one value from one container to another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkTraffic {
+pub(crate) struct LinkTraffic {
     /// From start to end, in nanoseconds. Negative for a link that ends before it starts, without
     /// clock correction.
     pub durations: Durations,
@@ -18,7 +18,7 @@ pub struct LinkTraffic {
 
 /// The containers of a link, and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkTrafficKey {
+pub(crate) struct LinkTrafficKey {
     /// The container in which the links start.
     pub start: ContainerId,
     /// The container in which they end.
@@ -32,7 +32,7 @@ pub struct LinkTrafficKey {
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
-pub fn exchanges(
+pub(crate) fn exchanges(
     source: &dyn TimelineSource,
     ty: TypeId,
     interval: TimeRange,
@@ -70,8 +70,8 @@ pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<
 /// As [`TimelineSource::links`].
 pub fn size_field(source: &dyn TimelineSource, ty: TypeId, interval: TimeRange) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
-    const LOOKED_AT: usize = 100;
-    for link in source.links(ty, interval, LOOKED_AT)?.items {
+    const EXAMINED: usize = 100;
+    for link in source.links(ty, interval, EXAMINED)?.items {
         let facts = source.facts(link.id)?;
         let usual = |name: &String| NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
         if let Some((name, _)) = facts.fields.into_iter().find(|(name, _)| usual(name)) {

@@ -252,9 +252,9 @@ impl StatsTableBuilder<'_> {
         for (container, part) in self.parts(having) {
             let infos = part.iter().map(|id| self.positions.get(id).map(|&at| &self.list[at]));
             let times = times_of(self.source, infos, ty.id, self.interval)?;
-            let mut lasting = durations(self.source, &part, ty.id, self.interval)?;
+            let mut durations_by_value = durations(self.source, &part, ty.id, self.interval)?;
             if self.by == RowGrouping::Type {
-                let all: Durations = lasting.into_values().flat_map(Durations::into_nanos).collect();
+                let all: Durations = durations_by_value.into_values().flat_map(Durations::into_nanos).collect();
                 // The time in any state of the type. Self times never overlap.
                 let time = Some(seconds(times.values.iter().map(|value| value.self_nanos).sum::<i128>()));
                 let share = Some(times.values.iter().map(|value| value.self_share).sum());
@@ -264,7 +264,7 @@ impl StatsTableBuilder<'_> {
                 continue;
             }
             for value in &times.values {
-                let lasting = lasting.remove(&value.value).unwrap_or_default();
+                let value_durations = durations_by_value.remove(&value.value).unwrap_or_default();
                 let of = StatsRow {
                     time: Some(seconds(value.nanos)),
                     share: Some(value.share),
@@ -273,16 +273,16 @@ impl StatsTableBuilder<'_> {
                     value: self.value(value.value),
                     ..Self::row("state", ty, container.clone())
                 };
-                rows.push(of.with_durations(&lasting));
+                rows.push(of.with_durations(&value_durations));
             }
             // States without duration take no time, but have rows.
-            for (value, lasting) in lasting {
+            for (value, value_durations) in durations_by_value {
                 let none = Some(0.0);
                 let (time, share, self_time, self_share) = (none, none, none, none);
                 let value = self.value(value);
                 let of =
                     StatsRow { time, share, self_time, self_share, value, ..Self::row("state", ty, container.clone()) };
-                rows.push(of.with_durations(&lasting));
+                rows.push(of.with_durations(&value_durations));
             }
         }
         Ok(())
@@ -355,8 +355,8 @@ impl StatsTableBuilder<'_> {
             all.0.push(one.durations);
             all.1 = all.1.map_or(one.size, |sum| Some(sum + one.size.unwrap_or(0.0)));
         }
-        for ((ends, value), (lasting, size)) in joined {
-            let all: Durations = lasting.into_iter().flat_map(Durations::into_nanos).collect();
+        for ((ends, value), (nanos, size)) in joined {
+            let all: Durations = nanos.into_iter().flat_map(Durations::into_nanos).collect();
             let row = StatsRow {
                 to: ends.map(|ends| self.path(ends.1)),
                 value: value.and_then(|value| self.value(value)),

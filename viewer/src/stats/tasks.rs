@@ -15,11 +15,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Durations;
 use crate::query::walk;
 use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
-pub use continuations::ContinuationTypes;
+pub(crate) use continuations::ContinuationTypes;
 use continuations::full_extent;
 
 /// The tasks of one value that begin in one container.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TaskGroup {
     /// From the begin of the first part to the end of the last one.
     pub latencies: Durations,
@@ -60,16 +61,7 @@ struct TaskPart {
 ///
 /// # Errors
 /// As [`TimelineSource::states`] and [`TimelineSource::links`].
-pub fn tasks(
-    source: &dyn TimelineSource,
-    ty: TypeId,
-    interval: TimeRange,
-) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
-    tasks_of(source, ty, interval, &ContinuationTypes::find(source)?)
-}
-
-/// [`tasks`] for a caller that knows the continuations.
-pub fn tasks_of(
+pub(crate) fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
     interval: TimeRange,

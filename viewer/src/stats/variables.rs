@@ -4,6 +4,7 @@ use crate::query::{ContainerId, GlobalNanos, QueryError, SeriesColumn, TimeRange
 
 /// An extreme value.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VariableExtreme {
     /// The value.
     pub value: f64,
@@ -13,6 +14,7 @@ pub struct VariableExtreme {
 
 /// Statistics of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VariableStats {
     /// The mean over the time for which it has a value.
     pub mean: f64,

@@ -17,8 +17,10 @@ use super::states::{RawLane, StoreStateLane};
 use super::variables::{RawVariable, StoreVariableLane};
 use super::{TraceStore, life};
 use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
-use crate::query::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
-use crate::query::{LinkRow, RawValue, effective_end};
+use crate::query::{
+    ContainerInfo, LinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo, TypeModel, ValueInfo,
+    effective_end,
+};
 use crate::style::palette;
 
 /// All lanes of a state type in a container, outermost depth first.
@@ -45,7 +47,7 @@ pub(crate) struct StoreParts {
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
-    pub(crate) extent: (i64, i64),
+    pub(crate) extent: TimestampExtent,
     pub(crate) diagnostics: Vec<TraceDiagnostic>,
     /// See [`TraceSummary::wall_clock`].
     pub(crate) wall_clock: Option<i64>,
@@ -79,7 +81,7 @@ impl StoreParts {
         let extent = self.visible_extent(&states, &marks, &variables, &links);
         let summary = TraceSummary {
             name: self.name,
-            extent: life(extent.0, extent.1),
+            extent,
             containers: containers.len().saturating_sub(1) as u64,
             states: states.iter().map(|lane| lane.len() as u64).sum(),
             events: marks.iter().map(|lane| lane.len() as u64).sum(),
@@ -115,12 +117,13 @@ impl StoreParts {
         marks: &[StoreMarkLane],
         variables: &[StoreVariableLane],
         links: &[StoreLinks],
-    ) -> (i64, i64) {
-        let (from, to) = self.extent;
+    ) -> TimeRange {
+        let TimestampExtent { first, last } = self.extent;
         let last_state =
             states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
-        let last_mark =
-            marks.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.date(at), lane.date(at))));
+        let last_mark = marks
+            .iter()
+            .filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.timestamp(at), lane.timestamp(at))));
         let last_sample =
             variables.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
         let last_link = links
@@ -131,7 +134,7 @@ impl StoreParts {
             .chain(last_sample)
             .chain(last_link)
             .map(|(start, end)| effective_end(start, end));
-        (from, ends.fold(effective_end(from, to), i64::max))
+        life(first, ends.fold(effective_end(first, last), i64::max))
     }
 }
 
@@ -184,17 +187,19 @@ fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLan
     raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, marks)| StoreMarkLane::new(container, ty, numbers.allocate(marks.dates.len()), marks))
+        .map(|(container, ty, marks)| {
+            StoreMarkLane::new(container, ty, numbers.allocate(marks.timestamps.len()), marks)
+        })
         .collect()
 }
 
 fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<StoreVariableLane> {
-    raw.retain(|(_, _, samples, _)| !samples.dates.is_empty());
+    raw.retain(|(_, _, samples, _)| !samples.timestamps.is_empty());
     raw.sort_unstable_by_key(|&(container, ty, ..)| (container, ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
         .map(|(container, ty, samples, end)| {
-            StoreVariableLane::new(container, ty, numbers.allocate(samples.dates.len()), end, samples)
+            StoreVariableLane::new(container, ty, numbers.allocate(samples.timestamps.len()), end, samples)
         })
         .collect()
 }
@@ -220,8 +225,8 @@ fn seal_links(mut raw: Vec<(TypeId, Vec<LinkRow>)>, model: &TypeModel) -> Vec<St
 pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeModel {
     let colors = palette::assign(&types, &values);
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
-    let given: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
-    let type_colors = palette::assign_colors(&names, &given);
+    let trace_colors: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
+    let type_colors = palette::assign_colors(&names, &trace_colors);
     for (ty, chosen) in types.iter_mut().zip(type_colors) {
         if !matches!(ty.kind, PajeTypeKind::Container | PajeTypeKind::State) {
             ty.color = ty.color.or(Some(chosen));

@@ -76,7 +76,7 @@ impl EntityLookup for TraceStore {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
                     container: lane.container,
-                    life: life(lane.date(index), lane.date(index)),
+                    life: life(lane.timestamp(index), lane.timestamp(index)),
                     detail: lane.detail(index),
                 })
             }
@@ -124,10 +124,10 @@ impl EntityLookup for TraceStore {
         states.collect()
     }
 
-    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId> {
+    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
-            .flat_map(|lane| lane.touching(date, date).map(|index| EntityId::State(number(lane.base, index))))
+            .flat_map(|lane| lane.touching(timestamp, timestamp).map(|index| EntityId::State(number(lane.base, index))))
             .take(most);
         states.collect()
     }

@@ -8,16 +8,16 @@ use crate::query::TimeRange;
 /// Events while they are collected, in any order.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawMarks {
-    pub(crate) dates: Vec<i64>,
+    pub(crate) timestamps: Vec<i64>,
     pub(crate) values: Vec<ValueId>,
     pub(crate) details: DetailColumn,
 }
 
 impl RawMarks {
     /// Adds an event.
-    pub(crate) fn push(&mut self, date: i64, value: ValueId, detail: u32) {
-        self.details.push(self.dates.len(), detail);
-        self.dates.push(date);
+    pub(crate) fn push(&mut self, timestamp: i64, value: ValueId, detail: u32) {
+        self.details.push(self.timestamps.len(), detail);
+        self.timestamps.push(timestamp);
         self.values.push(value);
     }
 }
@@ -29,7 +29,7 @@ pub(crate) struct StoreMarkLane {
     pub(crate) ty: TypeId,
     /// Number of the first event in the store.
     pub(crate) base: u32,
-    dates: Vec<i64>,
+    timestamps: Vec<i64>,
     values: Vec<ValueId>,
     details: DetailColumn,
 }
@@ -37,26 +37,26 @@ pub(crate) struct StoreMarkLane {
 impl StoreMarkLane {
     /// Sorts and seals.
     pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, raw: RawMarks) -> Self {
-        let RawMarks { mut dates, mut values, mut details } = raw;
-        if !dates.is_sorted() {
-            let mut order: Vec<u32> = (0..dates.len() as u32).collect();
-            order.sort_by_key(|&index| dates[index as usize]);
-            dates = order.iter().map(|&index| dates[index as usize]).collect();
+        let RawMarks { mut timestamps, mut values, mut details } = raw;
+        if !timestamps.is_sorted() {
+            let mut order: Vec<u32> = (0..timestamps.len() as u32).collect();
+            order.sort_by_key(|&index| timestamps[index as usize]);
+            timestamps = order.iter().map(|&index| timestamps[index as usize]).collect();
             values = order.iter().map(|&index| values[index as usize]).collect();
             details.permute(&order);
         }
-        dates.shrink_to_fit();
+        timestamps.shrink_to_fit();
         values.shrink_to_fit();
         details.seal();
-        Self { container, ty, base, dates, values, details }
+        Self { container, ty, base, timestamps, values, details }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.dates.len()
+        self.timestamps.len()
     }
 
-    pub(crate) fn date(&self, index: usize) -> i64 {
-        self.dates[index]
+    pub(crate) fn timestamp(&self, index: usize) -> i64 {
+        self.timestamps[index]
     }
 
     pub(crate) fn value(&self, index: usize) -> ValueId {
@@ -69,7 +69,7 @@ impl StoreMarkLane {
 
     /// Positions of the events in an interval.
     pub(crate) fn within(&self, interval: TimeRange) -> std::ops::Range<usize> {
-        let first = self.dates.partition_point(|&date| date < interval.from.0);
-        first..self.dates.partition_point(|&date| date < interval.to.0).max(first)
+        let first = self.timestamps.partition_point(|&timestamp| timestamp < interval.from.0);
+        first..self.timestamps.partition_point(|&timestamp| timestamp < interval.to.0).max(first)
     }
 }

@@ -34,8 +34,8 @@ pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerI
         order.push(at);
         stack.extend(children[container.id.index()].iter().rev().map(|&child| (child, depth + 1)));
     }
-    let mut taken: Vec<Option<ContainerInfo>> = containers.into_iter().map(Some).collect();
-    let sorted = order.into_iter().filter_map(|at| taken[at as usize].take()).collect();
+    let mut remaining: Vec<Option<ContainerInfo>> = containers.into_iter().map(Some).collect();
+    let sorted = order.into_iter().filter_map(|at| remaining[at as usize].take()).collect();
     (sorted, positions)
 }
 

@@ -11,7 +11,7 @@ const FAN: usize = 16;
 /// A variable while it is collected.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawVariable {
-    pub(crate) dates: Vec<i64>,
+    pub(crate) timestamps: Vec<i64>,
     pub(crate) values: Vec<f64>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct StoreVariableLane {
     pub(crate) ty: TypeId,
     /// Number of the first sample in the store.
     pub(crate) base: u32,
-    dates: Vec<i64>,
+    timestamps: Vec<i64>,
     values: Vec<f64>,
     end: i64,
     /// Nodes of `levels[0]` summarise 16 samples each; nodes of each further level, 16 nodes of the
@@ -49,11 +49,11 @@ impl SampleNode {
 impl StoreVariableLane {
     /// Seals a variable that ends at `end`.
     pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, end: i64, raw: RawVariable) -> Self {
-        let RawVariable { mut dates, mut values } = raw;
-        dates.shrink_to_fit();
+        let RawVariable { mut timestamps, mut values } = raw;
+        timestamps.shrink_to_fit();
         values.shrink_to_fit();
-        let end = dates.last().map_or(end, |&last| end.max(last));
-        let mut lane = Self { container, ty, base, dates, values, end, levels: Vec::new() };
+        let end = timestamps.last().map_or(end, |&last| end.max(last));
+        let mut lane = Self { container, ty, base, timestamps, values, end, levels: Vec::new() };
         let mut level: Vec<SampleNode> = (0..lane.len().div_ceil(FAN))
             .map(|block| lane.combine_directly(block * FAN..lane.len().min((block + 1) * FAN)))
             .collect();
@@ -73,15 +73,15 @@ impl StoreVariableLane {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.dates.len()
+        self.timestamps.len()
     }
 
     pub(crate) fn start(&self, index: usize) -> i64 {
-        self.dates[index]
+        self.timestamps[index]
     }
 
     pub(crate) fn end(&self, index: usize) -> i64 {
-        self.dates.get(index + 1).copied().unwrap_or(self.end)
+        self.timestamps.get(index + 1).copied().unwrap_or(self.end)
     }
 
     pub(crate) fn value(&self, index: usize) -> f64 {
@@ -96,12 +96,12 @@ impl StoreVariableLane {
     /// Positions of the samples that overlap an interval. A sample without duration at the very end
     /// counts at its timestamp.
     pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<usize> {
-        let started = self.dates.partition_point(|&date| date <= interval.from.0);
+        let started = self.timestamps.partition_point(|&timestamp| timestamp <= interval.from.0);
         let mut first = started.saturating_sub(1);
         if started > 0 && self.end(first) <= interval.from.0 && self.start(first) < interval.from.0 {
             first = started;
         }
-        first..self.dates.partition_point(|&date| date < interval.to.0).max(first)
+        first..self.timestamps.partition_point(|&timestamp| timestamp < interval.to.0).max(first)
     }
 
     /// Minimum, maximum and mean over an interval; `None` if it has no value. O(log n).

@@ -68,29 +68,29 @@ fn palette(at: usize) -> RgbColor {
 /// otherwise a chosen one.
 pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<RgbColor> {
     let names: Vec<(TypeId, &str)> = values.iter().map(|value| (value.ty, value.name.as_str())).collect();
-    let given: Vec<Option<RgbColor>> = values
+    let trace_colors: Vec<Option<RgbColor>> = values
         .iter()
         .map(|value| value.color.or_else(|| types.get(value.ty.index()).and_then(|ty| ty.color)))
         .collect();
-    assign_colors(&names, &given)
+    assign_colors(&names, &trace_colors)
 }
 
 /// A colour for each name: the given one, or one chosen by a hash of the name. Names of one group
 /// get different colours if there are enough. Conflicts are resolved in the order of the names, not
 /// of the list.
-pub(crate) fn assign_colors(names: &[(TypeId, &str)], given: &[Option<RgbColor>]) -> Vec<RgbColor> {
+pub(crate) fn assign_colors(names: &[(TypeId, &str)], trace_colors: &[Option<RgbColor>]) -> Vec<RgbColor> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&at| names[at]);
     let mut colors = vec![BASE[0]; names.len()];
     for group in order.chunk_by(|&a, &b| names[a].0 == names[b].0) {
         let mut used = [false; COLORS];
-        for color in group.iter().filter_map(|&at| given[at]) {
+        for color in group.iter().filter_map(|&at| trace_colors[at]) {
             if let Some(at) = (0..COLORS).find(|&at| palette(at) == color) {
                 used[at] = true;
             }
         }
         for &at in group {
-            colors[at] = given[at].unwrap_or_else(|| {
+            colors[at] = trace_colors[at].unwrap_or_else(|| {
                 let first = hash(names[at].1) as usize % BASE.len();
                 // First the free colours of the same shade in a circle from the hashed one, then
                 // the next shade.
@@ -125,9 +125,9 @@ mod tests {
         let texts: Vec<String> = (0..COLORS).map(|at| format!("value {at}")).collect();
         let forward: Vec<(TypeId, &str)> = texts.iter().map(|text| (TypeId(1), text.as_str())).collect();
         let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();
-        let given = vec![None; COLORS];
-        let colors = assign_colors(&forward, &given);
-        let mut reversed = assign_colors(&backward, &given);
+        let trace_colors = vec![None; COLORS];
+        let colors = assign_colors(&forward, &trace_colors);
+        let mut reversed = assign_colors(&backward, &trace_colors);
         reversed.reverse();
         assert_eq!(colors, reversed);
         let different: std::collections::HashSet<RgbColor> = colors.into_iter().collect();
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn the_colour_of_the_trace_wins_and_is_not_used_again() {
         let names = [(TypeId(1), "a"), (TypeId(1), "b")];
-        let alone = assign_colors(&names[1..], &[None])[0];
-        let colors = assign_colors(&names, &[Some(alone), None]);
-        assert_eq!(colors[0], alone);
-        assert_ne!(colors[1], alone);
+        let single = assign_colors(&names[1..], &[None])[0];
+        let colors = assign_colors(&names, &[Some(single), None]);
+        assert_eq!(colors[0], single);
+        assert_ne!(colors[1], single);
     }
 }

@@ -16,13 +16,13 @@ const MARK: f32 = 9.0;
 const LEAST_MARK: f32 = 3.0;
 
 /// The drawn size of a style.
-pub(crate) fn size(look: DrawStyle) -> f32 {
-    look.size.unwrap_or(1.0).clamp(DRAWN.0, DRAWN.1)
+pub(crate) fn size(style: DrawStyle) -> f32 {
+    style.size.unwrap_or(1.0).clamp(DRAWN.0, DRAWN.1)
 }
 
 /// The relative height of a state. No state is higher than its row.
-pub(crate) fn height(look: DrawStyle) -> f32 {
-    size(look).min(1.0)
+pub(crate) fn height(style: DrawStyle) -> f32 {
+    size(style).min(1.0)
 }
 
 /// For each type, the factor of its strip's height: at most 1 for states, at least 1 for events.
@@ -56,8 +56,8 @@ pub(crate) fn band(factor: f32, scale: f32) -> f32 {
 }
 
 /// The height of a mark in a band of this height.
-pub(crate) fn mark(band: f32, factor: f32, look: DrawStyle) -> f32 {
+pub(crate) fn mark(band: f32, factor: f32, style: DrawStyle) -> f32 {
     let more = MARK * (factor - 1.0);
     let usual = if band > BAND + more { band - more } else { BAND * band / (BAND + more) };
-    ((usual - 1.5).clamp(LEAST_MARK, MARK) * size(look)).max(LEAST_MARK)
+    ((usual - 1.5).clamp(LEAST_MARK, MARK) * size(style)).max(LEAST_MARK)
 }

@@ -1,4 +1,15 @@
 //! Colours and text sizes of images, light and dark, shared by all output formats.
+//!
+//! ```
+//! use tumit_viewer::style::theme::{ColorTheme, ThemeKind, rgb};
+//!
+//! let (light, dark) = (ColorTheme::new(ThemeKind::Light), ColorTheme::new(ThemeKind::Dark));
+//! assert_eq!(light.paper, rgb(0xffffff));
+//! // A pale tint of a trace stays pale in the light theme, and becomes dark in the dark theme.
+//! let pale = rgb(0xf6ecc4);
+//! assert_eq!(light.fill(pale), pale);
+//! assert!(dark.fill(pale).red < 0x80);
+//! ```
 
 pub mod font;
 
@@ -63,14 +74,12 @@ pub const fn rgb(hex: u32) -> RgbColor {
 
 impl ColorWithOpacity {
     /// Creates an opaque paint.
-    #[must_use]
-    pub const fn opaque(color: RgbColor) -> Self {
+    pub(crate) const fn opaque(color: RgbColor) -> Self {
         Self { color, alpha: 1.0 }
     }
 
     /// Creates a translucent paint.
-    #[must_use]
-    pub const fn with_alpha(color: RgbColor, alpha: f32) -> Self {
+    pub(crate) const fn with_alpha(color: RgbColor, alpha: f32) -> Self {
         Self { color, alpha }
     }
 }
@@ -150,15 +159,13 @@ impl ColorTheme {
 
     /// Whether a trace's colour has little contrast with empty time, in every theme. Traces choose
     /// such tints for idle states.
-    #[must_use]
-    pub fn recedes(color: RgbColor) -> bool {
+    pub(crate) fn recedes(color: RgbColor) -> bool {
         whiteness(color) >= PALE && contrast(color, Self::new(ThemeKind::Light).track) < 1.3
     }
 
     /// A colour for small shapes: unchanged if it contrasts with the background, otherwise mixed
     /// with ink until it does.
-    #[must_use]
-    pub fn contrasting(&self, color: RgbColor) -> RgbColor {
+    pub(crate) fn contrasting(&self, color: RgbColor) -> RgbColor {
         // With high contrast, it must contrast with the background as text must.
         let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
@@ -174,14 +181,12 @@ impl ColorTheme {
     }
 
     /// A colour for values too small to be distinguished: a grey that differs from empty time.
-    #[must_use]
-    pub fn small_values_color(&self) -> RgbColor {
+    pub(crate) fn small_values_color(&self) -> RgbColor {
         mix([(self.track, 0.5), (self.faint, 0.5)]).unwrap_or(self.faint)
     }
 
     /// The colour for text on a fill: the one of near-black and white that contrasts more.
-    #[must_use]
-    pub fn text_on(fill: RgbColor) -> RgbColor {
+    pub(crate) fn text_on(fill: RgbColor) -> RgbColor {
         let (dark, light) = (rgb(0x0014_171c), rgb(0x00ff_ffff));
         // White is slightly preferred: on saturated middle tones, it is more readable than the
         // formula predicts.
@@ -207,16 +212,14 @@ fn luminance(color: RgbColor) -> f32 {
 }
 
 /// Contrast ratio of two colours, from 1 to 21, according to WCAG 2.
-#[must_use]
-pub fn contrast(a: RgbColor, b: RgbColor) -> f32 {
+pub(crate) fn contrast(a: RgbColor, b: RgbColor) -> f32 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// The weighted mean of colours in linear light, so that a mixture is as bright as its parts seen
 /// from a distance.
-#[must_use]
-pub fn mix(parts: impl IntoIterator<Item = (RgbColor, f32)>) -> Option<RgbColor> {
+pub(crate) fn mix(parts: impl IntoIterator<Item = (RgbColor, f32)>) -> Option<RgbColor> {
     let (mut sum, mut total) = ([0.0_f32; 3], 0.0_f32);
     for (color, weight) in parts {
         for (slot, channel) in sum.iter_mut().zip([color.red, color.green, color.blue]) {

@@ -38,12 +38,12 @@ impl ExtraColumns {
         }
     }
 
-    /// Ends the list of columns. Titles that are in `taken`, or that occur twice, get a number.
-    pub(crate) fn close(&mut self, taken: &[&str], names: &mut FieldNames) {
+    /// Ends the list of columns. Titles that are in `reserved`, or that occur twice, get a number.
+    pub(crate) fn close(&mut self, reserved: &[&str], names: &mut FieldNames) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
         let known = std::mem::take(&mut self.known);
-        let mut titles: HashSet<String> = taken.iter().map(|&title| title.to_owned()).collect();
+        let mut titles: HashSet<String> = reserved.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
             let at_end =

@@ -149,11 +149,11 @@ fn write_leading_columns(row: &EntityRow<'_>, out: &mut Vec<u8>) {
 /// Writes the columns from the timestamps to the value.
 #[inline]
 fn middle(row: &EntityRow<'_>, start: Option<i64>, out: &mut Vec<u8>) {
-    for date in [row.start, row.end] {
+    for timestamp in [row.start, row.end] {
         out.push(b',');
         match start {
-            None => seconds(date, out),
-            Some(start) => out.extend_from_slice(wall_clock::text(start.saturating_add(date)).as_bytes()),
+            None => seconds(timestamp, out),
+            Some(start) => out.extend_from_slice(wall_clock::text(start.saturating_add(timestamp)).as_bytes()),
         }
     }
     out.push(b',');

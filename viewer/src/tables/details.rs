@@ -131,18 +131,18 @@ impl RowDetailTable {
         if start == 0 || end == 0 {
             return start.max(end);
         }
-        let Some(taken) = self.details.get_mut(end as usize - 1).map(std::mem::take) else { return start };
+        let Some(last) = self.details.get_mut(end as usize - 1).map(std::mem::take) else { return start };
         if let Some(detail) = self.details.get_mut(start as usize - 1) {
             if detail.line.is_none()
-                && let Some((file, line)) = taken.file().zip(taken.line)
+                && let Some((file, line)) = last.file().zip(last.line)
             {
                 let RowValue::Text { to, .. } = prefix(detail, file) else { return start };
                 (detail.file, detail.line) = (to, Some(line));
             }
             let from_start: FxHashSet<u32> = detail.fields.iter().map(|field| field.name).collect();
-            for field in &taken.fields {
+            for field in &last.fields {
                 let value = match field.value {
-                    RowValue::Text { from, to } => detail.add_text(taken.text(from, to)),
+                    RowValue::Text { from, to } => detail.add_text(last.text(from, to)),
                     other => other,
                 };
                 let at_end = from_start.contains(&field.name);
@@ -150,7 +150,7 @@ impl RowDetailTable {
             }
         }
         if let Some(place) = self.details.get_mut(end as usize - 1) {
-            *place = taken;
+            *place = last;
         }
         self.free_row(end);
         start

@@ -58,28 +58,28 @@ mod tests {
     #[test]
     fn each_kind_and_number_has_its_own_frame() {
         let mut frames = RowFrames::default();
-        let mut made = 0;
+        let mut frames_made = 0;
         for _ in 0..3 {
             for number in 0..3 * KEPT as u32 {
                 for kind in [RowKind::State, RowKind::Event] {
                     let frame = frames.of((kind, number), |frame| {
-                        made += 1;
+                        frames_made += 1;
                         frame.before.extend_from_slice(format!("{kind:?} {number}").as_bytes());
                     });
                     assert_eq!(frame.before, format!("{kind:?} {number}").as_bytes());
                 }
             }
         }
-        assert_eq!(made, 3 * 3 * 2 * KEPT);
+        assert_eq!(frames_made, 3 * 3 * 2 * KEPT);
         // A small number of places: each is formatted once.
         for _ in 0..3 {
             for number in 0..100 {
-                frames.of((RowKind::Variable, number), |_| made += 1);
+                frames.of((RowKind::Variable, number), |_| frames_made += 1);
             }
         }
-        assert_eq!(made, 3 * 3 * 2 * KEPT + 100);
+        assert_eq!(frames_made, 3 * 3 * 2 * KEPT + 100);
         frames.clear();
-        frames.of((RowKind::Variable, 1), |_| made += 1);
-        assert_eq!(made, 3 * 3 * 2 * KEPT + 101);
+        frames.of((RowKind::Variable, 1), |_| frames_made += 1);
+        assert_eq!(frames_made, 3 * 3 * 2 * KEPT + 101);
     }
 }

@@ -1,5 +1,19 @@
 //! The tables of `pj_dump --entity-hierarchy` and `--type-hierarchy`: parents and children as
 //! comma-separated names.
+//!
+//! ```
+//! use tumit_viewer::tables::hierarchy;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let mut table = Vec::new();
+//! hierarchy::write_types(&store, &mut table)?;
+//! assert!(String::from_utf8(table)?.contains("Thread, Activity, State\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, Write};
 
@@ -11,7 +25,8 @@ const ROOT: &str = "0";
 /// Writes all containers depth first, each with its types of entities: `Parent, Name, Type,
 /// Nature`.
 ///
-/// # Errors If `out` fails.
+/// # Errors
+/// If `out` fails.
 pub fn write_entities(source: &dyn TimelineSource, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Parent, Name, Type, Nature")?;
     let (model, containers) = (source.model(), source.containers());

@@ -29,11 +29,11 @@ impl RowForm for JsonForm {
         out.extend_from_slice(b",\"type\":");
         out.extend_from_slice(row.ty);
         if row.kind == RowKind::Event {
-            self.date("time", row.start, out);
+            self.write_time("time", row.start, out);
         } else {
-            self.date("start", row.start, out);
-            self.date("end", row.end, out);
-            date("duration", row.end.saturating_sub(row.start), out);
+            self.write_time("start", row.start, out);
+            self.write_time("end", row.end, out);
+            write_time("duration", row.end.saturating_sub(row.start), out);
         }
         if let Some(depth) = row.imbrication {
             out.extend_from_slice(b",\"imbrication\":");
@@ -63,11 +63,11 @@ impl RowForm for JsonForm {
 
 impl JsonForm {
     /// Writes a timestamp, in seconds or as time of day.
-    fn date(self, what: &str, nanos: i64, out: &mut Vec<u8>) {
+    fn write_time(self, key: &str, nanos: i64, out: &mut Vec<u8>) {
         match self.start {
-            None => date(what, nanos, out),
+            None => write_time(key, nanos, out),
             Some(start) => {
-                let _ = write!(out, ",\"{what}\":\"{}\"", wall_clock::text(start.saturating_add(nanos)));
+                let _ = write!(out, ",\"{key}\":\"{}\"", wall_clock::text(start.saturating_add(nanos)));
             }
         }
     }
@@ -104,15 +104,15 @@ fn extra(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-fn write_container(what: &str, container: NamedContainer<'_>, out: &mut Vec<u8>) {
-    let _ = write!(out, ",\"{what}\":");
+fn write_container(key: &str, container: NamedContainer<'_>, out: &mut Vec<u8>) {
+    let _ = write!(out, ",\"{key}\":");
     out.extend_from_slice(container.name);
-    let _ = write!(out, ",\"{what}_id\":{}", container.number);
+    let _ = write!(out, ",\"{key}_id\":{}", container.number);
 }
 
 /// Writes a timestamp in seconds, with all nanoseconds.
-fn date(what: &str, nanos: i64, out: &mut Vec<u8>) {
-    let _ = write!(out, ",\"{what}\":");
+fn write_time(key: &str, nanos: i64, out: &mut Vec<u8>) {
+    let _ = write!(out, ",\"{key}\":");
     seconds(nanos, out);
 }
 

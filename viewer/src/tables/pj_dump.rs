@@ -44,20 +44,20 @@ impl RowForm for PjDumpForm {
         }
         match row.kind {
             RowKind::Container => {
-                let [start, end] = [row.start, row.end].map(|date| self.seconds(date));
-                for date in [start, end, end - start] {
-                    let _ = write!(out, ", {}", format_g(date));
+                let [start, end] = [row.start, row.end].map(|timestamp| self.seconds(timestamp));
+                for timestamp in [start, end, end - start] {
+                    let _ = write!(out, ", {}", format_g(timestamp));
                 }
             }
-            RowKind::Event => self.date(row.start, out),
+            RowKind::Event => self.timestamp(row.start, out),
             RowKind::State | RowKind::Variable | RowKind::Link => {
-                self.date(row.start, out);
-                self.date(row.end, out);
+                self.timestamp(row.start, out);
+                self.timestamp(row.end, out);
                 // `pj_dump` takes timestamps before 0 for unknown ones.
                 let is_known = row.start >= 0 && row.end >= 0;
                 match (is_known, self.of_run) {
                     (true, false) => decimals(self.seconds(row.end) - self.seconds(row.start), out),
-                    (is_known, _) => self.date(if is_known { row.end - row.start } else { 0 }, out),
+                    (is_known, _) => self.timestamp(if is_known { row.end - row.start } else { 0 }, out),
                 }
             }
         }
@@ -99,23 +99,23 @@ fn fields(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
 
 impl PjDumpForm {
     /// Converts a timestamp to seconds. In Pajé text, `pj_dump` reads it as a double.
-    fn seconds(self, date: i64) -> f64 {
-        if self.of_run { date as f64 / 1e9 } else { double_of_date(date) }
+    fn seconds(self, timestamp: i64) -> f64 {
+        if self.of_run { timestamp as f64 / 1e9 } else { double_of_date(timestamp) }
     }
 
-    fn date(self, date: i64, out: &mut Vec<u8>) {
+    fn timestamp(self, timestamp: i64, out: &mut Vec<u8>) {
         if self.of_run {
             out.extend_from_slice(b", ");
-            seconds(date, out);
+            seconds(timestamp, out);
         } else {
-            decimals(double_of_date(date), out);
+            decimals(double_of_date(timestamp), out);
         }
     }
 }
 
-fn decimals(date: f64, out: &mut Vec<u8>) {
+fn decimals(timestamp: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(b", ");
-    nine_decimals(date, out);
+    nine_decimals(timestamp, out);
 }
 
 fn nine_decimals(number: f64, out: &mut Vec<u8>) {

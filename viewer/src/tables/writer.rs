@@ -114,8 +114,8 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
             self.begin();
         }
         let Self { form, buffer, types, values, containers, key, details, columns, early, .. } = self;
-        let known = NameTable { types, values, containers, key };
-        let row = EntityRow { detail: details.get(detail), ..make(&known) };
+        let names = NameTable { types, values, containers, key };
+        let row = EntityRow { detail: details.get(detail), ..make(&names) };
         let context = RowContext { columns, details, containers };
         if F::IS_PEER && EarlyRows::is_early(&row) {
             return early.store(&row, |out| form.row(&row, context, out));
@@ -148,8 +148,8 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
 
     /// Writes the header.
     fn begin(&mut self) {
-        let taken: Vec<&str> = csv::FIXED.into_iter().chain(csv::SOURCE).collect();
-        self.columns.close(&taken, &mut self.details.names);
+        let reserved: Vec<&str> = csv::FIXED.into_iter().chain(csv::SOURCE).collect();
+        self.columns.close(&reserved, &mut self.details.names);
         self.form.header(&self.columns, &mut self.buffer);
     }
 
@@ -274,30 +274,30 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         let ContainerInfo { id, ty, parent, .. } = *container;
         let from = if id == ContainerId::ROOT && F::IS_PEER { GlobalNanos(0) } else { container.life.from };
         let life = TimeRange { from, to: container.life.to };
-        self.row(detail, |known| EntityRow {
+        self.row(detail, |names| EntityRow {
             number: Some(id.0),
-            ..known.row(RowKind::Container, parent, ty, life, CellValue::Name(known.container(id).name))
+            ..names.row(RowKind::Container, parent, ty, life, CellValue::Name(names.container(id).name))
         });
     }
 
     fn state(&mut self, place: EntityPlace, state: EndedState) {
-        self.write_in_frame(place, state.detail, |known| EntityRow {
+        self.write_in_frame(place, state.detail, |names| EntityRow {
             imbrication: Some(state.depth),
             early: state.early,
-            ..known.row(RowKind::State, place.container, place.ty, state.life, known.value(state.value))
+            ..names.row(RowKind::State, place.container, place.ty, state.life, names.value(state.value))
         });
     }
 
     fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
         let life = TimeRange { from: time, to: time };
-        self.write_in_frame(place, detail, |known| {
-            known.row(RowKind::Event, place.container, place.ty, life, known.value(value))
+        self.write_in_frame(place, detail, |names| {
+            names.row(RowKind::Event, place.container, place.ty, life, names.value(value))
         });
     }
 
     fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
-        self.write_in_frame(place, 0, |known| {
-            known.row(RowKind::Variable, place.container, place.ty, life, CellValue::Number(value))
+        self.write_in_frame(place, 0, |names| {
+            names.row(RowKind::Variable, place.container, place.ty, life, CellValue::Number(value))
         });
     }
 
@@ -312,13 +312,13 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         }
         let life = TimeRange { from: link.start_time, to: link.end_time };
         let link = *link;
-        self.row(link.detail, |known| EntityRow {
+        self.row(link.detail, |names| EntityRow {
             link: Some(LinkColumns {
-                start: known.container(link.start),
-                end: known.container(link.end),
-                key: known.key,
+                start: names.container(link.start),
+                end: names.container(link.end),
+                key: names.key,
             }),
-            ..known.row(RowKind::Link, link.container, link.ty, life, known.value(link.value))
+            ..names.row(RowKind::Link, link.container, link.ty, life, names.value(link.value))
         });
     }
 

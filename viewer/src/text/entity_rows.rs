@@ -4,6 +4,21 @@
 //! Timestamps are written from integers and are exact. As in `pj_dump`, names are not quoted, and
 //! timestamps of containers have six significant digits. Rows are in depth-first order of the
 //! containers. To compare, sort them.
+//!
+//! ```
+//! use tumit_viewer::text::entity_rows::write;
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let mut rows = Vec::new();
+//! write(&store, &mut rows)?;
+//! let row = "State, main, Activity, 0.000000000, 2.000000000, 2.000000000, 0.000000000, work\n";
+//! assert!(String::from_utf8(rows)?.contains(row));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -83,14 +98,15 @@ impl EntityRows<'_> {
                 for depth in 0..self.source.depths(container.id, ty) {
                     let lane = StateLaneId { container: container.id, ty, depth };
                     for state in self.source.states(lane, EVER, usize::MAX)?.items {
-                        let (span, value) = (dates(state.life), self.value(state.value));
+                        let (span, value) = (start_end_duration(state.life), self.value(state.value));
                         let _ = writeln!(text, "State, {head}, {span}, {depth}.000000000, {value}");
                     }
                 }
             }
             PajeTypeKind::Variable => {
                 for sample in self.source.samples(container.id, ty, EVER, usize::MAX)?.items {
-                    let _ = writeln!(text, "Variable, {head}, {}, {:.9}", dates(sample.life), sample.value);
+                    let _ =
+                        writeln!(text, "Variable, {head}, {}, {:.9}", start_end_duration(sample.life), sample.value);
                 }
             }
             PajeTypeKind::Event => {
@@ -108,7 +124,7 @@ impl EntityRows<'_> {
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
             let facts = self.source.facts_without_paths(link.id)?;
             let key = facts.fields.iter().find(|(name, _)| name == "key").map_or("", |(_, key)| key);
-            let span = dates(TimeRange { from: link.start_time, to: link.end_time });
+            let span = start_end_duration(TimeRange { from: link.start_time, to: link.end_time });
             let (holder, ty, value) = (self.name(facts.container), self.type_name(ty), self.value(link.value));
             let (start, end) = (self.name(link.start), self.name(link.end));
             let _ = writeln!(text, "Link, {holder}, {ty}, {span}, {value}, {start}, {end}, {key}");
@@ -118,7 +134,7 @@ impl EntityRows<'_> {
 }
 
 /// Start, end and duration in seconds.
-fn dates(life: TimeRange) -> String {
+fn start_end_duration(life: TimeRange) -> String {
     format!("{}, {}, {}", seconds(life.from.0), seconds(life.to.0), seconds(life.to.0 - life.from.0))
 }
 

@@ -3,6 +3,15 @@
 //! Below ten minutes a time has one unit and decimals: `12.345 ms`. From there on it is written in
 //! days, hours, minutes and seconds: `2 d 3 h 20 min`. The parser, [`tumit_paje::time_text`],
 //! accepts each text that is written here.
+//!
+//! ```
+//! use tumit_viewer::query::GlobalNanos;
+//! use tumit_viewer::text::time::{duration, group_digits, timestamp};
+//!
+//! assert_eq!(duration(12_345_678), "12.35 ms");
+//! assert_eq!(timestamp(GlobalNanos(12_345_678), 1_000), "12.346 ms");
+//! assert_eq!(group_digits(1_234_567), "1\u{202f}234\u{202f}567");
+//! ```
 
 pub(crate) use tumit_paje::time_text::{DAY, HOUR, MINUTE, SECOND};
 

@@ -91,8 +91,7 @@ impl AssignedEndpoint {
     pub const ALL: [(&str, Self); 2] = [("sent", Self::Sent), ("received", Self::Received)];
 
     /// The word in an expression.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Sent => "sent",
             Self::Received => "received",
@@ -194,8 +193,7 @@ impl DurationRank {
     ];
 
     /// The word in an expression.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         Self::ALL.iter().find(|one| one.1 == self).map_or("", |one| one.0)
     }
 }

@@ -18,7 +18,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// Whether the comparison is true for two values.
-    pub fn is_true<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+    pub(crate) fn is_true<T: PartialOrd>(self, a: &T, b: &T) -> bool {
         match self {
             Self::Equal | Self::Like => a == b,
             Self::Unequal | Self::Unlike => a != b,

@@ -9,6 +9,7 @@ use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInf
 
 /// A possible continuation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Completion {
     /// The replacement for the text from [`Self::from`] to the end. A name is quoted if necessary.
     pub text: String,
@@ -21,26 +22,43 @@ pub struct Completion {
 }
 
 /// Maximum number of names that are examined, because a trace may have millions.
-const LOOKED_AT: usize = 20_000;
+const EXAMINED: usize = 20_000;
 /// Maximum number of lanes from which the first state is read for its fields.
 const LANES: usize = 64;
 
 /// At most `most` continuations of `text`. Those that begin with the last written words come before
 /// those that only contain them, and words come before names.
+///
+/// ```
+/// use tumit_viewer::filter::complete;
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let continuations = complete(&store, "hide value wo", 10);
+/// assert_eq!((continuations[0].text.as_str(), continuations[0].from), ("work", 11));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
     let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
     let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
-    let ended = text.ends_with(char::is_whitespace);
+    let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
         let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
-        let (before, begun) = text.split_at(from);
+        let (before, prefix) = text.split_at(from);
         let is_open = matches!(tokens.last(), Some((FilterToken::Open | FilterToken::Close, _)));
-        if words == 0 && !ended && !is_open && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c)) {
+        if words == 0
+            && !ends_with_space
+            && !is_open
+            && text.ends_with(|c: char| !c.is_whitespace() && !",<>=!~".contains(c))
+        {
             continue;
         }
-        let found = offers(source, before, begun, from);
+        let found = offers(source, before, prefix, from);
         if !found.is_empty() {
             return found.into_iter().take(most).collect();
         }
@@ -48,29 +66,29 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
     Vec::new()
 }
 
-fn offers(source: &dyn TimelineSource, before: &str, begun: &str, from: usize) -> Vec<Completion> {
-    let begun = begun.trim_end().to_lowercase();
+fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) -> Vec<Completion> {
+    let prefix = prefix.trim_end().to_lowercase();
     let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // The rank is the sort key.
     let mut found: Vec<(u8, Completion)> = Vec::new();
     let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
     for next in parse::next(before) {
         match next {
-            ExpectedToken::Word(word) if word.starts_with(&begun) && word != begun && words.insert(word) => {
+            ExpectedToken::Word(word) if word.starts_with(&prefix) && word != prefix && words.insert(word) => {
                 found.push((0, Completion { text: word.to_owned(), from, what: "word", told: false }));
             }
             ExpectedToken::Word(_) => {}
             ExpectedToken::Named(what) if named.insert(what) => {
                 let names = names(source, what);
-                if names.is_none() && begun.is_empty() {
+                if names.is_none() && prefix.is_empty() {
                     found.push((3, Completion { text: what.to_owned(), from, what, told: true }));
                 }
                 for name in names.into_iter().flatten() {
                     let lower = name.to_lowercase();
-                    if !lower.contains(&begun) || lower == begun {
+                    if !lower.contains(&prefix) || lower == prefix {
                         continue;
                     }
-                    let rank = if lower.starts_with(&begun) { 1 } else { 2 };
+                    let rank = if lower.starts_with(&prefix) { 1 } else { 2 };
                     let text =
                         if in_condition { ConditionName(&name).to_string() } else { FilterName(&name).to_string() };
                     found.push((rank, Completion { text, from, what, told: false }));
@@ -95,20 +113,20 @@ fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
         "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
         "the name of a variable" => types(&|ty| ty.kind == PajeTypeKind::Variable),
         "the name of a value" => {
-            let shown = model.values.iter().filter(|value| source.shows(value.id)).take(LOOKED_AT);
-            shown.map(|value| value.name.clone()).collect()
+            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(EXAMINED);
+            visible.map(|value| value.name.clone()).collect()
         }
         "the name of a value of events" => {
             let of_events = |value: &&ValueInfo| {
                 model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Event)
                     && source.shows(value.id)
             };
-            let shown = model.values.iter().filter(of_events).take(LOOKED_AT);
-            shown.map(|value| value.name.clone()).collect()
+            let visible = model.values.iter().filter(of_events).take(EXAMINED);
+            visible.map(|value| value.name.clone()).collect()
         }
         "the name of a container" | "the names of containers" => {
             let all = source.containers();
-            all.iter().skip(1).take(LOOKED_AT).map(|info| info.name.clone()).collect()
+            all.iter().skip(1).take(EXAMINED).map(|info| info.name.clone()).collect()
         }
         "the name of a field" => fields(source),
         _ => return None,

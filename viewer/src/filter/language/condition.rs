@@ -45,6 +45,18 @@ pub struct FieldTest {
 
 impl Condition {
     /// One of these conditions holds. A single condition is returned unchanged.
+    ///
+    /// ```
+    /// use tumit_viewer::filter::{Comparison, Condition, FieldTest, NamePattern, NamePatterns};
+    ///
+    /// let is = |name: &str| {
+    ///     let operands = NamePatterns::new(vec![NamePattern::new(name)]);
+    ///     let (field, comparison) = ("file".to_owned(), Comparison::Equal);
+    ///     Condition::Field(FieldTest { field, comparison, operands })
+    /// };
+    /// assert_eq!(Condition::or(vec![is("a.c")]), is("a.c"));
+    /// assert!(matches!(Condition::or(vec![is("a.c"), is("b.c")]), Condition::Or(_)));
+    /// ```
     #[must_use]
     pub fn or(all: Vec<Self>) -> Self {
         Self::exactly_one(all).unwrap_or_else(Self::Or)
@@ -168,8 +180,8 @@ impl FieldTest {
     /// The path of the container to which the field refers.
     fn path(&self, facts: &EntityFacts) -> Option<Vec<String>> {
         let is = |name: &str| self.field.eq_ignore_ascii_case(name);
-        let own = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
-        match (facts.id, own) {
+        let text = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
+        match (facts.id, text) {
             (EntityId::Link(_), Some(path)) if is("from") || is("to") => {
                 Some(path.split(" › ").map(str::to_owned).collect())
             }

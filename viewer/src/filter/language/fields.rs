@@ -9,7 +9,7 @@ use crate::query::{
 };
 
 /// Maximum number of entities that are searched for a field. If none has it, others still can.
-const ASKED: usize = 20_000;
+const MOST_EXAMINED: usize = 20_000;
 
 /// Returns an error if no entity of these types has the field.
 pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
@@ -18,7 +18,7 @@ pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[
     }
     let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
     // Without entities, the fields are unknown.
-    if search.found || search.asked == 0 || search.asked >= ASKED {
+    if search.found || search.examined == 0 || search.examined >= MOST_EXAMINED {
         return Ok(());
     }
     let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
@@ -46,7 +46,7 @@ pub(crate) fn has_own(
 struct FieldSearch {
     found: bool,
     /// Number of entities that were searched.
-    asked: usize,
+    examined: usize,
     /// Extra fields of these entities.
     known: BTreeSet<String>,
 }
@@ -63,7 +63,7 @@ impl FieldSearch {
         for &ty in types {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
-                let found = source.links(ty, interval, ASKED)?;
+                let found = source.links(ty, interval, MOST_EXAMINED)?;
                 if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
                     return Ok(search);
                 }
@@ -71,13 +71,14 @@ impl FieldSearch {
             for info in list.iter() {
                 let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found = source.states(StateLaneId { container: info.id, ty, depth }, interval, ASKED)?;
+                    let found =
+                        source.states(StateLaneId { container: info.id, ty, depth }, interval, MOST_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
-                    let found = source.events(info.id, ty, interval, ASKED)?;
+                    let found = source.events(info.id, ty, interval, MOST_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
                         return Ok(search);
                     }
@@ -95,7 +96,7 @@ impl FieldSearch {
         total: u64,
         has: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<bool, QueryError> {
-        self.asked += usize::try_from(total).unwrap_or(usize::MAX).min(ASKED);
+        self.examined += usize::try_from(total).unwrap_or(usize::MAX).min(MOST_EXAMINED);
         for id in ids {
             let facts = source.facts(id)?;
             if has(&facts) {
@@ -104,7 +105,7 @@ impl FieldSearch {
             }
             self.known.extend(facts.fields.into_iter().map(|field| field.0));
         }
-        Ok(self.asked >= ASKED)
+        Ok(self.examined >= MOST_EXAMINED)
     }
 }
 
@@ -113,6 +114,21 @@ const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
 
 /// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
 /// `container`. Case is ignored.
+///
+/// ```
+/// use tumit_viewer::filter::language::fields::field;
+/// use tumit_viewer::query::{EntityId, TimelineSource};
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let facts = store.facts(EntityId::State(0))?;
+/// assert_eq!(field(&facts, "Value").as_deref(), Some("work"));
+/// assert_eq!(field(&facts, "bytes"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn field(facts: &EntityFacts, name: &str) -> Option<String> {
     let exact = facts.fields.iter().find(|field| field.0 == name);
     if let Some((_, text)) = exact.or_else(|| facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name))) {

@@ -1,8 +1,10 @@
-//! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the language;
-//! [`super::print`] is the inverse.
+//! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the
+//! language; [`super::print`] is the inverse.
 
 mod condition;
 mod example;
+mod order;
+mod style;
 mod token;
 
 use std::ops::Range;
@@ -11,17 +13,14 @@ use std::str::FromStr;
 use tumit_paje::time_range;
 use tumit_paje::time_text::{self, TimeTextError};
 
-use super::ast::{
-    AssignedEndpoint, DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
-    SelectionEffect,
-};
+use super::ast::{AssignedEndpoint, FilterExpr, ReduceOperation, Reduction, ReductionForm, SelectionEffect};
 use super::ast::{MAX_CLASSES, is_duration};
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
 use super::pattern::{NamePattern, NamePatterns};
 use super::words::{CONDITION_WORDS, RESERVED};
-use crate::query::{DrawStyle, MarkShape, OpenTimeRange, RgbColor};
+use crate::query::OpenTimeRange;
 
 pub(crate) use self::token::{FilterToken, FilterVersion, has_condition, tokens};
 
@@ -31,10 +30,6 @@ const VERBS: [&str; 20] = [
     "least", "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
-const MEASURES: [&str; 21] = [
-    "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",
-    "longest", "sum", "mean", "min", "max", "integral", "sent", "received",
-];
 /// Alternative words, and the words that they stand for.
 const SYNONYMS: [(&str, &str); 3] = [("average", "mean"), ("minimum", "min"), ("maximum", "max")];
 const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];
@@ -59,10 +54,7 @@ impl FromStr for FilterExpr {
 impl FilterExpr {
     /// Reads an expression of a file of version 1. There, `where` takes one comparison. The words
     /// `and`, `or`, `not`, `sent` and `received` and parentheses are parts of names.
-    ///
-    /// # Errors
-    /// If it is not an expression of version 1.
-    pub fn from_version_1(text: &str) -> Result<Self, FilterError> {
+    pub(crate) fn from_version_1(text: &str) -> Result<Self, FilterError> {
         read(text, FilterVersion::One)
     }
 
@@ -149,9 +141,9 @@ impl<'a> FilterReader<'a> {
     /// Consumes a keyword if it is the next token.
     fn accept_keyword(&mut self, keyword: &'static str) -> bool {
         self.could_be([ExpectedToken::Word(keyword)]);
-        let there = self.word() == Some(keyword);
-        self.at += usize::from(there);
-        there
+        let is_next = self.word() == Some(keyword);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     fn need(&mut self, keyword: &'static str) -> Result<(), FilterError> {
@@ -159,8 +151,8 @@ impl<'a> FilterReader<'a> {
     }
 
     /// Reads a name: the words up to a comma, a comparison or a keyword.
-    fn name_if(&mut self, what: &'static str) -> Option<String> {
-        self.could_be([ExpectedToken::Named(what)]);
+    fn name_if(&mut self, description: &'static str) -> Option<String> {
+        self.could_be([ExpectedToken::Named(description)]);
         let mut name: Option<String> = None;
         while let Some(token) = self.token() {
             let more = match token {
@@ -179,32 +171,32 @@ impl<'a> FilterReader<'a> {
         RESERVED.contains(&word) || self.in_condition() && CONDITION_WORDS.contains(&word)
     }
 
-    fn name(&mut self, what: &'static str) -> Result<String, FilterError> {
-        self.name_if(what).ok_or_else(|| self.expected_error(what))
+    fn name(&mut self, description: &'static str) -> Result<String, FilterError> {
+        self.name_if(description).ok_or_else(|| self.expected_error(description))
     }
 
-    fn pattern(&mut self, what: &'static str) -> Result<NamePattern, FilterError> {
-        self.name(what).map(NamePattern::new)
+    fn pattern(&mut self, description: &'static str) -> Result<NamePattern, FilterError> {
+        self.name(description).map(NamePattern::new)
     }
 
     /// Reads names separated by commas; possibly none.
-    fn patterns_if(&mut self, what: &'static str) -> Result<NamePatterns, FilterError> {
-        let mut all: Vec<NamePattern> = self.name_if(what).map(NamePattern::new).into_iter().collect();
+    fn patterns_if(&mut self, description: &'static str) -> Result<NamePatterns, FilterError> {
+        let mut all: Vec<NamePattern> = self.name_if(description).map(NamePattern::new).into_iter().collect();
         while !all.is_empty() {
             self.could_be([ExpectedToken::Word(",")]);
             if self.token() != Some(&FilterToken::Comma) {
                 break;
             }
             self.at += 1;
-            all.push(self.pattern(what)?);
+            all.push(self.pattern(description)?);
         }
         Ok(NamePatterns::new(all))
     }
 
-    fn patterns(&mut self, what: &'static str) -> Result<NamePatterns, FilterError> {
+    fn patterns(&mut self, description: &'static str) -> Result<NamePatterns, FilterError> {
         let before = self.at;
-        let all = self.patterns_if(what)?;
-        if self.at == before { Err(self.expected_error(what)) } else { Ok(all) }
+        let all = self.patterns_if(description)?;
+        if self.at == before { Err(self.expected_error(description)) } else { Ok(all) }
     }
 
     fn of(&mut self) -> Result<Option<NamePattern>, FilterError> {
@@ -228,12 +220,8 @@ impl<'a> FilterReader<'a> {
         Ok(match verb {
             "hide" => self.selection(SelectionEffect::Hide)?,
             "only" => self.selection(SelectionEffect::Only)?,
-            "cut" => FilterExpr::Cut(self.part()?),
-            "group" => {
-                let containers = self.patterns("the names of containers")?;
-                self.need("into")?;
-                FilterExpr::Group { containers, name: self.name("a name for the group")? }
-            }
+            "cut" => FilterExpr::Cut(self.time_range()?),
+            "group" => self.group()?,
             "reuse" => FilterExpr::Reuse { types: self.patterns("the name of a container type")? },
             "count" => self.reduction(ReduceOperation::Count)?,
             "sum" => self.reduction(ReduceOperation::Sum)?,
@@ -241,58 +229,13 @@ impl<'a> FilterReader<'a> {
             "min" => self.reduction(ReduceOperation::Min)?,
             "max" => self.reduction(ReduceOperation::Max)?,
             "classify" => self.classes()?,
-            "sort" => {
-                let ty = self.pattern("the name of a container type")?;
-                self.need("by")?;
-                let measure = self.measure()?;
-                let first = self.accept_keyword("descending");
-                let by = OrderKey { measure, during: self.parse_time_range()? };
-                FilterExpr::Sort { ty, by, descending: first || self.accept_keyword("descending") }
-            }
+            "sort" => self.sort()?,
             "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
-            "best" | "least" => {
-                self.could_be([ExpectedToken::Named("a number of containers")]);
-                let number = self.word().and_then(|word| word.parse().ok());
-                let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
-                self.at += 1;
-                let ty = self.pattern("the name of a container type")?;
-                self.need("by")?;
-                let by = OrderKey { measure: self.measure()?, during: self.parse_time_range()? };
-                FilterExpr::Best { number, ty, by, lowest: verb == "least" }
-            }
-            "keep" => {
-                let ty = self.pattern("the name of a container type")?;
-                self.need("with")?;
-                let by = OrderKey { measure: self.measure()?, during: self.parse_time_range()? };
-                let comparison = self.compare()?;
-                let number = self.number(by.measure.is_time())?;
-                FilterExpr::Having { ty, by, comparison, number }
-            }
-            "color" | "colour" => {
-                self.could_be([ExpectedToken::Named("a colour such as #d62728")]);
-                let color =
-                    self.word().and_then(color).ok_or_else(|| self.expected_error("a colour such as #d62728"))?;
-                self.at += 1;
-                let (values, of) = self.parse_style("the name of a value", "the name of a type")?;
-                FilterExpr::Color { values, of, color }
-            }
-            "shape" => {
-                self.could_be(MarkShape::ALL.map(|shape| ExpectedToken::Word(shape.name())));
-                let shape = self.word().and_then(|word| word.parse().ok());
-                let shape =
-                    shape.ok_or_else(|| self.expected_error(alternatives(&MarkShape::ALL.map(MarkShape::name))))?;
-                self.at += 1;
-                let (values, of) = self.parse_style("the name of a value of events", "the name of a type of events")?;
-                FilterExpr::Shape { values, of, shape }
-            }
-            "size" => {
-                self.could_be([ExpectedToken::Named("a size such as 1.5")]);
-                let size = self.word().and_then(|word| word.parse().ok()).and_then(DrawStyle::checked_size);
-                let size = size.ok_or_else(|| self.expected_error("a size such as 1.5, above 0"))?;
-                self.at += 1;
-                let (values, of) = self.parse_style("the name of a value", "the name of a type")?;
-                FilterExpr::Size { values, of, size }
-            }
+            "best" | "least" => self.best(verb == "least")?,
+            "keep" => self.having()?,
+            "color" | "colour" => self.color()?,
+            "shape" => self.shape()?,
+            "size" => self.size()?,
             "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;
@@ -301,29 +244,19 @@ impl<'a> FilterReader<'a> {
         })
     }
 
-    /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in
-    /// error messages.
-    fn parse_style(
-        &mut self,
-        values: &'static str,
-        types: &'static str,
-    ) -> Result<(NamePatterns, Option<NamePattern>), FilterError> {
-        let before = self.at;
-        let values = self.patterns_if(values)?;
-        let of = if self.accept_keyword("of") { Some(self.pattern(types)?) } else { None };
-        if self.at == before {
-            return Err(self.expected_error("the name of a value, or `of` and the name of a type"));
-        }
-        Ok((values, of))
+    fn group(&mut self) -> Result<FilterExpr, FilterError> {
+        let containers = self.patterns("the names of containers")?;
+        self.need("into")?;
+        Ok(FilterExpr::Group { containers, name: self.name("a name for the group")? })
     }
 
     fn selection(&mut self, keep: SelectionEffect) -> Result<FilterExpr, FilterError> {
         self.could_be(SELECTIONS.map(ExpectedToken::Word));
-        let Some(what) = self.word().map(str::to_owned) else {
+        let Some(criterion) = self.word().map(str::to_owned) else {
             return Err(self.expected_error(alternatives(&SELECTIONS)));
         };
         self.at += 1;
-        Ok(match what.as_str() {
+        Ok(match criterion.as_str() {
             "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
             "value" | "values" => {
                 FilterExpr::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
@@ -356,13 +289,14 @@ impl<'a> FilterReader<'a> {
 
     fn reduction(&mut self, operation: ReduceOperation) -> Result<FilterExpr, FilterError> {
         let mut end = None;
-        for (word, which) in AssignedEndpoint::ALL {
+        for (word, endpoint) in AssignedEndpoint::ALL {
             if self.grammar == FilterVersion::Two && end.is_none() && self.accept_keyword(word) {
-                end = Some(which);
+                end = Some(endpoint);
             }
         }
-        let what = if operation == ReduceOperation::Count { "the name of a value" } else { "the name of a field" };
-        let values = self.patterns_if(what)?;
+        let description =
+            if operation == ReduceOperation::Count { "the name of a value" } else { "the name of a field" };
+        let values = self.patterns_if(description)?;
         self.need("of")?;
         let of = self.pattern("the name of a type")?;
         self.need("per")?;
@@ -387,12 +321,12 @@ impl<'a> FilterReader<'a> {
         let of = self.pattern("the name of a type")?;
         self.need("by")?;
         let field = self.name("the name of a field")?;
-        let (mut edges, lasting): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
+        let (mut edges, is_time): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
         self.could_be([ExpectedToken::Word("<")]);
         if self.token() == Some(&FilterToken::Compare(Comparison::Less)) {
             self.at += 1;
             loop {
-                let edge = self.number(lasting)?;
+                let edge = self.number(is_time)?;
                 if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
                     self.at -= 1;
                     return Err(self.expected_error(format!("at most {MAX_CLASSES} numbers in increasing order")));
@@ -408,68 +342,11 @@ impl<'a> FilterReader<'a> {
         Ok(FilterExpr::Classify { of, field, edges })
     }
 
-    fn measure(&mut self) -> Result<Measure, FilterError> {
-        self.could_be(MEASURES.map(ExpectedToken::Word));
-        let word = self.word().unwrap_or("").to_owned();
-        self.at += usize::from(!word.is_empty());
-        let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
-        if let Some(&(_, which)) = DurationRank::ALL.iter().find(|one| one.0 == word) {
-            return Ok(Measure::Duration { which, values: self.patterns_if("the name of a value")?, of: self.of()? });
-        }
-        Ok(match word {
-            "name" => Measure::Name,
-            "start" => Measure::Start,
-            "end" => Measure::End,
-            "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "self" => {
-                self.could_be(["time", "share"].map(ExpectedToken::Word));
-                let is_time = self.accept_keyword("time");
-                if !is_time && !self.accept_keyword("share") {
-                    return Err(self.expected_error("time or share, such as in: self time Wait of Activity"));
-                }
-                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
-                if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
-            }
-            "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "integral" => Measure::Integral { of: self.of_variable()? },
-            "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
-            "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
-            "sum" => self.of_field(ReduceOperation::Sum)?,
-            "mean" => self.of_field(ReduceOperation::Mean)?,
-            "min" => self.of_field(ReduceOperation::Min)?,
-            "max" => self.of_field(ReduceOperation::Max)?,
-            _ => {
-                self.at -= usize::from(!word.is_empty());
-                return Err(self.expected_error(alternatives(&MEASURES)));
-            }
-        })
+    fn time_range_if(&mut self) -> Result<Option<OpenTimeRange>, FilterError> {
+        if self.accept_keyword("in") { self.time_range().map(Some) } else { Ok(None) }
     }
 
-    fn of_variable(&mut self) -> Result<NamePattern, FilterError> {
-        self.need("of")?;
-        self.pattern("the name of a variable")
-    }
-
-    /// Reads a measure of a field, or of a variable, which has only its value.
-    fn of_field(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
-        let Some(field) = self.name_if("the name of a field") else {
-            return Ok(match operation {
-                ReduceOperation::Mean => Measure::Mean { of: self.of_variable()? },
-                ReduceOperation::Min => Measure::Min { of: self.of_variable()? },
-                ReduceOperation::Max => Measure::Max { of: self.of_variable()? },
-                ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected_error("the name of a field")),
-            });
-        };
-        self.need("of")?;
-        Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
-    }
-
-    fn parse_time_range(&mut self) -> Result<Option<OpenTimeRange>, FilterError> {
-        if self.accept_keyword("in") { self.part().map(Some) } else { Ok(None) }
-    }
-
-    fn part(&mut self) -> Result<OpenTimeRange, FilterError> {
+    fn time_range(&mut self) -> Result<OpenTimeRange, FilterError> {
         let (text, at) = self.time_text(time_range::FORMS)?;
         text.parse().map_err(|error| self.wrong_time(&error, at))
     }
@@ -481,9 +358,9 @@ impl<'a> FilterReader<'a> {
 
     /// Reads a time or time range, with its position. The kinds of spaces in it matter, so it is
     /// the text of the expression, unless it has quotes.
-    fn time_text(&mut self, what: &'static str) -> Result<(String, Range<usize>), FilterError> {
+    fn time_text(&mut self, description: &'static str) -> Result<(String, Range<usize>), FilterError> {
         let first = self.at;
-        let name = self.name(what)?;
+        let name = self.name(description)?;
         let tokens = &self.tokens[first..self.at];
         let at = tokens.first().map_or(0, |token| token.1.start)..tokens.last().map_or(0, |token| token.1.end);
         let has_quotes = tokens.iter().any(|(token, _)| matches!(token, FilterToken::Quoted(_)));
@@ -496,8 +373,8 @@ impl<'a> FilterReader<'a> {
 
     /// Reads a number; for times, in nanoseconds.
     #[expect(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
-    fn number(&mut self, time: bool) -> Result<f64, FilterError> {
-        if time {
+    fn number(&mut self, is_time: bool) -> Result<f64, FilterError> {
+        if is_time {
             return self.nanos().map(|nanos| nanos as f64);
         }
         let text = self.name("a number")?;
@@ -514,10 +391,4 @@ fn alternatives(words: &[&str]) -> String {
         [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
         _ => words.concat(),
     }
-}
-
-/// Parses `#rrggbb`.
-fn color(text: &str) -> Option<RgbColor> {
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
-    u32::from_str_radix(digits, 16).ok().map(crate::style::theme::rgb)
 }

@@ -83,8 +83,7 @@ impl NamePatterns {
     }
 
     /// Whether one of the patterns matches everything.
-    #[must_use]
-    pub fn is_any(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         self.0.iter().any(|pattern| pattern.as_str() == "*")
     }
 
@@ -202,14 +201,14 @@ fn example(what: &str, name: Option<&str>) -> String {
     }
 }
 
-/// Types that match, among those for which `wanted` is true.
+/// Types that match, among those for which `is_candidate` is true.
 pub(crate) fn types(
     model: &TypeModel,
     patterns: &NamePatterns,
     what: &'static str,
-    wanted: impl Fn(&TypeInfo) -> bool,
+    is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<Vec<TypeId>, FilterError> {
-    patterns.find(what, model.types.iter().filter(|ty| wanted(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
+    patterns.find(what, model.types.iter().filter(|ty| is_candidate(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
 }
 
 /// Container types that match. `trace` is the type of the root.
@@ -238,10 +237,10 @@ pub(crate) fn values_of(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    (what, wanted): (&'static str, &dyn Fn(&TypeInfo) -> bool),
+    (what, is_candidate): (&'static str, &dyn Fn(&TypeInfo) -> bool),
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = types(model, &of, what, wanted)?;
+    let types = types(model, &of, what, is_candidate)?;
     let mine = model.values.iter().filter(|value| types.contains(&value.ty));
     let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))

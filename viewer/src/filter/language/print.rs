@@ -93,8 +93,7 @@ impl fmt::Display for OfType<'_> {
 
 impl Comparison {
     /// The operator in an expression.
-    #[must_use]
-    pub fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
             Self::Unequal => "!=",
@@ -110,8 +109,7 @@ impl Comparison {
 
 impl ReduceOperation {
     /// The word in an expression.
-    #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Count => "count",
             Self::Sum => "sum",

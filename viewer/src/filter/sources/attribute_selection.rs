@@ -32,14 +32,14 @@ pub(crate) fn apply(
     let model = inner.model();
     // A condition on endpoints applies to links, unless the types are given.
     let only_links = condition.has_ends() && of.is_none();
-    let wanted = |ty: &TypeInfo| match ty.kind {
+    let has_field = |ty: &TypeInfo| match ty.kind {
         PajeTypeKind::Link { .. } => true,
         PajeTypeKind::State | PajeTypeKind::Event => !only_links,
         PajeTypeKind::Container | PajeTypeKind::Variable => false,
     };
     let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let what = if only_links { "type of links" } else { "type of states, events or links" };
-    let types = pattern::types(&model, &of, what, wanted)?;
+    let description = if only_links { "type of links" } else { "type of states, events or links" };
+    let types = pattern::types(&model, &of, description, has_field)?;
     let test = condition.resolve(inner.as_ref(), &types)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
     let pick = AttributeSource { touched, keep, test, has_ends: condition.has_ends() };

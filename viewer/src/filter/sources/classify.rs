@@ -48,15 +48,15 @@ pub(crate) fn apply(
     edges: &[f64],
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let lasting = is_duration(field);
-    let wanted = |ty: &TypeInfo| match ty.kind {
+    let is_duration_field = is_duration(field);
+    let has_field = |ty: &TypeInfo| match ty.kind {
         PajeTypeKind::State | PajeTypeKind::Link { .. } => true,
-        PajeTypeKind::Event => !lasting,
+        PajeTypeKind::Event => !is_duration_field,
         PajeTypeKind::Variable | PajeTypeKind::Container => false,
     };
-    let what = if lasting { "type of states or links" } else { "type of states, events or links" };
-    let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), what, wanted)?;
-    if !lasting {
+    let description = if is_duration_field { "type of states or links" } else { "type of states, events or links" };
+    let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), description, has_field)?;
+    if !is_duration_field {
         fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn apply(
         let mut named = classes.names_and_colors(field);
         // Every entity has a duration, so the last class, for entities without the field, is
         // removed.
-        named.truncate(named.len() - usize::from(lasting));
+        named.truncate(named.len() - usize::from(is_duration_field));
         for (name, color) in named {
             let (id, look) = (ValueId(model.values.len() as u32), model.types[ty.index()].look);
             model.values.push(ValueInfo {

@@ -81,8 +81,9 @@ fn selected_values(
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let events = |ty: &TypeInfo| ty.kind == PajeTypeKind::Event;
     if let Some(of) = of.filter(|_| patterns.is_any()) {
-        let (what, of) = (if of_events { "type of events" } else { "type" }, NamePatterns::new(vec![of.clone()]));
-        let types = pattern::types(model, &of, what, |ty| !of_events || events(ty))?;
+        let (description, of) =
+            (if of_events { "type of events" } else { "type" }, NamePatterns::new(vec![of.clone()]));
+        let types = pattern::types(model, &of, description, |ty| !of_events || events(ty))?;
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
     }

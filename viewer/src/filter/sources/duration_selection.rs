@@ -26,9 +26,9 @@ pub(crate) fn apply(
     of: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
-    let lasting = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
+    let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
     let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = pattern::types(&model, &of, "type of states or links", lasting)?;
+    let types = pattern::types(&model, &of, "type of states or links", has_duration)?;
     let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
     Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), DurationSource { touched, keep, comparison, nanos })))
 }

@@ -1,5 +1,5 @@
-//! Common code of selections that decide for each entity: [`EntityFilterSource`] contains the entities that a
-//! [`EntityPredicate`] accepts.
+//! Common code of selections that decide for each entity: [`EntityFilterSource`] contains the
+//! entities that an [`EntityPredicate`] accepts.
 //!
 //! Cost: a list costs as much as a list of the inner source, because each entity is read. The same
 //! holds for cells. If the pick depends only on the value, cells are those of the inner source,
@@ -92,8 +92,8 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
 
     /// The containers of both endpoints of a link.
     fn ends_of(&self, facts: &EntityFacts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
-        let date = facts.life.from.min(facts.life.to);
-        let instant = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+        let timestamp = facts.life.from.min(facts.life.to);
+        let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = None;
         walk::links(self.inner.as_ref(), ty, instant, |link| {
             if link.id == facts.id {

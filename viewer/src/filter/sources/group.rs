@@ -9,27 +9,25 @@
 //! Cost: a query of the group is one query per member. A variable that several members have is
 //! summed when the filter is made, in O(n log n) for n samples.
 
-use std::collections::BTreeMap;
+mod cells;
+mod variable_sums;
+
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::variable_sums::GroupVariable;
 use super::layer::FilterLayer;
-use super::reduce::KEPT;
-use super::reduce::gather::{AT_ONCE, samples};
-use super::step_function::{PieceFold, PieceMemory, PieceMerge, StepFunction, life};
-use super::summary;
 use super::variable_range::{self, VariableRanges};
-use crate::filter::language::ast::ReduceOperation;
+use super::{entity_filter, hide, summary};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::nested::NestedTotals;
 use crate::query::{
-    self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkCount, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError, SeriesColumn,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample,
+    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
+    LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, VariableSample, tree,
 };
-use crate::query::{tree, walk};
 
 /// A group to be made: its name, and the positions of its members.
 pub(crate) struct GroupPlan {
@@ -40,15 +38,6 @@ pub(crate) struct GroupPlan {
 struct ContainerGroup {
     info: ContainerInfo,
     members: Vec<ContainerInfo>,
-}
-
-/// A variable of a group, summed over the members.
-struct GroupVariable {
-    container: ContainerId,
-    ty: TypeId,
-    /// Number of its first sample.
-    base: u32,
-    steps: StepFunction,
 }
 
 struct GroupSource {
@@ -128,45 +117,11 @@ pub(crate) fn make_groups(
         summary: OnceLock::new(),
         ranges: VariableRanges::default(),
     };
-    source.add_up()?;
+    source.sum_variables()?;
     Ok(Arc::new(source))
 }
 
 impl GroupSource {
-    /// Sums the variables that several members of a group have.
-    fn add_up(&mut self) -> Result<(), QueryError> {
-        let (model, room) = (Arc::clone(&self.model), PieceMemory::new(KEPT));
-        for info in self.list.iter() {
-            let Some(group) = self.groups.get(&info.id) else { continue };
-            for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
-                let any = |member: &&ContainerInfo| {
-                    self.inner.samples(member.id, ty.id, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
-                };
-                let having: Vec<ContainerId> = group.members.iter().filter(any).map(|member| member.id).collect();
-                if having.len() < 2 {
-                    continue;
-                }
-                let size = (AT_ONCE / having.len()).clamp(16, 4096);
-                let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, (member, ty.id), size));
-                let mut merge = PieceMerge::new(lists.collect())?;
-                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &room);
-                while let Some((_, piece)) = merge.next()? {
-                    fold.add(&piece)?;
-                }
-                let (container, base, steps) = (info.id, self.free.sample, fold.finish()?);
-                self.free.sample = base.saturating_add(steps.len() as u32);
-                self.sums.push(GroupVariable { container, ty: ty.id, base, steps });
-            }
-        }
-        self.sums.sort_by_key(|sum| (sum.container, sum.ty));
-        Ok(())
-    }
-
-    fn sum(&self, container: ContainerId, ty: TypeId) -> Option<&GroupVariable> {
-        let found = self.sums.binary_search_by_key(&(container, ty), |sum| (sum.container, sum.ty)).ok()?;
-        Some(&self.sums[found])
-    }
-
     /// The inner containers that a group represents; empty for other containers. It is an error for
     /// members, because they are no longer visible.
     fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
@@ -177,52 +132,7 @@ impl GroupSource {
         }
     }
 
-    /// Cells of the sum of lanes, computed with 128 bits. If the `full` nanoseconds of a cell
-    /// exceed 64 bits, times are scaled so that `full` becomes [`i64::MAX`].
-    fn wide_cells(
-        &self,
-        lanes: &[StateLaneId],
-        interval: TimeRange,
-        columns: u32,
-        full: i128,
-    ) -> Result<Vec<MixtureCell>, QueryError> {
-        let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
-        for within in lanes.chunks(query::lanes_at_once(columns)) {
-            let found = self.inner.cells(within, interval, columns)?.cells;
-            for (cell, column) in found.iter().zip((0..columns as usize).cycle()) {
-                for &(value, nanos) in &cell.shares {
-                    *sums[column].entry(value).or_default() += i128::from(nanos);
-                }
-            }
-        }
-        // A millionth of a full cell is smaller than a pixel. The products stay within 128 bits.
-        let part = |nanos: i128| {
-            if full > i128::from(i64::MAX) { (nanos << 20) / full * (i128::from(i64::MAX) >> 20) } else { nanos }
-        };
-        let cell = |sum: BTreeMap<ValueId, i128>| {
-            let mut cell = MixtureCell::default();
-            for (value, nanos) in sum {
-                crate::filter::sources::entity_filter::add(
-                    &mut cell.shares,
-                    value,
-                    i64::try_from(part(nanos)).unwrap_or(i64::MAX),
-                );
-            }
-            crate::filter::sources::entity_filter::sort(&mut cell.shares);
-            cell
-        };
-        Ok(sums.into_iter().map(cell).collect())
-    }
-
-    /// The first member of a group with samples of a variable. It is called only if at most one has
-    /// any.
-    fn only_member(&self, members: &[ContainerInfo], ty: TypeId) -> Option<ContainerId> {
-        let any = |member: &&ContainerInfo| {
-            self.inner.samples(member.id, ty, walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
-        };
-        members.iter().find(any).map(|member| member.id)
-    }
-
+    /// The group of a member; otherwise, the container itself.
     fn group_of(&self, container: ContainerId) -> ContainerId {
         self.of.get(&container).copied().unwrap_or(container)
     }
@@ -230,22 +140,6 @@ impl GroupSource {
     fn path(&self, container: ContainerId) -> Vec<String> {
         let at = self.positions.get(&container);
         at.map_or_else(Vec::new, |&at| tree::path(&self.list, &self.positions, at))
-    }
-
-    fn facts_of_sum(&self, number: u32) -> Option<EntityFacts> {
-        let sum = self.sums.iter().find(|sum| (sum.base..sum.base + sum.steps.len() as u32).contains(&number))?;
-        let piece = sum.steps.piece((number - sum.base) as usize).ok()?;
-        let name = self.model.types.get(sum.ty.index()).map_or_else(String::new, |ty| ty.name.clone());
-        Some(EntityFacts {
-            id: EntityId::Sample(number),
-            name: piece.value.to_string(),
-            type_path: vec![name],
-            container_path: self.path(sum.container),
-            container: sum.container,
-            life: life(&piece),
-            fields: vec![("sum over".to_owned(), format!("{} containers", self.groups[&sum.container].members.len()))],
-            source: None,
-        })
     }
 }
 
@@ -299,31 +193,9 @@ impl FilterLayer for GroupSource {
             let members = self.members_of(lane.container)?;
             if members.is_empty() {
                 cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
-                continue;
+            } else {
+                cells.extend(self.group_cells(members, lane, interval, columns)?);
             }
-            let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
-            let within: Vec<StateLaneId> = deep.map(|member| StateLaneId { container: member.id, ..lane }).collect();
-            let long = (i128::from(interval.to.0) - i128::from(interval.from.0)) / i128::from(columns.max(1)) + 1;
-            if members.len() as i128 * long > i128::from(i64::MAX) {
-                let full = query::weight(self, lane.container, lane.ty) as i128 * long;
-                cells.extend(self.wide_cells(&within, interval, columns, full)?);
-                continue;
-            }
-            let mut sums = vec![MixtureCell::default(); columns as usize];
-            for within in within.chunks(query::lanes_at_once(columns)) {
-                let found = self.inner.cells(within, interval, columns)?.cells;
-                for lane in found.chunks(columns.max(1) as usize) {
-                    for (sum, cell) in sums.iter_mut().zip(lane) {
-                        for &(value, nanos) in &cell.shares {
-                            crate::filter::sources::entity_filter::add(&mut sum.shares, value, nanos);
-                        }
-                    }
-                }
-            }
-            for sum in &mut sums {
-                crate::filter::sources::entity_filter::sort(&mut sum.shares);
-            }
-            cells.extend(sums);
         }
         Ok(MixtureCells { columns, cells })
     }
@@ -398,7 +270,7 @@ impl FilterLayer for GroupSource {
         if members.is_empty() {
             return self.inner.event_counts(container, ty, interval, columns, most);
         }
-        crate::filter::sources::entity_filter::check(interval, columns)?;
+        entity_filter::check(interval, columns)?;
         // The query returns all values of each member, because a value that is rare in each member
         // may be frequent in the sum.
         let mut sums = vec![Vec::new(); columns as usize];
@@ -430,17 +302,10 @@ impl FilterLayer for GroupSource {
     ) -> Result<EntityList<VariableSample>, QueryError> {
         let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            crate::filter::sources::entity_filter::check(interval, 1)?;
-            let (total, pieces) = sum.steps.overlapping_pieces(interval, limit)?;
-            let items = pieces.into_iter().map(|(at, piece)| VariableSample {
-                id: EntityId::Sample(sum.base + at as u32),
-                life: life(&piece),
-                value: piece.value,
-            });
-            return Ok(EntityList { total, items: items.collect() });
+            return sum.samples(interval, limit);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
-        of.map_or_else(|| Ok(crate::filter::sources::hide::none()), |of| self.inner.samples(of, ty, interval, limit))
+        of.map_or_else(|| Ok(hide::none()), |of| self.inner.samples(of, ty, interval, limit))
     }
 
     fn series(
@@ -452,7 +317,7 @@ impl FilterLayer for GroupSource {
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            crate::filter::sources::entity_filter::check(interval, columns)?;
+            entity_filter::check(interval, columns)?;
             return sum.steps.columns(interval, columns);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
@@ -531,8 +396,8 @@ impl FilterLayer for GroupSource {
                 *container = self.group_of(*container);
             }
         }
-        let mut seen = FxHashSet::default();
-        related.retain(|id| seen.insert(*id));
+        let mut distinct = FxHashSet::default();
+        related.retain(|id| distinct.insert(*id));
         related.truncate(limit);
         Ok(related)
     }
@@ -570,14 +435,5 @@ impl FilterLayer for GroupSource {
 
     fn free_numbers(&self) -> FirstFreeNumbers {
         self.free
-    }
-}
-
-impl GroupSource {
-    /// Whether these are the facts of a sample that is part of a sum.
-    fn is_summed_sample(&self, facts: &EntityFacts) -> bool {
-        let group = self.group_of(facts.container);
-        let ty = crate::filter::sources::entity_filter::type_of(&self.model, facts);
-        ty.is_some_and(|ty| self.sum(group, ty).is_some())
     }
 }

@@ -1,5 +1,5 @@
-//! [`HideSource`]: a source without some types and some containers. Used by selections by type and by
-//! container, by the best containers, and by a cut.
+//! [`HideSource`]: a source without some types and some containers. Used by selections by type and
+//! by container, by the best containers, and by a cut.
 //!
 //! Cost: none for the remaining types and containers. However, if containers are hidden, links are
 //! tested one by one.
@@ -76,13 +76,13 @@ impl HideSource {
 
     /// The lanes that are not hidden.
     fn visible_lanes(&self, lanes: &[StateLaneId]) -> Result<Vec<StateLaneId>, QueryError> {
-        let mut shown = Vec::with_capacity(lanes.len());
+        let mut visible = Vec::with_capacity(lanes.len());
         for lane in lanes {
             if !self.is_type_hidden(lane.container, lane.ty)? {
-                shown.push(*lane);
+                visible.push(*lane);
             }
         }
-        Ok(shown)
+        Ok(visible)
     }
 
     fn joins(&self, start: ContainerId, end: ContainerId) -> bool {
@@ -92,8 +92,8 @@ impl HideSource {
     /// Whether both endpoints of a link remain. The link is searched at its timestamp, because
     /// facts contain no ids of endpoints.
     fn has_link(&self, id: EntityId, facts: &EntityFacts, ty: TypeId) -> Result<bool, QueryError> {
-        let date = facts.life.from.min(facts.life.to);
-        let instant = TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(1)) };
+        let timestamp = facts.life.from.min(facts.life.to);
+        let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = false;
         walk::links(self.inner_source(), ty, instant, |link| {
             found |= link.id == id && self.joins(link.start, link.end);
@@ -137,11 +137,11 @@ impl FilterLayer for HideSource {
         most: usize,
     ) -> Result<MixtureCells, QueryError> {
         crate::filter::sources::entity_filter::check(interval, columns)?;
-        let asked = self.visible_lanes(lanes)?;
-        if asked.len() == lanes.len() {
+        let visible = self.visible_lanes(lanes)?;
+        if visible.len() == lanes.len() {
             return self.inner.largest(lanes, interval, columns, most);
         }
-        let mut found = self.inner.largest(&asked, interval, columns, most)?.cells.into_iter();
+        let mut found = self.inner.largest(&visible, interval, columns, most)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {

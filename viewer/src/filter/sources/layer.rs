@@ -1,7 +1,7 @@
 //! [`FilterLayer`]: a source that wraps another source and defines only the differences.
 //!
-//! Every layer is a [`TimelineSource`]. A new filter implements [`FilterLayer`] for a type and overrides
-//! the queries that differ.
+//! Every layer is a [`TimelineSource`]. A new filter implements [`FilterLayer`] for a type and
+//! overrides the queries that differ.
 
 use std::sync::Arc;
 
@@ -16,6 +16,36 @@ use crate::query::{
 /// Invariants: ids of types, values and containers of the inner source keep their meaning. A layer
 /// that omits something from one answer omits it from all answers. The layer's own entities have
 /// numbers from [`TimelineSource::free_numbers`] upwards.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tumit_viewer::filter::FilterLayer;
+/// use tumit_viewer::query::{TimelineSource, TraceSummary};
+///
+/// /// Shows a trace under another name.
+/// struct Renamed(Arc<dyn TimelineSource>);
+///
+/// impl FilterLayer for Renamed {
+///     fn inner_source(&self) -> &dyn TimelineSource {
+///         self.0.as_ref()
+///     }
+///
+///     fn summary(&self) -> TraceSummary {
+///         TraceSummary { name: "baseline".to_owned(), ..self.0.summary() }
+///     }
+/// }
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let renamed: Arc<dyn TimelineSource> = Arc::new(Renamed(Arc::new(store)));
+/// assert_eq!(renamed.summary().name, "baseline");
+/// assert_eq!(renamed.containers().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[expect(missing_docs, reason = "TimelineSource describes the methods")]
 #[expect(clippy::missing_errors_doc, reason = "TimelineSource describes the methods")]
 pub trait FilterLayer: Send + Sync {

@@ -1,5 +1,5 @@
-//! [`OrderKey`]: the sort key of containers: a name, a timestamp, or a statistic of the contents of a
-//! container and the containers below it.
+//! [`OrderKey`]: the sort key of containers: a name, a timestamp, or a statistic of the contents of
+//! a container and the containers below it.
 //!
 //! Cost: time, shares and variables come from sums; numbers without values come from counts.
 //! Durations and fields read each entity within the interval ([`single`]); fields also read all its
@@ -11,109 +11,181 @@ use std::sync::Arc;
 
 use crate::filter::language::ast::{Measure, OrderKey};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, NamePatterns};
+use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange,
-    TimelineSource, TypeId, TypeInfo, ValueId,
+    TimelineSource, TypeId, TypeInfo, TypeModel, ValueId,
 };
 use crate::query::{tree, walk};
 
 /// Only states have a time in a container.
 const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == PajeTypeKind::State);
 
+/// The containers of a source, and the time range in which their contents are measured.
+struct MeasuredTree<'a> {
+    source: &'a Arc<dyn TimelineSource>,
+    model: Arc<TypeModel>,
+    list: Arc<Vec<ContainerInfo>>,
+    interval: TimeRange,
+}
+
 /// One number per container; `None` if there is nothing to measure.
 pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Result<Vec<Option<f64>>, FilterError> {
-    let (model, list) = (source.model(), source.containers());
     let extent = source.extent();
     let interval = match key.during {
         Some(part) => part.within(extent)?,
         // A trace without duration may still have entities, so the interval is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };
-    let sums = |own: Vec<Option<f64>>| combine_subtrees(&list, &own, |a, b| a + b);
-    Ok(match &key.measure {
-        Measure::Name => vec![None; list.len()],
-        #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
-        Measure::Start => list.iter().map(|info| Some(info.life.from.0 as f64)).collect(),
-        #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
-        Measure::End => list.iter().map(|info| Some(info.life.to.0 as f64)).collect(),
-        Measure::Share { values, of } | Measure::SelfShare { values, of } => {
-            let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
-            let is_self = matches!(key.measure, Measure::SelfShare { .. });
-            let own = times(source.as_ref(), &list, &types, &named, is_self, interval)?;
-            // Each type separately, because a container may represent others for one type but not
-            // for another.
-            let mut existence: Vec<Option<f64>> = vec![None; list.len()];
-            for (existence, info) in existence.iter_mut().zip(list.iter()) {
-                for &ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
-                    #[expect(clippy::cast_precision_loss, reason = "a share")]
-                    let own = crate::stats::existence_nanos(source.as_ref(), info, ty, interval) as f64;
-                    *existence = Some(existence.unwrap_or(0.0) + own);
-                }
+    MeasuredTree { source, model: source.model(), list: source.containers(), interval }.numbers(&key.measure)
+}
+
+impl MeasuredTree<'_> {
+    fn numbers(&self, measure: &Measure) -> Result<Vec<Option<f64>>, FilterError> {
+        let &Self { source, ref list, interval, .. } = self;
+        match measure {
+            Measure::Name => Ok(vec![None; list.len()]),
+            #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
+            Measure::Start => Ok(list.iter().map(|info| Some(info.life.from.0 as f64)).collect()),
+            #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
+            Measure::End => Ok(list.iter().map(|info| Some(info.life.to.0 as f64)).collect()),
+            Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
+            Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
+            Measure::Duration { which, values, of } => {
+                single::durations(source, list, *which, values, of.as_ref(), interval)
             }
-            let existence = sums(existence);
-            let share = |(time, existence): (Option<f64>, Option<f64>)| {
-                Some(time? / existence.filter(|existence| *existence > 0.0)?)
-            };
-            sums(own).into_iter().zip(existence).map(share).collect()
-        }
-        Measure::Duration { which, values, of } => {
-            single::durations(source, &list, *which, values, of.as_ref(), interval)?
-        }
-        Measure::Field { operation, field, of } => single::fields(source, &list, *operation, field, of, interval)?,
-        Measure::Sent { field, of } => single::links(source, &list, true, field.as_deref(), of.as_ref(), interval)?,
-        Measure::Received { field, of } => {
-            single::links(source, &list, false, field.as_deref(), of.as_ref(), interval)?
-        }
-        Measure::Integral { of } => {
-            let of = NamePatterns::new(vec![of.clone()]);
-            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)?;
-            sums(single::integrals(source, &list, &types, interval)?)
-        }
-        Measure::Time { values, of } | Measure::SelfTime { values, of } => {
-            let (types, named) = pattern::values_of(&model, values, of.as_ref(), STATES)?;
-            let is_self = matches!(key.measure, Measure::SelfTime { .. });
-            sums(times(source.as_ref(), &list, &types, &named, is_self, interval)?)
-        }
-        Measure::Number { values, of } => {
-            let (types, named) = pattern::values(&model, values, of.as_ref())?;
-            let chosen = (!values.is_any()).then_some(named.as_slice());
-            let mut own = vec![0_i64; list.len()];
-            for ty in types {
-                count(source.as_ref(), &list, (ty, model.types[ty.index()].kind), (chosen, interval), &mut own)?;
+            Measure::Field { operation, field, of } => single::fields(source, list, *operation, field, of, interval),
+            Measure::Sent { field, of } => single::links(source, list, true, field.as_deref(), of.as_ref(), interval),
+            Measure::Received { field, of } => {
+                single::links(source, list, false, field.as_deref(), of.as_ref(), interval)
             }
-            #[expect(clippy::cast_precision_loss, reason = "an order by number")]
-            sums(own.into_iter().map(|number| Some(number as f64)).collect())
-        }
-        Measure::Mean { of } | Measure::Min { of } | Measure::Max { of } => {
-            let of = NamePatterns::new(vec![of.clone()]);
-            let types = pattern::types(&model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)?;
-            let mut own: Vec<Option<(f64, f64)>> = vec![None; list.len()];
-            for (own, info) in own.iter_mut().zip(list.iter()) {
-                for &ty in &types {
-                    let column = source.series(info.id, ty, interval, 1)?.pop().flatten();
-                    let Some(column) = column else { continue };
-                    *own = Some(match (&key.measure, *own) {
-                        (Measure::Min { .. }, before) => (before.map_or(column.min, |b| b.0.min(column.min)), 1.0),
-                        (Measure::Max { .. }, before) => (before.map_or(column.max, |b| b.0.max(column.max)), 1.0),
-                        (_, before) => before.map_or((column.mean, 1.0), |b| (b.0 + column.mean, b.1 + 1.0)),
-                    });
-                }
+            Measure::Integral { of } => {
+                Ok(self.sums(&single::integrals(source, list, &self.variable_types(of)?, interval)?))
             }
-            let joined = combine_subtrees(&list, &own, |a, b| match &key.measure {
-                Measure::Min { .. } => (a.0.min(b.0), 1.0),
-                Measure::Max { .. } => (a.0.max(b.0), 1.0),
-                _ => (a.0 + b.0, a.1 + b.1),
-            });
-            joined.into_iter().map(|all| all.map(|(sum, count)| sum / count)).collect()
+            Measure::Time { values, of } => self.total_times(values, of.as_ref(), false),
+            Measure::SelfTime { values, of } => self.total_times(values, of.as_ref(), true),
+            Measure::Number { values, of } => self.entity_counts(values, of.as_ref()),
+            Measure::Mean { of } => self.variable_statistic(of, VariableStatistic::Mean),
+            Measure::Min { of } => self.variable_statistic(of, VariableStatistic::Min),
+            Measure::Max { of } => self.variable_statistic(of, VariableStatistic::Max),
         }
-    })
+    }
+
+    /// The sum of the numbers of each container and the containers below it.
+    fn sums(&self, direct: &[Option<f64>]) -> Vec<Option<f64>> {
+        combine_subtrees(&self.list, direct, |a, b| a + b)
+    }
+
+    /// Time in states of these values, total or self.
+    fn total_times(
+        &self,
+        values: &NamePatterns,
+        of: Option<&NamePattern>,
+        is_self: bool,
+    ) -> Result<Vec<Option<f64>>, FilterError> {
+        let (types, named) = pattern::values_of(&self.model, values, of, STATES)?;
+        Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?))
+    }
+
+    /// Time in states of these values as a share of the time for which the containers exist.
+    fn shares(
+        &self,
+        values: &NamePatterns,
+        of: Option<&NamePattern>,
+        is_self: bool,
+    ) -> Result<Vec<Option<f64>>, FilterError> {
+        let (types, named) = pattern::values_of(&self.model, values, of, STATES)?;
+        let direct = times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?;
+        // Each type separately, because a container may represent others for one type but not for
+        // another.
+        let mut existence: Vec<Option<f64>> = vec![None; self.list.len()];
+        for (existence, info) in existence.iter_mut().zip(self.list.iter()) {
+            for &ty in types.iter().filter(|ty| self.source.depths(info.id, **ty) > 0) {
+                #[expect(clippy::cast_precision_loss, reason = "a share")]
+                let nanos = crate::stats::existence_nanos(self.source.as_ref(), info, ty, self.interval) as f64;
+                *existence = Some(existence.unwrap_or(0.0) + nanos);
+            }
+        }
+        let share = |(time, existence): (Option<f64>, Option<f64>)| {
+            Some(time? / existence.filter(|existence| *existence > 0.0)?)
+        };
+        Ok(self.sums(&direct).into_iter().zip(self.sums(&existence)).map(share).collect())
+    }
+
+    /// Number of entities of these values.
+    fn entity_counts(&self, values: &NamePatterns, of: Option<&NamePattern>) -> Result<Vec<Option<f64>>, FilterError> {
+        let (types, named) = pattern::values(&self.model, values, of)?;
+        let chosen = (!values.is_any()).then_some(named.as_slice());
+        let mut counts = vec![0_i64; self.list.len()];
+        for ty in types {
+            let kind = self.model.types[ty.index()].kind;
+            count(self.source.as_ref(), &self.list, (ty, kind), (chosen, self.interval), &mut counts)?;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "an order by number")]
+        let direct: Vec<_> = counts.into_iter().map(|number| Some(number as f64)).collect();
+        Ok(self.sums(&direct))
+    }
+
+    fn variable_types(&self, of: &NamePattern) -> Result<Vec<TypeId>, FilterError> {
+        let of = NamePatterns::new(vec![of.clone()]);
+        pattern::types(&self.model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)
+    }
+
+    fn variable_statistic(
+        &self,
+        of: &NamePattern,
+        statistic: VariableStatistic,
+    ) -> Result<Vec<Option<f64>>, FilterError> {
+        let types = self.variable_types(of)?;
+        let mut direct: Vec<Option<PartialMean>> = vec![None; self.list.len()];
+        for (direct, info) in direct.iter_mut().zip(self.list.iter()) {
+            for &ty in &types {
+                let column = self.source.series(info.id, ty, self.interval, 1)?.pop().flatten();
+                let Some(column) = column else { continue };
+                let sum = match statistic {
+                    VariableStatistic::Mean => column.mean,
+                    VariableStatistic::Min => column.min,
+                    VariableStatistic::Max => column.max,
+                };
+                let one = PartialMean { sum, count: 1.0 };
+                *direct = Some(direct.map_or(one, |before| statistic.join(before, one)));
+            }
+        }
+        let joined = combine_subtrees(&self.list, &direct, |a, b| statistic.join(a, b));
+        Ok(joined.into_iter().map(|all| all.map(|part| part.sum / part.count)).collect())
+    }
+}
+
+/// A statistic of a variable over time.
+#[derive(Clone, Copy)]
+enum VariableStatistic {
+    Mean,
+    Min,
+    Max,
+}
+
+/// A sum of numbers and their count. For minimum and maximum, `sum` is that number, and the count
+/// is 1.
+#[derive(Clone, Copy)]
+struct PartialMean {
+    sum: f64,
+    count: f64,
+}
+
+impl VariableStatistic {
+    fn join(self, a: PartialMean, b: PartialMean) -> PartialMean {
+        match self {
+            Self::Mean => PartialMean { sum: a.sum + b.sum, count: a.count + b.count },
+            Self::Min => PartialMean { sum: a.sum.min(b.sum), count: 1.0 },
+            Self::Max => PartialMean { sum: a.sum.max(b.sum), count: 1.0 },
+        }
+    }
 }
 
 /// Combines the value of each container with the values of all containers below it. O(n).
-fn combine_subtrees<T: Copy>(list: &[ContainerInfo], own: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
+fn combine_subtrees<T: Copy>(list: &[ContainerInfo], direct: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
     let positions = tree::positions(list);
-    let mut all = own.to_vec();
+    let mut all = direct.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is
     // added to its parent.
     for at in (1..list.len()).rev() {
@@ -137,16 +209,16 @@ fn times(
     is_self: bool,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
-    let mut own = vec![None; list.len()];
-    for (own, info) in own.iter_mut().zip(list) {
+    let mut direct = vec![None; list.len()];
+    for (direct, info) in direct.iter_mut().zip(list) {
         for &ty in types.iter().filter(|&&ty| source.depths(info.id, ty) > 0) {
             let all = crate::stats::nested_times(source, &[info.id], ty, interval)?;
             let time = |time: &NestedTime| if is_self { time.self_time } else { time.total };
             let sum = all.iter().filter(|one| values.contains(&one.value)).map(time).sum::<i128>();
-            *own = Some(own.unwrap_or(0.0) + sum as f64);
+            *direct = Some(direct.unwrap_or(0.0) + sum as f64);
         }
     }
-    Ok(own)
+    Ok(direct)
 }
 
 /// Adds the number of entities of a type in each container. A link counts at both endpoints, but
@@ -156,34 +228,34 @@ fn count(
     list: &[ContainerInfo],
     (ty, kind): (TypeId, PajeTypeKind),
     (values, interval): (Option<&[ValueId]>, TimeRange),
-    own: &mut [i64],
+    counts: &mut [i64],
 ) -> Result<(), QueryError> {
     let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
     let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
     match kind {
         PajeTypeKind::State => {
-            for (own, info) in own.iter_mut().zip(list) {
+            for (count, info) in counts.iter_mut().zip(list) {
                 for depth in 0..source.depths(info.id, ty) {
                     let lane = StateLaneId { container: info.id, ty, depth };
                     if values.is_none() {
-                        *own += whole(source.states(lane, interval, 0)?.total);
+                        *count += whole(source.states(lane, interval, 0)?.total);
                         continue;
                     }
                     walk::states(source, lane, interval, |state| {
-                        *own += fits(state.value);
+                        *count += fits(state.value);
                         Ok(())
                     })?;
                 }
             }
         }
         PajeTypeKind::Event => {
-            for (own, info) in own.iter_mut().zip(list) {
+            for (count, info) in counts.iter_mut().zip(list) {
                 if values.is_none() {
-                    *own += whole(source.events(info.id, ty, interval, 0)?.total);
+                    *count += whole(source.events(info.id, ty, interval, 0)?.total);
                     continue;
                 }
                 walk::events(source, (info.id, ty), interval, |mark| {
-                    *own += fits(mark.value);
+                    *count += fits(mark.value);
                     Ok(())
                 })?;
             }
@@ -195,9 +267,9 @@ fn count(
                     return Ok(());
                 };
                 let number = fits(link.value);
-                own[start] += number;
-                own[end] += number;
-                own[common(list, &positions, start, end)] -= number;
+                counts[start] += number;
+                counts[end] += number;
+                counts[common(list, &positions, start, end)] -= number;
                 Ok(())
             })?;
         }

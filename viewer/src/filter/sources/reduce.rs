@@ -59,7 +59,7 @@ pub(crate) fn apply(
     reduction: &Reduction,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
-    let what = ReduceInput::new(inner.as_ref(), reduction)?;
+    let input = ReduceInput::new(inner.as_ref(), reduction)?;
     let owners = pattern::container_types(&model, &reduction.per)?;
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
@@ -73,7 +73,7 @@ pub(crate) fn apply(
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
-        for (below, steps) in owned.iter().zip(what.steps(inner.as_ref(), &list, &owned, &room)?) {
+        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &room)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
                 free.sample = free.sample.saturating_add(steps.len() as u32);
@@ -83,9 +83,9 @@ pub(crate) fn apply(
     }
     let mut states = None;
     if reduction.form == ReductionForm::State {
-        let made = StateInput::new(&mut model, &mut results, free.state, reduction)?;
-        free.state = free.state.saturating_add(made.store.summary().states as u32);
-        states = Some(made);
+        let reduced = StateInput::new(&mut model, &mut results, free.state, reduction)?;
+        free.state = free.state.saturating_add(reduced.store.summary().states as u32);
+        states = Some(reduced);
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let text = reduction.to_string();

@@ -1,5 +1,5 @@
-//! [`StepFunction`]: a packed, piecewise constant function of time. A piece takes about five bytes. Many
-//! pieces are moved to a file.
+//! [`StepFunction`]: a packed, piecewise constant function of time. A piece takes about five bytes.
+//! Many pieces are moved to a file.
 //!
 //! [`fold`] makes such functions from entities; [`packed`] stores their bytes.
 
@@ -190,7 +190,7 @@ impl StepFunction {
     /// column costs O(log n), plus the number of blocks in it.
     pub(crate) fn columns(&self, interval: TimeRange, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         // Adjacent columns usually have an edge in the same block.
-        let mut kept: Option<(usize, Vec<FunctionPiece>)> = None;
+        let mut previous: Option<(usize, Vec<FunctionPiece>)> = None;
         let column = |part: TimeRange| {
             let (first, last) = self.within(part);
             let mut all = PieceSum::EMPTY;
@@ -199,10 +199,10 @@ impl StepFunction {
                     all = all.join(block.sum);
                     continue;
                 }
-                if kept.as_ref().is_none_or(|kept| kept.0 != number) {
-                    kept = Some((number, self.read(number)?));
+                if previous.as_ref().is_none_or(|previous| previous.0 != number) {
+                    previous = Some((number, self.read(number)?));
                 }
-                let Some((_, pieces)) = &kept else { continue };
+                let Some((_, pieces)) = &previous else { continue };
                 let low = pieces.partition_point(|piece| piece.to <= part.from.0);
                 let inside = pieces[low..].iter().take_while(|piece| piece.from < part.to.0);
                 all = inside.fold(all, |all, piece| all.join(PieceSum::of(piece, part.from.0, part.to.0)));
@@ -239,15 +239,15 @@ mod tests {
         ];
         let one = (prop_oneof![4 => Just(0_i64), 1 => 1_i64..1_000_000], 1_i64..1_000_000, value);
         prop::collection::vec(one, 0..1_500).prop_map(|list| {
-            let mut date = -500_000_000;
+            let mut timestamp = -500_000_000;
             let mut pieces: Vec<FunctionPiece> = Vec::new();
             for (gap, length, value) in list {
-                let (from, to) = (date + gap, date + gap + length);
+                let (from, to) = (timestamp + gap, timestamp + gap + length);
                 match pieces.last_mut() {
                     Some(before) if before.to == from && before.value.to_bits() == value.to_bits() => before.to = to,
                     _ => pieces.push(FunctionPiece { from, to, value }),
                 }
-                date = to;
+                timestamp = to;
             }
             pieces
         })

@@ -24,9 +24,9 @@ pub(crate) fn types(
     let found: Vec<usize> = (0..list.len()).filter(|&at| boxes.contains(&list[at].ty)).collect();
     let named = with_all_below(&list, &found);
     let whole = |ty: TypeId| is_container(&model, ty) || others.is_empty();
-    let shown = |ty: TypeId| whole(ty) || others.contains(&ty) == (keep == SelectionEffect::Only);
+    let is_visible = |ty: TypeId| whole(ty) || others.contains(&ty) == (keep == SelectionEffect::Only);
     let left = |at: usize| boxes.is_empty() || named[at] == (keep == SelectionEffect::Only);
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), shown, left)))
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), is_visible, left)))
 }
 
 /// Hides containers with all containers below them, or hides all others. A kept container keeps all

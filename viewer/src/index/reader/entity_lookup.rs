@@ -49,9 +49,15 @@ impl EntityLookup for IndexReader {
             }
             EntityId::Event(number) => {
                 let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
-                let (date, value, detail) = IndexMarkLane::new(&self.image, record).row(row);
+                let (timestamp, value, detail) = IndexMarkLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
-                Ok(FoundEntity { name: self.value_name(value), ty, container, life: life(date, date), detail })
+                Ok(FoundEntity {
+                    name: self.value_name(value),
+                    ty,
+                    container,
+                    life: life(timestamp, timestamp),
+                    detail,
+                })
             }
             EntityId::Link(number) => {
                 let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
@@ -94,10 +100,10 @@ impl EntityLookup for IndexReader {
         numbers.take(most).collect()
     }
 
-    fn states_at(&self, container: ContainerId, date: i64, most: usize) -> Vec<EntityId> {
+    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
-            .flat_map(|lane| lane.touching(date, date).map(move |row| EntityId::State(lane.number(row))));
+            .flat_map(|lane| lane.touching(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row))));
         numbers.take(most).collect()
     }
 

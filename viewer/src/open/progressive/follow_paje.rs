@@ -138,8 +138,8 @@ impl TraceFollower {
     /// Reports the fate of the file, if it has been shown.
     fn report_fate(&self, why: &str) {
         let now = self.current.snapshot();
-        let is_told = matches!(&now.standing, TraceAvailability::Kept(told) if told == why);
-        if !is_told && !matches!(now.standing, TraceAvailability::Awaited(_)) {
+        let is_reported = matches!(&now.standing, TraceAvailability::Kept(reported) if reported == why);
+        if !is_reported && !matches!(now.standing, TraceAvailability::Awaited(_)) {
             self.current.stand(TraceAvailability::Kept(why.to_owned()));
         }
     }
@@ -158,8 +158,8 @@ impl TraceFollower {
         self.current.stand(TraceAvailability::Growing { open: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
         let input = TraceInputFile::find(&self.path, &self.options)?;
-        let told = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
-        simulation.report(told.diagnostics.into_iter().filter(TraceDiagnostic::is_error));
+        let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
+        simulation.report(outcome.diagnostics.into_iter().filter(TraceDiagnostic::is_error));
         self.current.put(Arc::new(simulation.into_store()), TraceAvailability::Final);
         Ok(())
     }

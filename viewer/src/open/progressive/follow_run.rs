@@ -31,15 +31,15 @@ impl TraceFollower {
     /// written. They are retried.
     pub(crate) fn follow_run(&self) -> Result<(), TraceOpenError> {
         let mut live: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut seen = None;
+        let mut previous = None;
         let mut last: Option<RunObservation> = None;
         let mut failed = false;
         while !self.is_cancelled() {
             let begin = Instant::now();
-            let looks = self.fingerprint(&live);
-            if seen != Some(looks) {
-                seen = Some(looks);
-                match self.picture(&mut live) {
+            let fingerprint = self.fingerprint(&live);
+            if previous != Some(fingerprint) {
+                previous = Some(fingerprint);
+                match self.simulate(&mut live) {
                     Ok((source, standing)) => {
                         failed = false;
                         let summary = source.summary();
@@ -59,7 +59,7 @@ impl TraceFollower {
                             self.current.stand(TraceAvailability::Kept(format!("{error}")));
                         } else {
                             // A file may have no name for a moment.
-                            (failed, seen) = (true, None);
+                            (failed, previous) = (true, None);
                         }
                     }
                     Err(error) => return Err(error),
@@ -72,24 +72,24 @@ impl TraceFollower {
     }
 
     /// Reads the present state of the run. Adds its live files to `live`.
-    fn picture(
+    fn simulate(
         &self,
         live: &mut BTreeSet<PathBuf>,
     ) -> Result<(Arc<dyn TimelineSource>, TraceAvailability), TraceOpenError> {
         let run = OpenRun::open_launches(&self.path, self.options.launches)?;
         let processes = run.processes.len();
         let open = run.processes.iter().filter(|process| !process.ended).count();
-        let elsewhere = run.processes.iter().filter(|process| !process.ended);
-        live.extend(elsewhere.filter_map(|process| process.live_path.clone()));
+        let open_processes = run.processes.iter().filter(|process| !process.ended);
+        live.extend(open_processes.filter_map(|process| process.live_path.clone()));
         let mut simulation = Simulation::new(&run.name());
         let mut options = self.options.clone();
         options.convert.progress = None;
-        let told = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
+        let outcome = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
         // Missing data of a running process is not damage.
         let is_running = open > 0;
         let of_now = |found: TraceDiagnostic| if is_running { found.at_most_warning() } else { found };
-        simulation.report(told.diagnostics.into_iter().map(of_now));
-        simulation.set_wall_clock(told.wall_clock);
+        simulation.report(outcome.diagnostics.into_iter().map(of_now));
+        simulation.set_wall_clock(outcome.wall_clock);
         Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
     }
 
@@ -110,7 +110,7 @@ impl TraceFollower {
         let mut all = Vec::new();
         for path in files {
             let Ok(about) = std::fs::metadata(&path) else { continue };
-            let since = about.modified().ok().and_then(|date| date.duration_since(UNIX_EPOCH).ok());
+            let since = about.modified().ok().and_then(|timestamp| timestamp.duration_since(UNIX_EPOCH).ok());
             all.extend_from_slice(path.as_os_str().as_encoded_bytes());
             all.extend_from_slice(&about.len().to_le_bytes());
             if has_extension(&path, "live") {

@@ -175,8 +175,8 @@ impl ColumnMean {
         let columns = columns.max(1) as f32;
         let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
         let least = (columns / f32::from(steps)).min(largest);
-        let seen: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= least).sum();
-        let scale = if seen > 0.0 { all / seen / columns } else { 0.0 };
+        let visible: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= least).sum();
+        let scale = if visible > 0.0 { all / visible / columns } else { 0.0 };
         let Self { sums, present, .. } = self;
         present.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
@@ -339,16 +339,16 @@ mod tests {
             let mut streams = SceneStreams::default();
             let paints = [1, 2, 3, 4, 5, 6];
             let steps = streams.cells(&cells, &paints, (StreamDetail { columns: 1, steps: 2 }, 1.0)) as f32;
-            let seen = read(&streams);
-            prop_assert_eq!(seen.len(), columns.len());
-            for (some, seen) in shares.iter().zip(&seen) {
+            let found = read(&streams);
+            prop_assert_eq!(found.len(), columns.len());
+            for (some, found) in shares.iter().zip(&found) {
                 let mut edge = 0.0;
                 for place in 0..6u16 {
                     let all = some.iter().filter(|part| part.0 <= place).map(|part| part.1).sum::<f32>();
-                    edge += seen.iter().filter(|part| part.0 == u64::from(place) + 1).map(|part| part.1 as f32).sum::<f32>();
-                    let alone = seen.len() == 1 && seen[0].1 == 1;
+                    edge += found.iter().filter(|part| part.0 == u64::from(place) + 1).map(|part| part.1 as f32).sum::<f32>();
+                    let is_single = found.len() == 1 && found[0].1 == 1;
                     let exact = all * steps;
-                    prop_assert!((edge - exact).abs() <= 0.501 || alone && exact < 0.501, "{edge} {exact}");
+                    prop_assert!((edge - exact).abs() <= 0.501 || is_single && exact < 0.501, "{edge} {exact}");
                 }
             }
         }

@@ -14,12 +14,12 @@ use crate::query::{
 };
 
 /// Number of links of a type that are examined for continuations.
-const LOOKED_AT: usize = 100;
+const EXAMINED: usize = 100;
 
 /// The link types that continue states of each state type. Most of the first links of such a link
 /// type are continuations.
 #[derive(Debug, Default)]
-pub struct ContinuationTypes {
+pub(crate) struct ContinuationTypes {
     pub(crate) by_type: FxHashMap<TypeId, Vec<TypeId>>,
 }
 
@@ -50,7 +50,7 @@ impl ContinuationTypes {
         let (model, extent) = (source.model(), full_extent(source));
         let mut samples: Vec<(TypeId, Vec<LinkEntity>)> = Vec::new();
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let some = source.links(ty.id, extent, LOOKED_AT)?.items;
+            let some = source.links(ty.id, extent, EXAMINED)?.items;
             if !some.is_empty() {
                 samples.push((ty.id, some));
             }
@@ -131,7 +131,7 @@ fn touching_in(
     for &time in times {
         let mut near = extent;
         (near.from.0, near.to.0) = (time.saturating_sub(1), time.saturating_add(1));
-        source.states(lane, near, LOOKED_AT)?.items.iter().for_each(&mut add);
+        source.states(lane, near, EXAMINED)?.items.iter().for_each(&mut add);
     }
     Ok(())
 }

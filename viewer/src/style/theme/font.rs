@@ -7,12 +7,12 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
 /// Family name of the typeface.
-pub const FAMILY: &str = "Inter";
+pub(crate) const FAMILY: &str = "Inter";
 
 /// Regular, as OpenType.
-pub const REGULAR: &[u8] = include_bytes!("../../../assets/font/Inter-Regular.otf");
+pub(crate) const REGULAR: &[u8] = include_bytes!("../../../assets/font/Inter-Regular.otf");
 /// Semi-bold, as OpenType.
-pub const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold.otf");
+pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../../assets/font/Inter-SemiBold.otf");
 
 /// The two weights in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,13 @@ static ADVANCES: LazyLock<[GlyphAdvances; 2]> =
     LazyLock::new(|| [GlyphAdvances::read(REGULAR), GlyphAdvances::read(SEMI_BOLD)]);
 
 /// Width of a text at a font size, in the same unit. Kerning is ignored.
+///
+/// ```
+/// use tumit_viewer::style::theme::font::{FontWeight, width};
+///
+/// let regular = width("work", 12.0, FontWeight::Regular);
+/// assert!(width("work", 24.0, FontWeight::Regular) > 1.9 * regular);
+/// ```
 #[must_use]
 pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
     let advances = &ADVANCES[usize::from(weight == FontWeight::SemiBold)];
@@ -59,8 +66,7 @@ pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
 
 /// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
 /// ellipsis fit.
-#[must_use]
-pub fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
+pub(crate) fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
     if width(text, size, weight) <= available {
         return (!text.is_empty()).then(|| text.to_owned());
     }

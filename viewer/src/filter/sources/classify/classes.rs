@@ -20,7 +20,7 @@ const FEW: usize = 10;
 const SOME: usize = 6;
 /// Maximum number of entities that are read to choose classes. The next constant: number of time
 /// ranges from which they come.
-const ASKED: usize = 20_000;
+const MOST_EXAMINED: usize = 20_000;
 const PARTS: u32 = 16;
 /// Maximum number of containers that are read in each time range.
 const LISTS: usize = 1_000;
@@ -202,16 +202,16 @@ fn visit_sample(
     let whole = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let step = list.len().div_ceil(LISTS).max(1);
     for &ty in types {
-        let mut left = ASKED;
+        let mut left = MOST_EXAMINED;
         for part in whole.columns(PARTS) {
-            let each = (ASKED / PARTS as usize / list.len().clamp(1, LISTS)).max(2);
+            let each = (MOST_EXAMINED / PARTS as usize / list.len().clamp(1, LISTS)).max(2);
             let mut take = |id: EntityId, nanos: i64| {
                 left = left.saturating_sub(1);
                 if left > 0 { visit(id, nanos) } else { Ok(()) }
             };
             match model.types.get(ty.index()).map(|ty| ty.kind) {
                 Some(PajeTypeKind::Link { .. }) => {
-                    for link in source.links(ty, part, ASKED / PARTS as usize)?.items {
+                    for link in source.links(ty, part, MOST_EXAMINED / PARTS as usize)?.items {
                         take(link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
                     }
                 }

@@ -87,28 +87,29 @@ fn visit(
 pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    which: DurationRank,
+    rank: DurationRank,
     values: &NamePatterns,
     of: Option<&NamePattern>,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let lasting: &dyn Fn(&TypeInfo) -> bool = &|ty| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
-    let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", lasting))?;
+    let has_duration: &dyn Fn(&TypeInfo) -> bool =
+        &|ty| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
+    let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", has_duration))?;
     let positions = tree::positions(list);
-    let (mut own, mut twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
+    let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if values.is_any() || named.contains(&one.value) {
-            one.places.into_iter().flatten().for_each(|at| own[at].push(one.nanos));
-            one.common_ancestor(list, &positions).into_iter().for_each(|at| twice[at].push(one.nanos));
+            one.places.into_iter().flatten().for_each(|at| direct[at].push(one.nanos));
+            one.common_ancestor(list, &positions).into_iter().for_each(|at| counted_twice[at].push(one.nanos));
         }
         Ok(())
     })?;
     #[expect(clippy::cast_precision_loss, reason = "an order by duration")]
-    let told = |all: Vec<i64>| {
+    let statistic = |all: Vec<i64>| {
         let all = all.into_iter().collect::<Durations>();
         let at = |share| all.quantile(share).map(|nanos| nanos as f64);
-        match which {
+        match rank {
             DurationRank::Mean => all.mean(),
             DurationRank::Shortest => at(0.0),
             DurationRank::Median => at(0.5),
@@ -118,8 +119,10 @@ pub(crate) fn durations(
             DurationRank::Longest => at(1.0),
         }
     };
-    let once = subtree_numbers(list, &own).zip(subtree_numbers(list, &twice)).map(|(all, twice)| without(all, twice));
-    Ok(once.map(told).collect())
+    let once = subtree_numbers(list, &direct)
+        .zip(subtree_numbers(list, &counted_twice))
+        .map(|(all, counted_twice)| without(all, counted_twice));
+    Ok(once.map(statistic).collect())
 }
 
 /// The numbers in `all` without those in `some`, with multiplicity. O(n log n).
@@ -136,13 +139,13 @@ fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
 
 /// For each container, the numbers of it and of all containers below it. In the list, a container
 /// is followed directly by all containers below it.
-fn subtree_numbers<'a>(list: &'a [ContainerInfo], own: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
+fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
     list.iter().enumerate().map(move |(at, info)| {
         let last = list[at + 1..]
             .iter()
             .position(|other| other.depth <= info.depth)
-            .map_or(list.len(), |behind| at + 1 + behind);
-        own[at..last].concat()
+            .map_or(list.len(), |offset| at + 1 + offset);
+        direct[at..last].concat()
     })
 }
 
@@ -186,7 +189,7 @@ pub(crate) fn fields(
         pattern::types(&model, &NamePatterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
     fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
-    let mut own: Vec<Option<FieldSums>> = vec![None; list.len()];
+    let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
             let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
@@ -194,12 +197,12 @@ pub(crate) fn fields(
             let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
             let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
-                own[at] = Some(own[at].map_or(sum, |own: FieldSums| own.combine(sum)));
+                direct[at] = Some(direct[at].map_or(sum, |direct: FieldSums| direct.combine(sum)));
             }
         }
         Ok(())
     })?;
-    let told = |sums: Option<FieldSums>| {
+    let statistic = |sums: Option<FieldSums>| {
         sums.map(|FieldSums { count, sum, least, largest }| match operation {
             ReduceOperation::Count => count,
             ReduceOperation::Sum => sum,
@@ -208,7 +211,7 @@ pub(crate) fn fields(
             ReduceOperation::Max => largest,
         })
     };
-    Ok(combine_subtrees(list, &own, FieldSums::combine).into_iter().map(told).collect())
+    Ok(combine_subtrees(list, &direct, FieldSums::combine).into_iter().map(statistic).collect())
 }
 
 /// Number of links that start (or end) in each container and below it, or the sum of one of their
@@ -227,15 +230,15 @@ pub(crate) fn links(
     if let Some(field) = field {
         fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
-    let mut own = vec![Some(0.0); list.len()];
+    let mut direct = vec![Some(0.0); list.len()];
     visit(source.as_ref(), list, (&model, &types), interval, |one| {
         let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
         if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
-            own[at] = own[at].map(|sum| sum + amount);
+            direct[at] = direct[at].map(|sum| sum + amount);
         }
         Ok(())
     })?;
-    Ok(combine_subtrees(list, &own, |a, b| a + b))
+    Ok(combine_subtrees(list, &direct, |a, b| a + b))
 }
 
 /// Values of variables times their duration in seconds, in each container without those below it.
@@ -245,17 +248,17 @@ pub(crate) fn integrals(
     types: &[TypeId],
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
-    let mut own = vec![None; list.len()];
-    for (own, info) in own.iter_mut().zip(list) {
+    let mut direct = vec![None; list.len()];
+    for (direct, info) in direct.iter_mut().zip(list) {
         for &ty in types {
             walk::samples(source.as_ref(), (info.id, ty), interval, |sample| {
                 let nanos = sample.life.to.0.min(interval.to.0).saturating_sub(sample.life.from.0.max(interval.from.0));
                 #[expect(clippy::cast_precision_loss, reason = "seconds")]
                 let part = sample.value * nanos.max(0) as f64 * 1e-9;
-                *own = Some(own.unwrap_or(0.0) + part);
+                *direct = Some(direct.unwrap_or(0.0) + part);
                 Ok(())
             })?;
         }
     }
-    Ok(own)
+    Ok(direct)
 }

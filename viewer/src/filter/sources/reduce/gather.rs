@@ -96,9 +96,9 @@ impl ReduceInput {
         // Each thread merges the lists of some result containers. Every thread reads all links.
         let parts = processors().min(MOST_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
-        let made = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, room));
+        let results = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, room));
         let mut all = Vec::with_capacity(owners.len());
-        for some in made {
+        for some in results {
             all.extend(some?);
         }
         Ok(all)

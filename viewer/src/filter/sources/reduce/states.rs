@@ -123,7 +123,7 @@ fn simulate_pieces(
             StateInputError::Io(error) => error,
         })
     };
-    let mut made = || -> io::Result<Box<dyn TimelineSource>> {
+    let mut build = || -> io::Result<Box<dyn TimelineSource>> {
         if results.iter().map(|result| result.steps.len()).sum::<usize>() <= in_memory {
             let mut simulation = Simulation::new("");
             send(&mut simulation)?;
@@ -135,7 +135,7 @@ fn simulate_pieces(
         IndexReader::write(&path, key, "", &mut send)?;
         Ok(Box::new(IndexReader::map_file(&path, key).map_err(io::Error::other)?))
     };
-    made().map_err(|_why| failed.unwrap_or(QueryError::PutAside).into())
+    build().map_err(|_why| failed.unwrap_or(QueryError::PutAside).into())
 }
 
 enum StateInputError {
@@ -184,9 +184,9 @@ fn send(
         sink.event(&PajeEvent::CreateContainer { time: begin, container, ty: OWNER, parent, name: "", extra: &[] })?;
     }
     let mut end = begin;
-    while let Some(Reverse((date, at))) = next.pop() {
+    while let Some(Reverse((timestamp, at))) = next.pop() {
         let (Some(piece), is_there) = now[at] else { continue };
-        let (time, container, ty) = (GlobalNanos(date), ContainerId(at as u32 + 1), STATE);
+        let (time, container, ty) = (GlobalNanos(timestamp), ContainerId(at as u32 + 1), STATE);
         if is_there {
             sink.event(&PajeEvent::PopState { time, container, ty })?;
             let piece = all[at].next().transpose()?;

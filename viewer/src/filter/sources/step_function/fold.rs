@@ -1,8 +1,9 @@
-//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each time.
+//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each
+//! time.
 //!
-//! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores the pieces
-//! that exist at its current time, and writes a piece whenever the combined value changes. Memory
-//! is needed for the pieces that exist at one time, and for one page per list.
+//! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores
+//! the pieces that exist at its current time, and writes a piece whenever the combined value
+//! changes. Memory is needed for the pieces that exist at one time, and for one page per list.
 //!
 //! The result is exact: each value is computed only from the pieces that exist at that time, with a
 //! tree over them. It is never computed by adding to or subtracting from the previous value, so no
@@ -60,7 +61,7 @@ pub(crate) struct PieceFold<'a> {
     operation: ReduceOperation,
     /// The value at times without a piece.
     none: Option<f64>,
-    within: (i64, i64),
+    within: TimeRange,
     now: i64,
     tree: FoldTree,
     /// The end and the leaf of each piece in the tree.
@@ -76,7 +77,7 @@ impl<'a> PieceFold<'a> {
         Self {
             operation,
             none,
-            within: (within.from.0, within.to.0),
+            within,
             now: within.from.0,
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
@@ -88,12 +89,12 @@ impl<'a> PieceFold<'a> {
     /// Adds a piece. It must not begin before the previous ones. A piece without duration is
     /// ignored.
     pub(crate) fn add(&mut self, piece: &FunctionPiece) -> Result<(), QueryError> {
-        let (first, last) = self.within;
+        let (first, last) = (self.within.from.0, self.within.to.0);
         let (from, to) = (piece.from.max(first), piece.to.min(last));
         if from >= to {
             return Ok(());
         }
-        self.come_to(from)?;
+        self.advance_to(from)?;
         if to == last {
             self.staying = self.staying.join(FoldNode::of_value(piece.value));
         } else {
@@ -104,29 +105,29 @@ impl<'a> PieceFold<'a> {
         Ok(())
     }
 
-    fn come_to(&mut self, date: i64) -> Result<(), QueryError> {
-        while let Some(&Reverse((end, place))) = self.ends.peek().filter(|end| end.0.0 <= date) {
+    fn advance_to(&mut self, timestamp: i64) -> Result<(), QueryError> {
+        while let Some(&Reverse((end, place))) = self.ends.peek().filter(|end| end.0.0 <= timestamp) {
             self.write_up_to(end)?;
             self.ends.pop();
             if self.operation == ReduceOperation::Count { self.tree.discount() } else { self.tree.clear(place) }
         }
-        self.write_up_to(date)
+        self.write_up_to(timestamp)
     }
 
-    fn write_up_to(&mut self, date: i64) -> Result<(), QueryError> {
-        if date > self.now {
+    fn write_up_to(&mut self, timestamp: i64) -> Result<(), QueryError> {
+        if timestamp > self.now {
             let value = self.staying.join(self.tree.root()).value(self.operation);
             if let Some(value) = value.or(self.none) {
-                self.steps.push(FunctionPiece { from: self.now, to: date, value })?;
+                self.steps.push(FunctionPiece { from: self.now, to: timestamp, value })?;
             }
-            self.now = date;
+            self.now = timestamp;
         }
         Ok(())
     }
 
     /// Returns the combined value over the whole interval.
     pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
-        self.come_to(self.within.1)?;
+        self.advance_to(self.within.to.0)?;
         self.steps.finish()
     }
 }
