@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_trace_leaves_no_index_unless_it_is_asked_for() {
+    fn a_small_trace_has_no_index_unless_it_is_requested() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, options) = traced(folder.path());
         let files = || std::fs::read_dir(folder.path()).expect("the folder exists").count();

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_list_in_order() {
+    fn joined_parts_equal_the_list() {
         let list: Vec<u32> = (0..1_000).collect();
         for least in [0, 1, 7, 499, 500, 501, 2_000] {
             let parts = in_parts(&list, least, |part, is_first| (part.to_vec(), is_first));

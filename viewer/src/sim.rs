@@ -193,7 +193,7 @@ impl<E: EntitySink> Simulation<E> {
     /// text in the reading of `pj_dump`
     /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a
     /// value, and the reader determines the end.
-    pub(crate) fn as_pj_dump(mut self, of_text: bool) -> Self {
+    pub(crate) fn mimicking_pj_dump(mut self, of_text: bool) -> Self {
         (self.mimics_pj_dump, self.has_pj_dump_text) = (true, of_text);
         self
     }

@@ -147,7 +147,7 @@ fn write_as<F: RowForm>(
 ) -> Result<TableAccount, TraceOpenError> {
     let mut simulation = Simulation::into_entities("0", RowWriter::new(form, out));
     if F::IS_PEER {
-        simulation = simulation.as_pj_dump(!input.is_records(options));
+        simulation = simulation.mimicking_pj_dump(!input.is_records(options));
     }
     if F::HAS_HEADER {
         input.announce(&mut simulation)?;

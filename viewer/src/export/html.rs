@@ -74,7 +74,7 @@ mod tests {
     use crate::scene::Scene;
 
     #[test]
-    fn the_file_needs_nothing_else_and_names_are_no_markup() {
+    fn the_file_refers_to_no_other_file_and_names_are_escaped() {
         let scene = Scene {
             width: 100.0,
             height: 50.0,

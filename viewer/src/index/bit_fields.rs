@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(values in prop::collection::vec(any::<u64>(), 0..130), bits in 0_u32..=64) {
+        fn unpacked_numbers_equal_the_packed_ones(values in prop::collection::vec(any::<u64>(), 0..130), bits in 0_u32..=64) {
             let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
             let values: Vec<u64> = values.iter().map(|value| value & mask).collect();
             let width = width(values.iter().copied().max().unwrap_or(0));

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_come_back() {
+    fn decoded_records_equal_the_encoded_ones() {
         let lane = LaneRecord {
             container: 1,
             ty: 2,

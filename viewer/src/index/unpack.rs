@@ -53,7 +53,7 @@ mod tests {
     use crate::index::bit_fields;
 
     #[test]
-    fn many_numbers_equal_single_ones() {
+    fn an_unpacked_block_equals_its_single_numbers() {
         let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|at| (at * at * 31 + at * 7 + 5) as u8).collect();
         for width in 1..=57 {
             let mut out = [0; BLOCK];

@@ -106,7 +106,7 @@ mod tests {
 
     /// A preview is exactly the beginning, and the other sink receives everything.
     #[test]
-    fn previews_show_the_start_and_one_is_made_per_doubling() {
+    fn previews_show_the_start_and_follow_each_doubling_of_operations() {
         let text = format!(
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
             include_str!("../../tests/header.paje")

@@ -167,7 +167,7 @@ mod tests {
     use crate::query::ValueId;
 
     #[test]
-    fn each_is_visited_once_however_pages_are_cut() {
+    fn each_entity_is_visited_once_for_any_page_size() {
         // Many entities that are open at the start, many that begin at one timestamp, then a chain.
         let mut all: Vec<(i64, i64)> = (0..9_000).map(|n| (-n % 50, 200_000)).collect();
         all.extend((0..20_000).map(|n| (100, 101 + n % 7)));

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn few_rows_of_many_lanes_are_worth_threads() {
+    fn few_rows_of_many_lanes_use_several_threads() {
         let strip = |kind| RowStrip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
         let members = vec![(ContainerId(1), 2), (ContainerId(2), 3)];
         let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];

@@ -156,18 +156,12 @@ pub fn document(
         items: legend_lines.items,
     }));
     let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
-    let summary = &page.summary;
     Ok(Scene {
         width: of.width,
         height,
         background: Some(theme.paper),
-        title: format!("Space-time diagram of {}", summary.name),
-        description: format!(
-            "{}; {} rows; time runs from left to right.{}",
-            page.interval_text(),
-            page.layout.rows.len(),
-            rows_scene.notes.iter().map(|note| format!(" {note}.")).collect::<String>()
-        ),
+        title: format!("Space-time diagram of {}", page.summary.name),
+        description: page.description(&rows_scene.notes),
         interval: Some(of.interval),
         items,
         is_quick: false,
@@ -180,6 +174,16 @@ impl DocumentPage<'_> {
         let interval = self.options.interval;
         let resolution = (self.scale.nanos() / 1000).max(1);
         format!("{} – {}", timestamp(interval.from, resolution), timestamp(interval.to, resolution))
+    }
+
+    /// The description for screen readers.
+    fn description(&self, notes: &[String]) -> String {
+        format!(
+            "{}; {} rows; time runs from left to right.{}",
+            self.interval_text(),
+            self.layout.rows.len(),
+            notes.iter().map(|note| format!(" {note}.")).collect::<String>()
+        )
     }
 
     fn heading(&self) -> Vec<SceneItem> {

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_beside_arrows() {
+    fn a_name_is_placed_between_arrows_near_the_middle() {
         let part = (100.0, 300.0);
         assert_eq!(position_beside_arrows(part, 60.0, &[(90.0, 110.0), (260.0, 262.0)]), LabelPosition::Clear(200.0));
         // As near to the middle as possible.
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_gap_is_found() {
+    fn the_widest_gap_between_states_is_found() {
         let frame = OutlineRect::new(10.0, 0.0, 100.0, 10.0);
         assert_eq!(widest_gap(frame, &[]), Some((10.0, 110.0)));
         assert_eq!(widest_gap(frame, &[placed(0.0, 20.0), placed(50.0, 10.0)]), Some((60.0, 110.0)));

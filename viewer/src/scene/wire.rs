@@ -333,7 +333,7 @@ mod tests {
     use crate::scene::{MixtureColumns, OutlineRect};
 
     #[test]
-    fn entities_survive_the_wire() {
+    fn a_parsed_entity_id_equals_the_written_one() {
         for id in [EntityId::State(7), EntityId::Link(0), EntityId::Sample(u32::MAX), EntityId::Event(3)] {
             assert_eq!(parse_entity(&entity(id)), Some(id));
         }

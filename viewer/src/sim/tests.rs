@@ -95,7 +95,7 @@ fn the_first_of_a_kind_is_reported_with_advice() {
 }
 
 #[test]
-fn nesting_without_end() {
+fn states_beyond_the_maximum_depth_are_counted_and_not_kept() {
     let nested = |depth: usize| {
         let pushes = "12 1 t S a\n".repeat(depth);
         run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(depth)))
@@ -163,7 +163,7 @@ fn links() {
 }
 
 #[test]
-fn destruction() {
+fn a_destruction_ends_all_contents_and_later_operations_are_ignored() {
     check(
         "11 5 t S a\n8 7 t V 1\n7 3 P p\n11 8 t S b\n7 9 P p\n",
         &["State, t, Activity, 5, 8, 3, 0, A", "State, t, Activity, 8, 8, 0, 0, B", "Variable, t, Load, 7, 8, 1, 1"],

@@ -73,7 +73,7 @@ mod tests {
     use super::compare_naturally;
 
     #[test]
-    fn numbers_in_names_count() {
+    fn numbers_in_names_are_compared_by_value() {
         let mut names = [
             "Node 10",
             "Node 2",

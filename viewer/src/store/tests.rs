@@ -115,7 +115,7 @@ fn small() -> TraceStore {
 }
 
 #[test]
-fn counts_and_order() {
+fn a_summary_counts_entities_and_containers_are_depth_first() {
     let store = small();
     let summary = store.summary();
     assert_eq!((summary.containers, summary.states, summary.events, summary.links, summary.samples), (2, 3, 1, 1, 2));
@@ -142,7 +142,7 @@ fn cells_are_shares_of_time() {
 }
 
 #[test]
-fn relations() {
+fn related_entities_are_linked_or_referenced() {
     let store = small();
     let states = |container, depth| {
         let lane = StateLaneId { container: ContainerId(container), ty: ACTIVITY, depth };

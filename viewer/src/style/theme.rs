@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_of_any_colour_are_seen() {
+    fn curves_of_any_colour_contrast_with_the_panel() {
         for hex in [0x004d_5660, 0x0000_0000, 0x00ff_ffff, 0x0080_8080, 0x0000_0080, 0x00d5_5e00] {
             for (kind, least) in [(ThemeKind::Light, 2.6), (ThemeKind::Dark, 2.6), (ThemeKind::Contrast, 4.5)] {
                 let theme = ColorTheme::new(kind);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_is_pale_and_never_vivid() {
+    fn pale_colours_recede_and_vivid_ones_do_not() {
         assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| ColorTheme::recedes(rgb(hex))));
         assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !ColorTheme::recedes(rgb(hex))));
     }

@@ -161,7 +161,7 @@ fn names_are_quoted_if_necessary() {
 }
 
 #[test]
-fn differences_from_pj_dump() {
+fn tables_for_pj_dump_reproduce_its_deviations() {
     let body = "8 5 p V 0.1\n8 3 q V 1\n";
     let (text, _) = rows(TableFormat::PjDump, body);
     assert!(

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_as_c_writes_them() {
+    fn format_g_equals_the_format_of_c() {
         let cases = [
             (0.0, "0"),
             (1e20, "1e+20"),

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_and_question_marks() {
+    fn a_star_matches_any_text_and_a_question_mark_one_character() {
         let cases = [
             ("Node 1", "Node 1", true),
             ("Node 1", "Node 12", false),

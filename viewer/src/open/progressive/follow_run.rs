@@ -24,7 +24,11 @@ const REST: u64 = 4;
 const MOST_LIVE: u64 = 64 << 20;
 
 /// The visible properties of a run, to detect changes.
-type RunObservation = (TraceSummary, TraceAvailability);
+#[derive(Clone, PartialEq)]
+struct RunObservation {
+    summary: TraceSummary,
+    standing: TraceAvailability,
+}
 
 impl TraceFollower {
     /// Follows a run until it is cancelled. Errors may be temporary, because the run is being
@@ -42,13 +46,13 @@ impl TraceFollower {
                 match self.simulate(&mut live) {
                     Ok((source, standing)) => {
                         failed = false;
-                        let summary = source.summary();
+                        let observation = RunObservation { summary: source.summary(), standing: standing.clone() };
                         if matches!(self.current.snapshot().standing, TraceAvailability::Kept(_)) {
                             self.current.stand(standing.clone());
                         }
-                        if last.as_ref() != Some(&(summary.clone(), standing.clone())) {
-                            self.current.put(source, standing.clone());
-                            last = Some((summary, standing));
+                        if last.as_ref() != Some(&observation) {
+                            self.current.put(source, standing);
+                            last = Some(observation);
                         }
                     }
                     // The previous image stays until there is a newer one.
