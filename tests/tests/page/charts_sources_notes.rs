@@ -13,7 +13,7 @@ fn statistics_have_charts_and_extremes_lead_to_where_they_are() {
     let told = read(&mut browser, "tabpanel", "Statistics");
     assert!(told.contains("working") && told.contains("50.0 %"), "{told}");
     press(&mut browser, "checkbox", "percent");
-    browser.wait("document.querySelector('#times .key').innerText.includes('2.000 s')");
+    browser.wait("document.querySelector('#times .color-key').innerText.includes('2.000 s')");
     let slice = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("blocked: ")).unwrap();
     let at = browser.place(&slice).center();
     browser.click(at);
@@ -149,7 +149,7 @@ fn a_source_that_is_not_there_says_where_it_was_looked_for() {
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
     press(&mut browser, "button", "../src/solve.c:3");
-    browser.wait("document.querySelector('#source .why')");
+    browser.wait("document.querySelector('#source .reason')");
     let told = read(&mut browser, "region", "Source");
     assert!(told.contains("The file is not in .") && told.contains("--source DIR"), "{told}");
     // The entities of each line are known even without the source.
@@ -229,7 +229,7 @@ fn notes_are_kept_beside_the_trace() {
     press(&mut browser, "button", "Remove note of another");
     browser.wait("document.querySelectorAll('#notes-list li').length === 1");
     press(&mut browser, "button", "Remove note late <i>message</i>");
-    browser.wait("document.querySelector('#notes-say').innerText.startsWith('Press b')");
+    browser.wait("document.querySelector('#notes-status').innerText.startsWith('Press b')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -246,7 +246,7 @@ fn two_traces_stand_on_one_axis_and_their_differences_in_a_table() {
     browser.evaluate("frames[0].document.querySelector('#interval').requestSubmit()");
     browser.wait(&both("page.querySelector('#interval-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
+    browser.wait("document.querySelector('#differences-table tbody')");
     let told = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
     // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
     assert!(told.contains("−1.00 s") && told.contains("+1.00 s"), "{told}");

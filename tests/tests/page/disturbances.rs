@@ -65,7 +65,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
 }
 
 /// Whether the page reports a problem.
-const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
+const TROUBLED: &str = "!document.querySelector('#error-box').hidden";
 
 #[test]
 fn a_line_that_broke_is_tried_again() {
@@ -230,7 +230,7 @@ fn names_of_any_kind_are_texts_everywhere() {
         browser.with_key_down("Control", |browser| browser.key("f"));
         browser.type_text("kind:state <600ms");
         browser.key("Enter");
-        browser.wait("document.querySelector('#find-says').innerText === '8 found'");
+        browser.wait("document.querySelector('#find-status').innerText === '8 found'");
         assert!(has(&read(&mut browser, "list", "Hits")), "what is found");
         browser.key("/");
         assert!(rows(&mut browser).iter().any(|row| has(row)), "the rows");

@@ -94,7 +94,7 @@ fn in_a_narrow_window_the_panel_lies_over_the_diagram() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("l");
     browser.wait("document.querySelector('#panel').hidden");
-    assert_eq!(browser.evaluate("document.querySelector('#side').ariaPressed"), "false");
+    assert_eq!(browser.evaluate("document.querySelector('#panel-toggle').ariaPressed"), "false");
     // Actions without a button at this size work by keys and by name.
     browser.key("+");
     browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");

@@ -48,7 +48,7 @@ pub struct ServerOptions {
 /// A server that listens and is ready to run.
 #[derive(Debug)]
 pub struct Server {
-    door: ListenAddress,
+    address: ListenAddress,
     app: Arc<AppState>,
     limits: ConnectionLimits,
     /// The port in the page's address. For a socket, the port at which the tunnel begins.
@@ -88,8 +88,8 @@ impl Server {
             io::ErrorKind::AddrInUse => ServerError::PortInUse { port },
             _ => ServerError::Listen { port, source },
         })?;
-        let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
-        Ok(Self { door: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port: address.port() })
+        let port = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?.port();
+        Ok(Self { address: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port })
     }
 
     /// Starts to listen at a socket path that only this user can reach.
@@ -100,8 +100,8 @@ impl Server {
     /// If there is another file at the path, or a trace cannot be laid out.
     pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
         let (app, port) = app(traces)?;
-        let door = ListenAddress::Socket(OwnerSocket::bind(path).await?);
-        Ok(Self { door, app, limits: ConnectionLimits::default(), port })
+        let address = ListenAddress::Socket(OwnerSocket::bind(path).await?);
+        Ok(Self { address, app, limits: ConnectionLimits::default(), port })
     }
 
     /// The address on the loopback interface. For a socket, the address at which its tunnel must
@@ -140,7 +140,7 @@ impl Server {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));
         let serving = async {
-            match self.door {
+            match self.address {
                 ListenAddress::Port(listener) => connections::serve(listener, router, self.limits).await,
                 ListenAddress::Socket(socket) => connections::serve(socket, router, self.limits).await,
             }
@@ -155,7 +155,7 @@ impl Server {
 }
 
 fn router(app: Arc<AppState>) -> Router {
-    let inside = Router::new()
+    let page = Router::new()
         .route("/", get(assets::index))
         .route("/api/summary", get(api::summary))
         .route("/api/rows", get(api::rows::rows))
@@ -169,16 +169,16 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/hops", get(api::link_chain::hops))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::statistics::times))
-        .route("/api/each", get(api::per_row::each))
-        .route("/api/sums", get(api::totals::sums))
+        .route("/api/each", get(api::per_row::per_row))
+        .route("/api/sums", get(api::totals::totals))
         .route("/api/names", post(api::ids::names))
         .route("/api/numbers", post(api::ids::numbers))
         .route("/api/chain", get(api::filters::chain))
-        .route("/api/filter", get(api::filters::typed))
+        .route("/api/filter", get(api::filters::typed_filter))
         .route("/api/migrated", post(api::filters::migrated))
-        .route("/api/look", post(api::files::look))
+        .route("/api/style", post(api::files::save_style))
         .route("/api/saved", post(api::files::save_filters))
-        .route("/api/notes", get(api::files::notes).post(api::files::keep_notes))
+        .route("/api/notes", get(api::files::notes).post(api::files::change_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
@@ -186,11 +186,11 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))
-        .route("/api/same", get(api::rematch::same))
+        .route("/api/rematch", get(api::rematch::rematch))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()
-        .nest("/t/{token}", inside.clone())
+        .nest("/t/{token}", page)
         // Axum's `nest` does not match the path with a slash at its end.
         .route("/t/{token}/", get(assets::index))
         .route("/open/{token}", get(access_control::open))
