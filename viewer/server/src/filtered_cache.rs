@@ -23,6 +23,21 @@ const MAX_FILTERS: usize = 100;
 const MAX_FILTER_BYTES: usize = 32 * 1024;
 
 /// A trace to be served.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tumit_server::ServedTrace;
+/// use tumit_viewer::filter::FilterExpr;
+/// use tumit_viewer::store::TraceStore;
+///
+/// let store = TraceStore::from_events("trace", []);
+/// let filter: FilterExpr = "hide value idle".parse()?;
+/// let trace = ServedTrace { filters: [filter].into_iter().collect(), ..ServedTrace::new(Arc::new(store)) };
+/// assert_eq!(trace.filters.filters.len(), 1);
+/// assert!(trace.path.is_none() && !trace.follows);
+/// # Ok::<(), tumit_viewer::filter::FilterError>(())
+/// ```
 #[derive(Clone)]
 pub struct ServedTrace {
     /// The trace itself, in its current generation.

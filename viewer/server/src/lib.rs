@@ -2,6 +2,24 @@
 //!
 //! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
 //! [`tumit_viewer::layout`] do all computation.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_server::Server;
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let trace = TraceStore::from_events("trace", []);
+//! let server = Server::bind(Arc::new(trace), 0).await?;
+//! assert_eq!(server.url().split('/').nth(2), Some(server.address().to_string().as_str()));
+//! // A real caller passes a future that completes at Ctrl-C.
+//! server.run(None, async {}).await?;
+//! # Ok(())
+//! # })
+//! # }
+//! ```
 
 pub(crate) mod access_control;
 mod api;
@@ -35,15 +53,6 @@ pub use error::ServerError;
 pub use filtered_cache::ServedTrace;
 use tumit_viewer::query::TimelineSource;
 use unix_socket::OwnerSocket;
-
-/// Options of the server.
-#[derive(Clone, Debug, Default)]
-pub struct ServerOptions {
-    /// Port on the loopback interface. 0 selects any free port.
-    pub port: u16,
-    /// The server ends after this time without a request.
-    pub until_idle: Option<Duration>,
-}
 
 /// A server that listens and is ready to run.
 #[derive(Debug)]
@@ -127,6 +136,25 @@ impl Server {
     }
 
     /// Sets the limits of connections.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tumit_viewer::store::TraceStore;
+    /// use std::time::Duration;
+    ///
+    /// use tumit_server::{ConnectionLimits, Server};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let server = Server::bind(Arc::new(TraceStore::from_events("trace", [])), 0).await?;
+    /// let limits = ConnectionLimits { header_time: Duration::from_secs(2), ..ConnectionLimits::default() };
+    /// assert_eq!(limits.connections, 128);
+    /// let server = server.with_limits(limits);
+    /// # server.run(None, async {}).await?;
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_limits(self, limits: ConnectionLimits) -> Self {
         Self { limits, ..self }

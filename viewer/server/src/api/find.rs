@@ -144,7 +144,7 @@ impl EntitySearch<'_> {
                     lists.extend(trace.outline.with_events(ty.id).filter(inside).map(|id| ScanList::Events(id, ty.id)));
                 }
                 PajeTypeKind::Link { .. } if self.query.includes_kind(FindKind::Link) => {
-                    lists.push(ScanList::Links(ty.id))
+                    lists.push(ScanList::Links(ty.id));
                 }
                 _ => {}
             }
