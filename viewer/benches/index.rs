@@ -11,7 +11,7 @@
 //! `--there`, the index next to the trace is used, and none is built. With `--only`, only the
 //! queries with this name are measured.
 
-#![expect(clippy::print_stdout, reason = "it is a command")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,12 +26,13 @@ use tumit_viewer::{IndexChoice, OpenOptions, make_index};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let after =
+    let value_of =
         |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
-    let only = after("--only").map_or("", String::as_str);
-    match after("--trace") {
-        Some(trace) => figures(Path::new(trace), arguments.iter().any(|argument| argument == "--there"), only),
-        None => ratios(if arguments.iter().any(|argument| argument == "--smoke") { 20_000 } else { 2_000_000 }),
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let only = value_of("--only").map_or("", String::as_str);
+    match value_of("--trace") {
+        Some(trace) => print_figures(Path::new(trace), has("--there"), only),
+        None => print_ratios(if has("--smoke") { 20_000 } else { 2_000_000 }),
     }
 }
 
@@ -50,17 +51,18 @@ fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
 /// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less. Its
 /// resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
-    let took = shortest_run(run);
-    let runs = (Duration::from_millis(500).as_nanos() / took.as_nanos().max(1)).clamp(1, 50) as u32;
+    let duration = shortest_run(run);
+    let runs = (Duration::from_millis(500).as_nanos() / duration.as_nanos().max(1)).clamp(1, 50) as u32;
     let work = (0..2).map(|_| {
-        let before = processor();
+        let before = processor_time();
         (0..runs).for_each(|_| run());
-        (processor() - before) / runs
+        (processor_time() - before) / runs
     });
-    (took, work.min().unwrap_or_default())
+    (duration, work.min().unwrap_or_default())
 }
 
-fn below(state: &mut u64, limit: u64) -> u64 {
+/// A random number below a limit.
+fn random_below(state: &mut u64, limit: u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
@@ -94,14 +96,14 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         extra: &[],
     }));
     for step in 0..states {
-        now += below(&mut random, 2_000) as i64;
-        let (time, container) = (GlobalNanos(now), ContainerId(1 + below(&mut random, 16) as u32));
+        now += random_below(&mut random, 2_000) as i64;
+        let (time, container) = (GlobalNanos(now), ContainerId(1 + random_below(&mut random, 16) as u32));
         let values = if container.0 % 2 == 0 { 5 } else { 1000 };
-        let value = ValueId(below(&mut random, values) as u32);
+        let value = ValueId(random_below(&mut random, values) as u32);
         events.push(PajeEvent::SetState { time, container, ty: activity, value, extra: &[], source: None });
         if step % 10 == 0 {
             let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(1000), KeyId(step));
-            let late = GlobalNanos(now + 1 + below(&mut random, 20_000) as i64);
+            let late = GlobalNanos(now + 1 + random_below(&mut random, 20_000) as i64);
             let (extra, source, start, end): (&[_], _, _, _) = (&[], None, container, ContainerId(1));
             events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
             events.push(PajeEvent::EndLink { time: late, container: holder, ty, value, end, key, extra, source });
@@ -110,37 +112,38 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
     events
 }
 
-fn ratios(states: u64) {
+/// Prints the costs of the index relative to the store.
+fn print_ratios(states: u64) {
     let events = events(states);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (path, key) = (folder.path().join("bench.tmtx"), IndexKey::default());
-    let made =
+    let index_time =
         shortest_run(|| IndexReader::write_events(&path, key, "bench", events.iter().copied()).expect("room for it"));
-    let stored = shortest_run(|| TraceStore::from_events("bench", events.iter().copied()));
+    let store_time = shortest_run(|| TraceStore::from_events("bench", events.iter().copied()));
     let index = IndexReader::map_file(&path, key).expect("it was just written");
     let store = TraceStore::from_events("bench", events);
     let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
     println!("{states} states, {} links: {bytes} bytes", index.summary().links);
-    let ratio = |what: &str, index: Duration, store: Duration| {
+    let print_ratio = |name: &str, index: Duration, store: Duration| {
         println!(
-            "{what:40} index {index:>10.1?}  store {store:>10.1?}  ratio {:.2}",
+            "{name:40} index {index:>10.1?}  store {store:>10.1?}  ratio {:.2}",
             index.as_secs_f64() / store.as_secs_f64()
         );
     };
-    ratio("making", made, stored);
+    print_ratio("making", index_time, store_time);
     let extent = index.summary().extent;
     let part = TimeRange { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
     for (values, odd) in [(5, 0), (1000, 1)] {
-        let of = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
-        let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(of).collect();
+        let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
+        let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(lane).collect();
         for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
-            let ask = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, window, columns));
-            ratio(&format!("{values} values, {name}, {columns} columns"), ask(&index), ask(&store));
+            let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, window, columns));
+            print_ratio(&format!("{values} values, {name}, {columns} columns"), measure(&index), measure(&store));
         }
     }
     for (name, limit) in [("links counted", 0), ("links, first 5,000", 5_000)] {
-        let ask = |source: &dyn TimelineSource| shortest_run(|| source.links(TypeId(3), part, limit));
-        ratio(name, ask(&index), ask(&store));
+        let measure = |source: &dyn TimelineSource| shortest_run(|| source.links(TypeId(3), part, limit));
+        print_ratio(name, measure(&index), measure(&store));
     }
 }
 
@@ -152,7 +155,7 @@ fn status(field: &str) -> u64 {
 }
 
 /// Processor time of all threads of this process so far.
-fn processor() -> Duration {
+fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name, in parentheses, may contain blanks. The times are fields 14 and 15, in hundredths
     // of a second.
@@ -162,26 +165,26 @@ fn processor() -> Duration {
 }
 
 /// Draws the whole trace, as a command or page does first. Returns the number of primitives.
-fn first_picture(source: &dyn TimelineSource) -> usize {
+fn draw_first_image(source: &dyn TimelineSource) -> usize {
     let outline = ContainerOutline::new(source).expect("the trace is whole");
     let interval = source.extent();
-    let of = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
-    let scene = document(source, &outline, &LayoutOptions::default(), of).expect("the trace is whole");
+    let options = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
+    let scene = document(source, &outline, &LayoutOptions::default(), options).expect("the trace is whole");
     scene.items.len()
 }
 
 /// Removes a file from the system's page cache.
-fn cool(path: &Path) {
+fn drop_cached_pages(path: &Path) {
     let file = std::fs::File::open(path).expect("it is there");
     let _ = file.sync_all();
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
 }
 
 /// Opens and draws the trace, cold and warm.
-fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneId]) {
+fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneId]) {
     for (name, cold) in [("cold", true), ("warm", false)] {
         if cold {
-            cool(place);
+            drop_cached_pages(place);
         }
         let begin = Instant::now();
         let source = tumit_viewer::open(trace, options).expect("it was just made");
@@ -190,19 +193,20 @@ fn openings(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneI
         println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
         if cold {
             drop(source);
-            cool(place);
+            drop_cached_pages(place);
         }
-        let (begin, before) = (Instant::now(), processor());
+        let (begin, before) = (Instant::now(), processor_time());
         let source = tumit_viewer::open(trace, options).expect("it was just made");
-        let items = first_picture(source.as_ref());
-        let (took, work) = (begin.elapsed(), processor() - before);
+        let items = draw_first_image(source.as_ref());
+        let (duration, work) = (begin.elapsed(), processor_time() - before);
         println!(
-            "{name}: opened, with the picture of all rows ({items} primitives), in {took:.1?}, {work:.1?} of processor time"
+            "{name}: opened, with the image of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
         );
     }
 }
 
-fn figures(trace: &Path, is_there: bool, only: &str) {
+/// Prints the costs of the index of a trace.
+fn print_figures(trace: &Path, is_there: bool, only: &str) {
     let mut options = OpenOptions::default();
     if !is_there {
         let place = trace.with_extension("bench.tmtx");
@@ -210,10 +214,24 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
         let _ = std::fs::remove_file(&place);
         options.index = IndexChoice::At(place);
     }
-    let (begin, before) = (Instant::now(), processor());
-    let made = make_index(trace, &options).expect("a trace");
-    let place: PathBuf = made.path.clone();
-    let (took, summary) = (begin.elapsed(), &made.summary);
+    let place = build_index(trace, &options);
+    let source = tumit_viewer::open(trace, &options).expect("it was just made");
+    let lanes = LanesByValues::of(source.as_ref());
+    drop(source);
+    if "opened".contains(only) {
+        measure_opening(trace, &options, &place, &lanes.few);
+    }
+    let source = tumit_viewer::open(trace, &options).expect("it was just made");
+    measure_lanes(source.as_ref(), &lanes, only);
+    measure_links(source.as_ref());
+}
+
+/// Builds the index of a trace, or takes the one that exists. Prints its size and, if it was built,
+/// the costs. Returns its path.
+fn build_index(trace: &Path, options: &OpenOptions) -> PathBuf {
+    let (begin, before) = (Instant::now(), processor_time());
+    let index = make_index(trace, options).expect("a trace");
+    let (duration, summary) = (begin.elapsed(), &index.summary);
     let entities = summary.states + summary.events + summary.links + summary.samples;
     println!(
         "states {}, events {}, links {}, samples {}",
@@ -221,67 +239,92 @@ fn figures(trace: &Path, is_there: bool, only: &str) {
     );
     println!(
         "index {} bytes: {:.2} per entity, {:.2} per state",
-        made.bytes,
-        made.bytes as f64 / entities as f64,
-        made.bytes as f64 / summary.states as f64
+        index.bytes,
+        index.bytes as f64 / entities as f64,
+        index.bytes as f64 / summary.states as f64
     );
-    if !made.was_there {
-        let rate = entities as f64 / took.as_secs_f64() / 1e6;
-        let work = processor() - before;
-        let each = entities as f64 / work.as_secs_f64() / 1e6;
-        println!("made in {took:.1?}: {rate:.2} million entities a second; at most {} MB", status("VmHWM") >> 20);
-        println!("{work:.1?} of processor time: {each:.2} million entities a second of it");
+    if !index.was_there {
+        let rate = entities as f64 / duration.as_secs_f64() / 1e6;
+        let work = processor_time() - before;
+        let work_rate = entities as f64 / work.as_secs_f64() / 1e6;
+        println!("made in {duration:.1?}: {rate:.2} million entities a second; at most {} MB", status("VmHWM") >> 20);
+        println!("{work:.1?} of processor time: {work_rate:.2} million entities a second of it");
     }
-    let source = tumit_viewer::open(trace, &options).expect("it was just made");
-    let (model, containers, extent) = (source.model(), source.containers(), source.summary().extent);
-    let mut lanes: Vec<(u32, StateLaneId)> = Vec::new();
-    for container in containers.iter() {
-        for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            let values = model.values.iter().filter(|value| value.ty == ty.id).count() as u32;
-            let depths = source.depths(container.id, ty.id);
-            lanes.extend((0..depths).map(|depth| (values, StateLaneId { container: container.id, ty: ty.id, depth })));
+    index.path.clone()
+}
+
+/// Lanes of states whose type has few values, those of types with many values, and all lanes.
+struct LanesByValues {
+    few: Vec<StateLaneId>,
+    many: Vec<StateLaneId>,
+    all: Vec<StateLaneId>,
+}
+
+impl LanesByValues {
+    fn of(source: &dyn TimelineSource) -> Self {
+        let model = source.model();
+        let mut lanes: Vec<(usize, StateLaneId)> = Vec::new();
+        for container in source.containers().iter() {
+            for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
+                let values = model.values.iter().filter(|value| value.ty == ty.id).count();
+                let (container, ty) = (container.id, ty.id);
+                let depths = source.depths(container, ty);
+                lanes.extend((0..depths).map(|depth| (values, StateLaneId { container, ty, depth })));
+            }
         }
+        let select = |has_values: &dyn Fn(usize) -> bool, limit: usize| {
+            lanes.iter().filter(|lane| has_values(lane.0)).map(|lane| lane.1).take(limit).collect()
+        };
+        let (few, many) = (select(&|values| values <= 16, 64), select(&|values| values > 16, 64));
+        Self { few, many, all: select(&|_| true, 1024) }
     }
-    let of = |wanted: &dyn Fn(u32) -> bool, most: usize| -> Vec<StateLaneId> {
-        lanes.iter().filter(|lane| wanted(lane.0)).map(|lane| lane.1).take(most).collect()
-    };
-    let (few, many, all) = (of(&|values| values <= 16, 64), of(&|values| values > 16, 64), of(&|_| true, 900));
-    drop(source);
-    if "opened".contains(only) {
-        openings(trace, &options, &place, &few);
-    }
-    let source = tumit_viewer::open(trace, &options).expect("it was just made");
+}
+
+/// A time range that begins in the middle of a trace and lasts `1 / share` of it.
+fn inner_range(source: &dyn TimelineSource, share: i64) -> TimeRange {
+    let extent = source.summary().extent;
     let length = extent.to.0 - extent.from.0;
-    let window = |share: i64| {
-        let from = extent.from.0 + length / 3;
-        TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
-    };
-    let timed = |what: &str, run: &dyn Fn()| {
-        if what.contains(only) {
-            let (took, work) = least_work(run);
-            println!("{what}: {took:.1?}, {work:.1?} of processor time");
+    let from = extent.from.0 + length / 3;
+    TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length / share) }
+}
+
+/// Prints the costs of images and statistics of lanes.
+fn measure_lanes(source: &dyn TimelineSource, lanes: &LanesByValues, only: &str) {
+    let measure = |name: &str, run: &dyn Fn()| {
+        if name.contains(only) {
+            let (duration, work) = least_work(run);
+            println!("{name}: {duration:.1?}, {work:.1?} of processor time");
         }
     };
-    for (name, lanes) in [("few values", &few), ("many values", &many), ("all", &all)] {
-        for (part, window) in [("whole", extent), ("a hundredth", window(100)), ("a ten-thousandth", window(10_000))] {
-            let what = format!("{} lanes of {name} × 1,600 columns, {part}", lanes.len());
-            timed(&what, &|| drop(source.cells(lanes, window, 1600)));
-            let (around, columns) = window.align_to_columns(1600);
-            let what =
-                format!("  the 8 largest shares of {} lanes of {name}, × {columns} aligned columns", lanes.len());
-            timed(&what, &|| drop(source.largest(lanes, around, columns, 8)));
+    let extent = source.summary().extent;
+    let all = &lanes.all[..lanes.all.len().min(900)];
+    for (kind, lanes) in [("few values", &lanes.few[..]), ("many values", &lanes.many), ("all", all)] {
+        let ranges = [inner_range(source, 100), inner_range(source, 10_000)];
+        for (part, range) in [("whole", extent), ("a hundredth", ranges[0]), ("a ten-thousandth", ranges[1])] {
+            let name = format!("{} lanes of {kind} × 1,600 columns, {part}", lanes.len());
+            measure(&name, &|| drop(source.cells(lanes, range, 1600)));
+            let (around, columns) = range.align_to_columns(1600);
+            let name =
+                format!("  the 8 largest shares of {} lanes of {kind}, × {columns} aligned columns", lanes.len());
+            measure(&name, &|| drop(source.largest(lanes, around, columns, 8)));
         }
     }
-    let rows = of(&|_| true, 1024);
-    timed(&format!("time per value of {} lanes", rows.len()), &|| drop(source.cells(&rows, window(3), 1)));
-    timed("  of all lanes together", &|| drop(source.times(&rows, window(3))));
-    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-        let inner =
-            TimeRange { from: GlobalNanos(extent.from.0 + length / 50), to: GlobalNanos(extent.to.0 - length / 50) };
-        for window in [window(3), inner] {
-            let total = source.links(ty.id, window, 0).map_or(0, |links| links.total);
-            println!("{total} links counted: {:.1?}", shortest_run(|| source.links(ty.id, window, 0)));
+    let (all, range) = (&lanes.all, inner_range(source, 3));
+    measure(&format!("time per value of {} lanes", all.len()), &|| drop(source.cells(all, range, 1)));
+    measure("  of all lanes together", &|| drop(source.times(all, range)));
+}
+
+/// Prints the costs of counting and listing links.
+fn measure_links(source: &dyn TimelineSource) {
+    let extent = source.summary().extent;
+    let margin = (extent.to.0 - extent.from.0) / 50;
+    let third = inner_range(source, 3);
+    let inner = TimeRange { from: GlobalNanos(extent.from.0 + margin), to: GlobalNanos(extent.to.0 - margin) };
+    for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
+        for range in [third, inner] {
+            let total = source.links(ty.id, range, 0).map_or(0, |links| links.total);
+            println!("{total} links counted: {:.1?}", shortest_run(|| source.links(ty.id, range, 0)));
         }
-        println!("first 5,000 of them: {:.1?}", shortest_run(|| source.links(ty.id, window(3), 5_000)));
+        println!("first 5,000 of them: {:.1?}", shortest_run(|| source.links(ty.id, third, 5_000)));
     }
 }

@@ -49,7 +49,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 /// Makes all queries.
-fn ask(store: &TraceStore) -> Result<(), TestCaseError> {
+fn query_all(store: &TraceStore) -> Result<(), TestCaseError> {
     let summary = store.summary();
     let extent = summary.extent;
     prop_assert!(extent.from < extent.to);
@@ -105,10 +105,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
 
     #[test]
-    fn lines_in_any_order(lines in prop::collection::vec(line(), 0..120)) {
+    fn lines_in_any_order_are_read_and_queried(lines in prop::collection::vec(line(), 0..120)) {
         let text = format!("{HEADER}{TREE}{}", lines.join("\n"));
         let store = TraceStore::from_paje("trace", text.as_bytes()).expect("it has a header");
-        ask(&store)?;
+        query_all(&store)?;
         let mut rows = Vec::new();
         tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
     }

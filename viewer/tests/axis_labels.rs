@@ -28,14 +28,14 @@ fn source() -> TableTrace {
 
 fn image(source: &TableTrace, wide: u16, (from, to): (i64, i64)) -> Scene {
     let outline = ContainerOutline::new(source).unwrap();
-    let of = DocumentOptions {
+    let options = DocumentOptions {
         interval: interval(from, to),
         width: wide.into(),
         height: None,
         resolution: 1.0,
         titles: false,
     };
-    document(source, &outline, &LayoutOptions::default(), of).unwrap()
+    document(source, &outline, &LayoutOptions::default(), options).unwrap()
 }
 
 /// Left edge, right edge and baseline of a text.
@@ -67,8 +67,8 @@ fn check(scene: &Scene) -> Result<(), TestCaseError> {
         prop_assert!(left >= -0.1 && right <= scene.width + 0.1, "`{}` is cut: {left} to {right}", text.text);
         for other in &texts[..at] {
             let (from, to, line) = place(other);
-            let apart = right <= from || left >= to || (y - line).abs() >= text.size.min(other.size);
-            prop_assert!(apart, "`{}` overlaps `{}`", text.text, other.text);
+            let is_separate = right <= from || left >= to || (y - line).abs() >= text.size.min(other.size);
+            prop_assert!(is_separate, "`{}` overlaps `{}`", text.text, other.text);
         }
     }
     Ok(())

@@ -22,12 +22,12 @@ const STATES: u32 = 200_000;
 const THREADS: u32 = 4;
 
 /// Counts the listed states.
-struct Counting {
+struct StateQueryCounter {
     inner: TraceStore,
     listed: Arc<AtomicU64>,
 }
 
-impl FilterLayer for Counting {
+impl FilterLayer for StateQueryCounter {
     fn inner_source(&self) -> &dyn TimelineSource {
         &self.inner
     }
@@ -46,8 +46,8 @@ impl FilterLayer for Counting {
 
 fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
     let (thread, activity) = (TypeId(1), TypeId(2));
-    let at = |n: u32| GlobalNanos(i64::from(n) * 10);
-    let mut all = vec![
+    let time = |n: u32| GlobalNanos(i64::from(n) * 10);
+    let mut events = vec![
         PajeEvent::DefineType {
             ty: thread,
             kind: PajeTypeKind::Container,
@@ -66,15 +66,15 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         },
     ];
     let names = ["work", "wait", "idle"];
-    all.extend((0..).zip(names).map(|(value, name)| PajeEvent::DefineValue {
+    events.extend((0..).zip(names).map(|(value, name)| PajeEvent::DefineValue {
         value: ValueId(value),
         ty: activity,
         name,
         color: None,
         look: DrawStyle::NONE,
     }));
-    all.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
-        time: at(0),
+    events.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
+        time: time(0),
         container: ContainerId(id),
         ty: thread,
         parent: ContainerId::ROOT,
@@ -82,8 +82,8 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         extra: &[],
     }));
     for n in 0..STATES / THREADS {
-        all.extend((1..=THREADS).map(|id| PajeEvent::SetState {
-            time: at(n),
+        events.extend((1..=THREADS).map(|id| PajeEvent::SetState {
+            time: time(n),
             container: ContainerId(id),
             ty: activity,
             value: ValueId((n + id) % 3),
@@ -92,20 +92,24 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         }));
     }
     let listed = Arc::new(AtomicU64::new(0));
-    (Arc::new(Counting { inner: TraceStore::from_events("trace", all), listed: Arc::clone(&listed) }), listed)
+    (
+        Arc::new(StateQueryCounter { inner: TraceStore::from_events("trace", events), listed: Arc::clone(&listed) }),
+        listed,
+    )
 }
 
 /// Number of states listed while an image of the whole trace is drawn. The heading's counts are
 /// computed before, because they are cached.
-fn listed_for_a_picture(filters: &[&str]) -> u64 {
+fn states_listed_for_an_image(filters: &[&str]) -> u64 {
     let (trace, listed) = trace();
     let chain: FilterChain = filters.iter().map(|text| text.parse::<FilterExpr>().unwrap()).collect();
     let source = chain.apply(trace).unwrap();
     source.summary();
     listed.store(0, Ordering::Relaxed);
     let outline = ContainerOutline::new(source.as_ref()).unwrap();
-    let of = DocumentOptions { interval: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
-    document(source.as_ref(), &outline, &LayoutOptions::default(), of).unwrap();
+    let options =
+        DocumentOptions { interval: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
+    document(source.as_ref(), &outline, &LayoutOptions::default(), options).unwrap();
     listed.load(Ordering::Relaxed)
 }
 
@@ -121,13 +125,13 @@ fn images_of_dense_lanes_come_from_sums() {
         &["best 2 Thread by time idle"],
         &["reuse Thread", "hide value idle", "hide value wait"],
     ] {
-        assert_eq!(listed_for_a_picture(filters), 0, "{filters:?}");
+        assert_eq!(states_listed_for_an_image(filters), 0, "{filters:?}");
     }
 }
 
 #[test]
 fn durations_are_scanned_once_per_answer() {
-    let listed = listed_for_a_picture(&["only duration >= 5ns"]);
+    let listed = states_listed_for_an_image(&["only duration >= 5ns"]);
     // The cells of the rows and those of the legend.
     assert!(listed >= u64::from(STATES) && listed <= 3 * u64::from(STATES), "{listed}");
 }
@@ -136,8 +140,8 @@ fn durations_are_scanned_once_per_answer() {
 fn reductions_are_computed_once() {
     let (trace, listed) = trace();
     let source = "count work of Activity per Thread into Busy".parse::<FilterExpr>().unwrap().apply(&trace).unwrap();
-    let read = listed.swap(0, Ordering::Relaxed);
-    assert!(read <= u64::from(STATES) + u64::from(STATES) / 100, "pages overlap a little: {read}");
+    let count = listed.swap(0, Ordering::Relaxed);
+    assert!(count <= u64::from(STATES) + u64::from(STATES) / 100, "pages overlap a little: {count}");
     let busy = source.model().types.iter().find(|ty| ty.name == "Busy").unwrap().id;
     for id in 1..=THREADS {
         let series = source.series(ContainerId(id), busy, source.extent(), 100).unwrap();
@@ -147,13 +151,13 @@ fn reductions_are_computed_once() {
 }
 
 /// Counts the queries for all containers, and for all lanes of a type.
-struct Counted {
+struct ListQueryCounter {
     inner: Arc<dyn TimelineSource>,
     lists: AtomicUsize,
     ranges: AtomicUsize,
 }
 
-impl FilterLayer for Counted {
+impl FilterLayer for ListQueryCounter {
     fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -184,15 +188,15 @@ fn a_query_about_all_containers_is_answered_once() {
     }
     text.push_str("13 2 t0 S\n");
     let inner = Arc::new(TraceStore::from_paje("t", text.as_bytes()).unwrap());
-    let source = Counted { inner, lists: AtomicUsize::new(0), ranges: AtomicUsize::new(0) };
+    let source = ListQueryCounter { inner, lists: AtomicUsize::new(0), ranges: AtomicUsize::new(0) };
     let interval = source.inner.extent();
     let rows = table(&source, interval, RowGrouping::Container, None).unwrap();
     let paths: Vec<&str> = rows.iter().filter_map(|row| row.container.as_deref()).collect();
     assert_eq!(paths.iter().filter(|path| **path == "node 77/main").count(), 6, "{paths:?}");
     assert_eq!(rows.len(), 600);
-    let asked = source.lists.swap(0, Ordering::Relaxed);
-    assert!(asked < 10, "the list of containers was asked for {asked} times");
+    let queries = source.lists.swap(0, Ordering::Relaxed);
+    assert!(queries < 10, "{queries} queries for the list of containers");
     ContainerOutline::new(&source).unwrap();
-    let asked = source.ranges.load(Ordering::Relaxed);
-    assert_eq!(asked, 1, "values of a type of variables were looked through {asked} times");
+    let queries = source.ranges.load(Ordering::Relaxed);
+    assert_eq!(queries, 1, "{queries} queries for the range of a type of variables");
 }

@@ -249,7 +249,7 @@ const FORMS: [&str; 34] = [
 #[test]
 fn every_error_message_has_an_example_that_is_correct() {
     // Each form, cut off after each token, and with each token replaced.
-    let mut seen = 0;
+    let mut error_count = 0;
     for form in FORMS {
         assert!(form.parse::<FilterExpr>().is_ok(), "{form}");
         let tokens: Vec<&str> = form.split_inclusive([' ', '(', ')', ',']).collect();
@@ -261,12 +261,12 @@ fn every_error_message_has_an_example_that_is_correct() {
             {
                 if let Err(error) = text.parse::<FilterExpr>() {
                     assert!(has_example(&error), "{error}");
-                    seen += 1;
+                    error_count += 1;
                 }
             }
         }
     }
-    assert!(seen > 1000, "{seen}");
+    assert!(error_count > 1000, "{error_count}");
     let deep = |of: &str, end: &str| format!("only where {}a = 1{}", of.repeat(100_000), end.repeat(100_000));
     for text in [deep("(", ")"), deep("not ", ""), deep("not (", ")")] {
         let error = text.parse::<FilterExpr>().expect_err("it is too deep");
@@ -276,7 +276,7 @@ fn every_error_message_has_an_example_that_is_correct() {
 
 #[test]
 fn conditions_are_read_by_precedence() {
-    for (text, shown) in [
+    for (text, printed) in [
         ("only where a=1 or b=2 and not c=3", "only where a = 1 or b = 2 and not c = 3"),
         ("only where a=1 or (b=2 and (not (c=3)))", "only where a = 1 or b = 2 and not c = 3"),
         ("only where (a=1 or b=2)and c=3", "only where (a = 1 or b = 2) and c = 3"),
@@ -296,7 +296,7 @@ fn conditions_are_read_by_precedence() {
         ("sum received Bytes of Message per Node", "sum received Bytes of Message per Node"),
     ] {
         let filter: FilterExpr = text.parse().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(filter.to_string(), shown);
+        assert_eq!(filter.to_string(), printed);
     }
 }
 
@@ -304,9 +304,9 @@ fn conditions_are_read_by_precedence() {
 fn files_of_version_1_keep_their_meaning() {
     let text = include_str!("data/version-1.tumit-view");
     let chain = FilterChain::from_text(text).unwrap();
-    let shown: Vec<String> = chain.filters.iter().map(|entry| entry.filter.to_string()).collect();
+    let filters: Vec<String> = chain.filters.iter().map(|entry| entry.filter.to_string()).collect();
     assert_eq!(
-        shown,
+        filters,
         [
             "hide value Waits* of Activity",
             "only where Bytes > 4096 of Message",
@@ -338,7 +338,7 @@ fn a_result_is_named_after_into() {
 
 #[test]
 fn names_have_quotes_only_if_they_contain_keywords() {
-    for (text, shown) in [
+    for (text, printed) in [
         ("hide value Waits for a message of Activity", "hide value Waits for a message of Activity"),
         ("hide value \"part of it\"", "hide value \"part of it\""),
         ("hide  values a ,b", "hide value a, b"),
@@ -359,7 +359,7 @@ fn names_have_quotes_only_if_they_contain_keywords() {
         ("size 1.50 Wait* of Activity", "size 1.5 Wait* of Activity"),
     ] {
         let filter: FilterExpr = text.parse().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(filter.to_string(), shown);
+        assert_eq!(filter.to_string(), printed);
     }
 }
 

@@ -23,11 +23,11 @@ fn states(from: u32, to: u32) -> String {
     (from..to).map(|at| format!("11 {at} t S {}\n", if at % 2 == 0 { "w" } else { "i" })).collect()
 }
 
-/// Waits until the trace is in a wanted condition. The limit of five minutes is for slow machines.
-fn wait(current: &CurrentTrace, wanted: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
+/// Waits until a condition of the trace holds. The limit of five minutes is for slow machines.
+fn wait(current: &CurrentTrace, condition: impl Fn(&TraceSnapshot) -> bool) -> TraceSnapshot {
     for _ in 0..30_000 {
         let now = current.snapshot();
-        if wanted(&now) {
+        if condition(&now) {
             return now;
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -57,27 +57,27 @@ fn a_growing_file_is_followed_by_whole_lines() {
     let (options, cancel) = cancellable();
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let first = current.snapshot();
-    assert!(matches!(&first.standing, TraceAvailability::Awaited(why) if why.contains("growing.paje")), "{first:?}");
+    assert!(matches!(&first.standing, TraceAvailability::Awaited(text) if text.contains("growing.paje")), "{first:?}");
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
     // With a link that has not arrived.
-    let sent = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
-    std::fs::write(&path, format!("{HEADER}{BEGINNING}{sent}{}", states(0, 3))).unwrap();
+    let open_link = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
+    std::fs::write(&path, format!("{HEADER}{BEGINNING}{open_link}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
     assert_eq!(grown.standing, TraceAvailability::Growing { open: 0, processes: 0 });
     assert!(grown.generation > first.generation);
     // The earlier source still answers from its own generation.
     assert_eq!(count(&first), 0);
 
-    assert!(grown.source.summary().is_intact(), "what is open is no fault");
+    assert!(grown.source.summary().is_intact(), "an open link is no error");
 
     // An incomplete line is read when it is complete.
     append(&path, "11 5 t S");
     append(&path, " i\n11 7 t S w\nno event\n");
     let more = wait(&current, |now| count(now) == 5 && !now.source.summary().is_intact());
     assert_eq!(more.source.extent().to, GlobalNanos(7_000_000_001), "the last state has just begun");
-    let fault = &more.source.summary().diagnostics[0];
-    assert!(fault.is_error() && fault.text.contains("line"), "{fault}");
+    let diagnostic = &more.source.summary().diagnostics[0];
+    assert!(diagnostic.is_error() && diagnostic.text.contains("line"), "{diagnostic}");
     assert_eq!(count(&grown), 3);
 
     // A new file in its place is read from the start. So is the same file after it was cut.
@@ -94,19 +94,23 @@ fn a_growing_file_is_followed_by_whole_lines() {
 
     // If the file is removed or empty, the last generation stays, with a report. It continues with
     // the next data.
-    let kept = |why: &'static str| {
+    let is_kept_because = |reason: &'static str| {
         move |now: &TraceSnapshot| {
-            count(now) == 2 && matches!(&now.standing, TraceAvailability::Kept(told) if told.contains(why))
+            count(now) == 2 && matches!(&now.standing, TraceAvailability::Kept(text) if text.contains(reason))
         }
     };
     FileOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-    wait(&current, kept("cut short"));
+    wait(&current, is_kept_because("cut short"));
     append(&path, HEADER);
     append(&path, BEGINNING);
     std::thread::sleep(Duration::from_millis(300));
-    assert!(kept("cut short")(&current.snapshot()), "containers alone are no picture: {:?}", current.snapshot());
+    assert!(
+        is_kept_because("cut short")(&current.snapshot()),
+        "containers alone replace nothing: {:?}",
+        current.snapshot()
+    );
     std::fs::remove_file(&path).unwrap();
-    wait(&current, kept("removed"));
+    wait(&current, is_kept_because("removed"));
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
     let again = wait(&current, |now| count(now) == 5);
     assert_eq!(again.standing, TraceAvailability::Growing { open: 0, processes: 0 });
@@ -135,10 +139,10 @@ fn a_file_that_is_no_trace_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.json");
     std::fs::write(&path, "{}\n".repeat(2000)).unwrap();
-    let (sender, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let current = follow(&path, &OpenOptions::default(), Box::new(move |outcome| sender.send(outcome).unwrap()));
-    let why = told.recv().unwrap().unwrap_err().to_string();
-    assert!(why.contains("data.json") && why.contains("JSON"), "{why}");
+    let message = receiver.recv().unwrap().unwrap_err().to_string();
+    assert!(message.contains("data.json") && message.contains("JSON"), "{message}");
     assert_eq!(count(&current.snapshot()), 0);
 }
 
@@ -150,18 +154,18 @@ fn a_large_trace_is_shown_from_its_beginning_while_it_opens() {
     let (mut options, _) = cancellable();
     // A file with an explicit index path counts as large.
     options.index = IndexChoice::At(folder.path().join("large.tmtx"));
-    let (sender, told) = mpsc::channel();
-    let ended = move |outcome| sender.send(outcome).unwrap();
-    let OpenedTrace::Going(current) = begin(&path, &options, Box::new(ended)).unwrap() else {
-        panic!("it was made at once")
+    let (sender, receiver) = mpsc::channel();
+    let on_end = move |outcome| sender.send(outcome).unwrap();
+    let OpenedTrace::Going(current) = begin(&path, &options, Box::new(on_end)).unwrap() else {
+        panic!("it was opened at once")
     };
-    let summary = told.recv().unwrap().unwrap();
+    let summary = receiver.recv().unwrap().unwrap();
     let now = current.snapshot();
     assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &TraceAvailability::Final));
     // Two generations of its begin, after 4,096 and 8,192 operations, and the whole trace.
     assert_eq!(now.generation, 1 + 2 + 1);
     // The next time, the whole trace is there at once.
-    let again = begin(&path, &options, Box::new(|_| panic!("it is whole"))).unwrap();
+    let again = begin(&path, &options, Box::new(|_| panic!("the index is complete"))).unwrap();
     let OpenedTrace::Whole(source) = again else { panic!("it has an index") };
     assert_eq!(source.summary(), open(&path, &options).unwrap().summary());
 }
@@ -174,9 +178,9 @@ fn a_cancelled_opening_leaves_no_files() {
     let (mut options, cancel) = cancellable();
     options.index = IndexChoice::At(folder.path().join("large.tmtx"));
     tumit_viewer::index::abandon(&cancel);
-    let (sender, told) = mpsc::channel();
-    let ended = move |outcome| sender.send(outcome).unwrap();
-    assert!(matches!(begin(&path, &options, Box::new(ended)).unwrap(), OpenedTrace::Going(_)));
-    assert!(matches!(told.recv().unwrap(), Err(TraceOpenError::Cancelled)));
+    let (sender, receiver) = mpsc::channel();
+    let on_end = move |outcome| sender.send(outcome).unwrap();
+    assert!(matches!(begin(&path, &options, Box::new(on_end)).unwrap(), OpenedTrace::Going(_)));
+    assert!(matches!(receiver.recv().unwrap(), Err(TraceOpenError::Cancelled)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

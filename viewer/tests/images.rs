@@ -12,10 +12,11 @@ use tumit_viewer::scene::{ChartView, DocumentOptions, FilledRect, Scene, SceneIt
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
-fn picture(source: &dyn TimelineSource, options: &LayoutOptions, width: f32, part: (i64, i64)) -> Scene {
+fn draw(source: &dyn TimelineSource, options: &LayoutOptions, width: f32, range: (i64, i64)) -> Scene {
     let outline = ContainerOutline::new(source).unwrap();
-    let of = DocumentOptions { interval: interval(part.0, part.1), width, height: None, resolution: 1.0, titles: true };
-    document(source, &outline, options, of).unwrap()
+    let interval = interval(range.0, range.1);
+    let document_options = DocumentOptions { interval, width, height: None, resolution: 1.0, titles: true };
+    document(source, &outline, options, document_options).unwrap()
 }
 
 /// Writes images for inspection to the build folder, and asserts that they are not empty.
@@ -34,7 +35,7 @@ fn pngs_have_contents() {
         ("folded", &dense, LayoutOptions { folds: fold, ..LayoutOptions::default() }, (0, dense.end / 3)),
     ];
     for (name, source, options, part) in cases {
-        let scene = picture(source, &options, 1400.0, part);
+        let scene = draw(source, &options, 1400.0, part);
         let png = encode(&scene, ImageFormat::Png, 1.0).unwrap();
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
         std::fs::write(folder.join(format!("{name}.png")), &png).unwrap();
@@ -81,7 +82,7 @@ fn lines(scene: &Scene) -> String {
 #[test]
 fn a_small_program_matches_its_snapshot() {
     let source = example_program(2, 2, 2);
-    insta::assert_snapshot!(lines(&picture(&source, &LayoutOptions::default(), 900.0, (0, source.end))));
+    insta::assert_snapshot!(lines(&draw(&source, &LayoutOptions::default(), 900.0, (0, source.end))));
 }
 
 #[test]
@@ -100,9 +101,8 @@ fn shares_of_narrow_states_are_exact() {
     let outline = ContainerOutline::new(&source).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&outline, &options);
-    for (width, of) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
-        let view =
-            ChartView { interval: of, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+    for (width, interval) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
+        let view = ChartView { interval, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
@@ -144,7 +144,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
             ..LayoutOptions::default()
         };
         let layout = RowLayout::new(&outline, &options);
-        let of = |quick| {
+        let image = |quick| {
             let view = ChartView {
                 interval: interval(0, 80_000),
                 width: 50.0,
@@ -163,7 +163,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
             });
             cells.fold(0.0, f32::max)
         };
-        let (quick, all) = (of(true), of(false));
+        let (quick, all) = (image(true), image(false));
         assert_eq!((quick.is_quick, all.is_quick), (is_folded, false), "{level:?}");
         // The largest share is the same.
         assert!(
@@ -176,12 +176,11 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
 }
 
 #[test]
-fn svg_is_well_formed_whatever_the_names() {
+fn svg_is_well_formed_for_any_names() {
     let mut source = example_program(1, 2, 2);
     source.name = "a <b> & \"c\" \u{1}".into();
     source.containers[1].name = "<script>alert(1)</script>".into();
-    let svg =
-        encode(&picture(&source, &LayoutOptions::default(), 900.0, (0, source.end)), ImageFormat::Svg, 1.0).unwrap();
+    let svg = encode(&draw(&source, &LayoutOptions::default(), 900.0, (0, source.end)), ImageFormat::Svg, 1.0).unwrap();
     let text = String::from_utf8(svg).unwrap();
     assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"));
     let tree = resvg::usvg::roxmltree::Document::parse(&text).unwrap();
@@ -191,12 +190,12 @@ fn svg_is_well_formed_whatever_the_names() {
 }
 
 #[test]
-fn nothing_and_extremes_can_be_drawn() {
+fn empty_and_extreme_traces_can_be_drawn() {
     let empty = TableTrace::new("empty");
-    picture(&empty, &LayoutOptions::default(), 900.0, (0, 0));
+    draw(&empty, &LayoutOptions::default(), 900.0, (0, 0));
     let source = example_program(1, 2, 2);
     for part in [(0, 1), (-5_000_000, -4_000_000), (i64::MIN / 4, i64::MAX / 4), (source.end, source.end)] {
-        let scene = picture(&source, &LayoutOptions::default(), 900.0, part);
+        let scene = draw(&source, &LayoutOptions::default(), 900.0, part);
         assert!(!encode(&scene, ImageFormat::Png, 1.0).unwrap().is_empty(), "{part:?}");
     }
 }
@@ -338,7 +337,7 @@ fn a_single_link_of_a_bundle_has_its_own_timestamps() {
     }
     text.push_str("15 50.1 0 L n0 m far\n16 50.10001 0 L n2 m far\n7 100 N n0\n");
     let store = TraceStore::from_paje("crowd", text.as_bytes()).unwrap();
-    let scene = picture(&store, &LayoutOptions::default(), 1400.0, (0, 100_000_000_000));
+    let scene = draw(&store, &LayoutOptions::default(), 1400.0, (0, 100_000_000_000));
     let svg = String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
     let title = svg.split("<title>").filter_map(|rest| rest.split_once("</title>")).map(|title| title.0);
     let lone: Vec<&str> = title.filter(|title| title.contains("Node 2") && title.contains("Message")).collect();
@@ -374,7 +373,7 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
     }
     text.push_str("13 1 t0 S\n");
     let source = TraceStore::from_paje("many", text.as_bytes()).unwrap();
-    let scene = picture(&source, &LayoutOptions::default(), 1200.0, (0, 1_000_000_000));
+    let scene = draw(&source, &LayoutOptions::default(), 1200.0, (0, 1_000_000_000));
     let mut all = Vec::new();
     arrows(&scene.items, &mut all);
     // The legend has one, too.
@@ -398,16 +397,16 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
 fn the_legend_is_grey_where_the_image_is() {
     let source = example_program(2, 2, 2);
     let value = source.model().values[0].clone();
-    let shown = |dimmed: &[tumit_viewer::query::ValueId]| {
+    let color_count = |dimmed: &[tumit_viewer::query::ValueId]| {
         let options = LayoutOptions { dimmed: dimmed.iter().copied().collect(), ..LayoutOptions::default() };
-        let scene = picture(&source, &options, 900.0, (0, source.end));
+        let scene = draw(&source, &options, 900.0, (0, source.end));
         String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap())
             .unwrap()
             .matches(&value.color.to_string())
             .count()
     };
-    assert!(shown(&[]) > 1);
-    assert_eq!(shown(&[value.id]), 0, "{} is nowhere in its own colour", value.name);
+    assert!(color_count(&[]) > 1);
+    assert_eq!(color_count(&[value.id]), 0, "{} is nowhere in its own colour", value.name);
 }
 
 #[test]
@@ -427,12 +426,12 @@ fn a_group_of_millions_of_years_is_drawn() {
     let store: std::sync::Arc<dyn TimelineSource> =
         std::sync::Arc::new(TraceStore::from_paje("hosts", text.as_bytes()).unwrap());
     let source = "group h* into All".parse::<tumit_viewer::filter::FilterExpr>().unwrap().apply(&store).unwrap();
-    let of = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
+    let interval = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
     let (outline, options) = (ContainerOutline::new(source.as_ref()).unwrap(), LayoutOptions::default());
     let layout = RowLayout::new(&outline, &options);
     // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        ChartView { interval: of, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        ChartView { interval, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
     let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
         SceneItem::Cells(cells) => Some(cells),

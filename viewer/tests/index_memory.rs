@@ -137,7 +137,7 @@ fn most(send: impl FnOnce(&mut dyn PajeSink) -> io::Result<()>) -> (isize, Index
 
 #[test]
 fn memory_does_not_grow_with_the_length_of_the_trace() {
-    let _alone = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let _lock = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
     let [short, long] = [250_000, 750_000].map(|states| {
         let (most, index) = most(|sink| send(sink, states));
         let summary = index.summary();
@@ -183,15 +183,15 @@ impl Read for Waiting {
             }
             self.line += 1;
         }
-        let taken = (&self.text[self.at..]).read(to)?;
-        self.at += taken;
-        Ok(taken)
+        let count = (&self.text[self.at..]).read(to)?;
+        self.at += count;
+        Ok(count)
     }
 }
 
 #[test]
-fn memory_does_not_grow_with_the_links_that_wait() {
-    let _alone = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+fn memory_does_not_grow_with_open_links() {
+    let _lock = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
     let [short, long] = [120_000, 240_000].map(|links| {
         let (most, index) = most(|sink| {
             let reader = PajeReader::new(BufReader::new(Waiting::new(links)));
@@ -200,8 +200,12 @@ fn memory_does_not_grow_with_the_links_that_wait() {
         });
         let summary = index.summary();
         assert_eq!(summary.links, links / 10 * 9);
-        let told = format!("{},000 links have only one endpoint", links / 10_000);
-        assert!(summary.diagnostics.iter().any(|found| found.text.starts_with(&told)), "{:?}", summary.diagnostics);
+        let message = format!("{},000 links have only one endpoint", links / 10_000);
+        assert!(
+            summary.diagnostics.iter().any(|diagnostic| diagnostic.text.starts_with(&message)),
+            "{:?}",
+            summary.diagnostics
+        );
         most
     });
     println!("120,000 links: {short} bytes; 240,000: {long}");

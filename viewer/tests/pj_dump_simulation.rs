@@ -40,12 +40,12 @@ fn pj_dump(text: &str) -> Vec<String> {
     let rows = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "pj_dump: {rows}\n{text}");
     let kinds = ["Container, ", "State, ", "Variable, ", "Event, ", "Link, "];
-    let strange = rows.lines().find(|row| !kinds.iter().any(|kind| row.starts_with(kind)));
-    assert_eq!(strange, None, "{text}");
+    let unknown = rows.lines().find(|row| !kinds.iter().any(|kind| row.starts_with(kind)));
+    assert_eq!(unknown, None, "{text}");
     sorted(&rows)
 }
 
-fn ours(text: &str) -> (Vec<String>, Vec<TraceDiagnostic>) {
+fn own_rows(text: &str) -> (Vec<String>, Vec<TraceDiagnostic>) {
     let store = TraceStore::from_paje("trace", text.as_bytes()).expect("a Pajé file");
     let mut rows = Vec::new();
     tumit_viewer::text::entity_rows::write(&store, &mut rows).expect("memory to write to");
@@ -60,7 +60,7 @@ fn sorted(rows: &str) -> Vec<String> {
 
 fn check(body: &str) {
     let text = format!("{HEADER}{TYPES}{body}");
-    let (rows, diagnostics) = ours(&text);
+    let (rows, diagnostics) = own_rows(&text);
     assert_eq!(rows, pj_dump(&text), "{text}");
     assert_eq!(diagnostics, [], "{text}");
 }
@@ -200,7 +200,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn runs_in_the_safe_subset(
+    fn rows_of_the_safe_subset_equal_those_of_pj_dump(
         threads in 1_usize..4,
         ops in prop::collection::vec((prop_oneof![Just(0_u64), 1_u64..2_000_000_000], op()), 0..80),
     ) {
@@ -214,7 +214,7 @@ proptest! {
 
 /// Cases that other writers produce and that `pj_dump` reads correctly.
 #[test]
-fn odd_files() {
+fn rows_of_unusual_files_equal_those_of_pj_dump() {
     let start = "6 0 p 0 P p\n6 0 t p T t\n";
     let cases = [
         // No process at all.
@@ -242,13 +242,13 @@ fn odd_files() {
     ];
     for case in cases {
         let text = format!("{HEADER}{TYPES}{start}{case}");
-        assert_eq!(ours(&text).0, pj_dump(&text), "{case}");
+        assert_eq!(own_rows(&text).0, pj_dump(&text), "{case}");
     }
 }
 
 /// Recorded with SimGrid 3.32.
 #[test]
-fn traces_of_simgrid() {
+fn rows_of_simgrid_traces_equal_those_of_pj_dump() {
     // A ring of messages between four ranks and a reduction, three times (`smpirun -np 4 -trace`);
     // and two actors on two hosts, with the utilisation of hosts and link as variables
     // (`tracing/platform`, `tracing/uncategorized`, `tracing/actor`).
@@ -257,7 +257,7 @@ fn traces_of_simgrid() {
         (include_str!("data/simgrid-platform.trace"), [6, 12, 2, 24]),
     ];
     for (text, counts) in traces {
-        let (rows, diagnostics) = ours(text);
+        let (rows, diagnostics) = own_rows(text);
         assert_eq!(rows, pj_dump(text));
         assert_eq!(diagnostics, []);
         let count = |kind: &str| rows.iter().filter(|row| row.starts_with(kind)).count();

@@ -211,12 +211,12 @@ fn check_nested(
     source: &dyn TimelineSource,
     stretches: &[Stretch],
     window: TimeRange,
-    kept: impl Fn(u32) -> bool,
+    is_kept: impl Fn(u32) -> bool,
 ) -> Result<(), TestCaseError> {
     let mut expected: BTreeMap<u32, (i128, i128)> = BTreeMap::new();
     for (from, to, stack) in stretches {
         let time = i128::from(((*to).min(window.to.0) - (*from).max(window.from.0)).max(0));
-        let mut open: Vec<u32> = stack.iter().copied().filter(|&value| kept(value)).collect();
+        let mut open: Vec<u32> = stack.iter().copied().filter(|&value| is_kept(value)).collect();
         if let Some(&innermost) = open.last() {
             expected.entry(innermost).or_default().1 += time;
         }
@@ -236,7 +236,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn total_and_self_times(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
+    fn total_and_self_times_equal_their_definition(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
         let (sources, stretches) = nested(&steps, 5);
         for source in sources.all() {
             check_nested(source, &stretches, interval(from, length), |_| true)?;
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn total_and_self_times_of_many_values(
+    fn total_and_self_times_of_many_values_equal_their_definition(
         steps in steps(90, 14_000), from in -100_i64..150_000, length in 1_i64..200_000,
     ) {
         let (sources, stretches) = nested(&steps, 90);
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn total_and_self_times_of_filtered_traces(
+    fn total_and_self_times_of_filtered_traces_equal_their_definition(
         steps in steps(5, 900), from in -100_i64..9_000, length in 1_i64..9_000, cut in 0_i64..5_000,
     ) {
         let (Sources { store, index }, stretches) = nested(&steps, 5);
@@ -292,21 +292,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn cells_and_states_of_few_values(
+    fn cells_and_states_of_few_values_equal_their_definition(
         plan in plan(3), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..70,
     ) {
         check_cells(&plan, 3, interval(from, length), columns)?;
     }
 
     #[test]
-    fn cells_and_states_of_many_values(
+    fn cells_and_states_of_many_values_equal_their_definition(
         plan in plan(40), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..7,
     ) {
         check_cells(&plan, 40, interval(from, length), columns)?;
     }
 
     #[test]
-    fn columns_narrower_than_a_nanosecond(plan in plan(3), from in 0_i64..2_000, length in 1_i64..20) {
+    fn cells_of_columns_below_a_nanosecond_equal_their_definition(plan in plan(3), from in 0_i64..2_000, length in 1_i64..20) {
         check_cells(&plan, 3, interval(from, length), 64)?;
     }
 
@@ -328,7 +328,7 @@ proptest! {
     }
 
     #[test]
-    fn links(
+    fn link_queries_equal_their_definition(
         rows in prop::collection::vec((0_i64..3_000, prop_oneof![Just(0_i64), -50_i64..60, 0_i64..3_000]), 0..600),
         from in -10_i64..3_000, length in 1_i64..3_000,
     ) {
@@ -357,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn variables(
+    fn variable_queries_equal_their_definition(
         steps in prop::collection::vec((0_i64..40, -1000_i32..1000), 0..900),
         from in -100_i64..20_000, length in 1_i64..20_000, columns in 1_u32..40,
     ) {
@@ -416,7 +416,7 @@ proptest! {
     }
 
     #[test]
-    fn events(dates in prop::collection::vec(0_i64..500, 0..300), from in -10_i64..500, length in 1_i64..300) {
+    fn event_queries_equal_their_definition(dates in prop::collection::vec(0_i64..500, 0..300), from in -10_i64..500, length in 1_i64..300) {
         let value = ValueId(2);
         let events = dates.iter().map(|&date| PajeEvent::NewEvent {
             time: at(date), container: HERE, ty: MARK, value, extra: &[], source: None,

@@ -32,7 +32,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn rows_of_all_kinds(plans in plans(), from in -50_i64..900, length in 1_i64..1200, grouped in any::<bool>()) {
+    fn rows_of_all_kinds_equal_those_of_the_entities(plans in plans(), from in -50_i64..900, length in 1_i64..1200, grouped in any::<bool>()) {
         let world = planned_trace(&plans);
         let window = (from, from + length);
         let mut source = store(&world);
@@ -41,8 +41,8 @@ proptest! {
             source = "group thread * into all".parse::<FilterExpr>().unwrap().apply(&source).unwrap();
         }
         let rows = table(source.as_ref(), interval(window), RowGrouping::Value, None).unwrap();
-        let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&StatsRow>>();
-        let having: Vec<&String> = {
+        let rows_of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&StatsRow>>();
+        let containers_with_states: Vec<&String> = {
             let mut names: Vec<&String> = world.states.iter().map(|state| &state.at).collect();
             names.sort();
             names.dedup();
@@ -51,50 +51,50 @@ proptest! {
         let existence: i64 = world
             .places
             .iter()
-            .filter(|place| if grouped { place.ty == "Thread" && !having.is_empty() } else { having.contains(&&place.name) })
+            .filter(|place| if grouped { place.ty == "Thread" && !containers_with_states.is_empty() } else { containers_with_states.contains(&&place.name) })
             .map(|place| (place.life.1.min(window.1) - place.life.0.max(window.0)).max(0))
             .sum();
         let mut states: BTreeMap<&str, (i64, Vec<i64>)> = BTreeMap::new();
         // Self time: without the states inside. Total time: without states inside others of the
         // same value.
-        let mut own: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut self_times: BTreeMap<&str, i64> = BTreeMap::new();
         for state in world.states.iter().filter(|state| meets(state.life, window)) {
-            let all = states.entry(&state.value).or_default();
+            let times = states.entry(&state.value).or_default();
             let within = |life: (i64, i64)| (life.1.min(window.1) - life.0.max(window.0)).max(0);
             let mut outer = world.states.iter().filter(|outer| {
                 state.depth == 1 && outer.depth == 0 && outer.at == state.at && outer.life.0 <= state.life.0
                     && state.life.1 <= outer.life.1 && outer.life.0 < outer.life.1
             });
             let outer = if within(state.life) > 0 { outer.next_back() } else { None };
-            all.0 += if outer.is_some_and(|outer| outer.value == state.value) { 0 } else { within(state.life) };
-            *own.entry(&state.value).or_default() += within(state.life);
+            times.0 += if outer.is_some_and(|outer| outer.value == state.value) { 0 } else { within(state.life) };
+            *self_times.entry(&state.value).or_default() += within(state.life);
             if let Some(outer) = outer {
-                *own.entry(&outer.value).or_default() -= within(state.life);
+                *self_times.entry(&outer.value).or_default() -= within(state.life);
             }
-            all.1.push(state.life.1 - state.life.0);
+            times.1.push(state.life.1 - state.life.0);
         }
-        prop_assert_eq!(of("state").len(), states.len());
-        for row in of("state") {
-            let (time, lasting) = &states[row.value.as_deref().unwrap()];
-            prop_assert_eq!(row.count, Some(lasting.len() as u64));
+        prop_assert_eq!(rows_of("state").len(), states.len());
+        for row in rows_of("state") {
+            let (time, durations) = &states[row.value.as_deref().unwrap()];
+            prop_assert_eq!(row.count, Some(durations.len() as u64));
             prop_assert!(close(row.time, Some(*time as f64 / 1e9)));
-            let own = own.get(row.value.as_deref().unwrap()).copied().unwrap_or(0);
-            prop_assert!(close(row.self_time, Some(own as f64 / 1e9)), "{:?} {own}", row);
+            let self_time = self_times.get(row.value.as_deref().unwrap()).copied().unwrap_or(0);
+            prop_assert!(close(row.self_time, Some(self_time as f64 / 1e9)), "{:?} {self_time}", row);
             let share = if existence > 0 { *time as f64 / existence as f64 } else { 0.0 };
             prop_assert!(close(row.share, Some(share)), "{:?} {share}", row);
-            prop_assert!(close(row.duration_min, quantile(lasting, 0.0)));
-            prop_assert!(close(row.duration_median, quantile(lasting, 0.5)));
-            prop_assert!(close(row.duration_p99, quantile(lasting, 0.99)));
-            prop_assert!(close(row.duration_max, quantile(lasting, 1.0)));
-            let mean = lasting.iter().sum::<i64>() as f64 / lasting.len() as f64 / 1e9;
+            prop_assert!(close(row.duration_min, quantile(durations, 0.0)));
+            prop_assert!(close(row.duration_median, quantile(durations, 0.5)));
+            prop_assert!(close(row.duration_p99, quantile(durations, 0.99)));
+            prop_assert!(close(row.duration_max, quantile(durations, 1.0)));
+            let mean = durations.iter().sum::<i64>() as f64 / durations.len() as f64 / 1e9;
             prop_assert!(close(row.duration_mean, Some(mean)));
         }
-        let events: u64 = of("event").iter().filter_map(|row| row.count).sum();
+        let events: u64 = rows_of("event").iter().filter_map(|row| row.count).sum();
         let expected = world.events.iter().filter(|event| (window.0..window.1).contains(&event.date)).count();
         prop_assert_eq!(events, expected as u64);
         let links: Vec<_> = world.links.iter().filter(|link| meets(link.life, window)).collect();
-        prop_assert_eq!(of("link").len(), usize::from(!links.is_empty()));
-        for row in of("link") {
+        prop_assert_eq!(rows_of("link").len(), usize::from(!links.is_empty()));
+        for row in rows_of("link") {
             prop_assert_eq!(row.count, Some(links.len() as u64));
             prop_assert!(close(row.size, Some(links.iter().map(|link| link.bytes).sum::<i64>() as f64)));
         }
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn each_container_and_each_pair(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
+    fn rows_of_containers_and_pairs_equal_those_of_the_entities(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
         let world = planned_trace(&plans);
         let window = (from, from + length);
         let rows = table(store(&world).as_ref(), interval(window), RowGrouping::Container, None).unwrap();
@@ -120,26 +120,26 @@ proptest! {
         prop_assert_eq!(found, matrix);
         for row in rows.iter().filter(|row| row.kind == "variable") {
             let at = last(&row.container);
-            let mine: Vec<(i64, i64, f64)> = world
+            let samples: Vec<(i64, i64, f64)> = world
                 .samples
                 .iter()
                 .filter(|s| s.at == at && meets(s.life, window))
                 .map(|s| (s.life.0.max(window.0), s.life.1.min(window.1), s.value))
                 .collect();
-            let least = mine.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
-            let most = mine.iter().map(|s| s.2).fold(f64::NEG_INFINITY, f64::max);
-            prop_assert_eq!((row.min, row.max), (Some(least), Some(most)));
-            let first = |value: f64| mine.iter().find(|s| s.2 == value).map(|s| s.0 as f64 / 1e9);
-            prop_assert!(close(row.min_at, first(least)), "{:?} {:?}", row, mine);
-            prop_assert!(close(row.max_at, first(most)), "{:?} {:?}", row, mine);
+            let min = samples.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
+            let max = samples.iter().map(|s| s.2).fold(f64::NEG_INFINITY, f64::max);
+            prop_assert_eq!((row.min, row.max), (Some(min), Some(max)));
+            let first = |value: f64| samples.iter().find(|s| s.2 == value).map(|s| s.0 as f64 / 1e9);
+            prop_assert!(close(row.min_at, first(min)), "{:?} {:?}", row, samples);
+            prop_assert!(close(row.max_at, first(max)), "{:?} {:?}", row, samples);
         }
-        let having = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, window)));
-        prop_assert_eq!(rows.iter().filter(|row| row.kind == "variable").count(), having.count());
+        let containers = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, window)));
+        prop_assert_eq!(rows.iter().filter(|row| row.kind == "variable").count(), containers.count());
     }
 }
 
 #[test]
-fn names_with_commas_and_quotes_stay_one_cell() {
+fn names_with_commas_and_quotes_are_one_cell_of_csv() {
     let row =
         StatsRow { kind: "state", ty: "a, \"b\"".to_owned(), count: Some(3), time: Some(0.5), ..StatsRow::default() };
     let text = to_csv(&[row]);
@@ -193,10 +193,10 @@ fn the_longest_trace_is_counted_to_its_end_and_later_timestamps_are_reported() {
     assert_eq!((state.count, state.share), (Some(1), Some(1.0)));
     assert!(close(state.time, Some(all)) && close(state.duration_max, Some(all)), "{state:?}");
     assert_eq!(rows.iter().filter(|row| row.kind == "event").map(|row| row.count).collect::<Vec<_>>(), [Some(1)]);
-    let told = &store.summary().diagnostics;
+    let diagnostics = &store.summary().diagnostics;
     assert!(
-        told.iter()
+        diagnostics.iter()
             .any(|one| one.text.starts_with("2 times, first in line") && one.text.contains("exceeds 146 years (`6e9`)")),
-        "{told:?}"
+        "{diagnostics:?}"
     );
 }

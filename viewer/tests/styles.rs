@@ -95,12 +95,12 @@ fn store(text: &str) -> TraceStore {
     TraceStore::from_paje("looks", text.as_bytes()).unwrap()
 }
 
-fn look(shape: Option<MarkShape>, size: Option<f32>) -> DrawStyle {
+fn style(shape: Option<MarkShape>, size: Option<f32>) -> DrawStyle {
     DrawStyle { shape, size }
 }
 
 /// The styles of types and values.
-fn looks(source: &dyn TimelineSource) -> Vec<(String, DrawStyle)> {
+fn styles(source: &dyn TimelineSource) -> Vec<(String, DrawStyle)> {
     let model = source.model();
     let types = model.types.iter().skip(1).map(|ty| (ty.name.clone(), ty.look));
     types.chain(model.values.iter().map(|value| (value.name.clone(), value.look))).collect()
@@ -131,11 +131,11 @@ fn marks(scene: &Scene) -> Vec<(String, MarkShape, f32)> {
 
 /// The frame of a state.
 fn state(scene: &Scene, name: &str) -> OutlineRect {
-    let of = |item: &SceneItem| match item {
+    let frame = |item: &SceneItem| match item {
         SceneItem::Rect(rect) if rect.title.as_deref().is_some_and(|title| title.starts_with(name)) => Some(rect.frame),
         _ => None,
     };
-    scene.items.iter().find_map(of).unwrap()
+    scene.items.iter().find_map(frame).unwrap()
 }
 
 #[test]
@@ -144,22 +144,22 @@ fn values_inherit_styles_from_their_types() {
     let (two, diamond) = (Some(2.0), Some(MarkShape::Diamond));
     let all = [
         ("Thread", DrawStyle::NONE),
-        ("Log", look(diamond, two)),
+        ("Log", style(diamond, two)),
         ("Activity", DrawStyle::NONE),
-        ("Message", look(None, Some(3.0))),
-        ("Load", look(None, two)),
-        ("disc", look(Some(MarkShape::Circle), two)),
-        ("box", look(Some(MarkShape::Square), two)),
-        ("bar", look(Some(MarkShape::Line), two)),
-        ("tip", look(Some(MarkShape::Triangle), two)),
-        ("plain", look(diamond, two)),
+        ("Message", style(None, Some(3.0))),
+        ("Load", style(None, two)),
+        ("disc", style(Some(MarkShape::Circle), two)),
+        ("box", style(Some(MarkShape::Square), two)),
+        ("bar", style(Some(MarkShape::Line), two)),
+        ("tip", style(Some(MarkShape::Triangle), two)),
+        ("plain", style(diamond, two)),
         ("work", DrawStyle::NONE),
-        ("half", look(None, Some(0.5))),
-        ("low", look(None, Some(0.01))),
+        ("half", style(None, Some(0.5))),
+        ("low", style(None, Some(0.01))),
         // This value is used without a declaration.
-        ("m", look(None, Some(3.0))),
+        ("m", style(None, Some(3.0))),
     ];
-    assert_eq!(looks(&source), all.map(|(name, look)| (name.to_owned(), look)));
+    assert_eq!(styles(&source), all.map(|(name, style)| (name.to_owned(), style)));
     assert!(source.summary().is_intact(), "{:?}", source.summary().diagnostics);
 }
 
@@ -171,7 +171,7 @@ fn invalid_shapes_and_sizes_are_reported_and_ignored() {
     let errors = diagnostic_texts(&report.errors());
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(errors[0].starts_with("3 times") && errors[0].contains("shape or size") && errors[0].contains("`star`"));
-    assert_eq!(looks(&store(&wrong))[1].1, DrawStyle::NONE);
+    assert_eq!(styles(&store(&wrong))[1].1, DrawStyle::NONE);
     // Blanks have no meaning, and are not an error.
     let blank = store(&text().replace("Log diamond 2", "Log \" \" \" \""));
     assert!(blank.summary().is_intact(), "{:?}", blank.summary().diagnostics);
@@ -194,9 +194,9 @@ fn written_text_is_read_with_the_same_styles() {
         );
         if header == HeaderStyle::Basic {
             assert!(!written.contains("Shape") && !written.contains("Size"), "{written}");
-            assert!(looks(&again).iter().all(|(_, look)| look.is_none()));
+            assert!(styles(&again).iter().all(|(_, style)| style.is_none()));
         } else {
-            assert_eq!(looks(&again), looks(&first), "{written}");
+            assert_eq!(styles(&again), styles(&first), "{written}");
             // Types and values without a style are written as before.
             assert!(written.contains("\n2 t3 t1 \"Activity\"\n"), "{written}");
         }
@@ -230,7 +230,7 @@ fn a_growing_file_has_styles() {
     while current.snapshot().source.summary().events < 5 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(looks(current.snapshot().source.as_ref()), looks(&store(&whole)));
+    assert_eq!(styles(current.snapshot().source.as_ref()), styles(&store(&whole)));
     cancel.store(true, Ordering::Relaxed);
 }
 
@@ -290,7 +290,7 @@ fn states_have_their_share_of_the_height_and_stand_on_the_floor() {
 }
 
 #[test]
-fn a_type_whose_states_are_all_low_has_a_thin_strip() {
+fn a_type_with_low_states_only_has_a_thin_strip() {
     let source: Arc<dyn TimelineSource> = Arc::new(store(&text()));
     let filter: FilterExpr = "size 0.5 of Activity".parse().unwrap();
     let thin = filter.apply(&source).unwrap();
@@ -347,9 +347,9 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
     for theme in [ThemeKind::Light, ThemeKind::Dark] {
         let options = LayoutOptions { theme, ..LayoutOptions::default() };
         let outline = ContainerOutline::new(&source).unwrap();
-        let of =
+        let document_options =
             DocumentOptions { interval: seconds(0, 10), width: 900.0, height: None, resolution: 2.0, titles: false };
-        let scene = document(&source, &outline, &options, of).unwrap();
+        let scene = document(&source, &outline, &options, document_options).unwrap();
         let svg = String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
         for disc in ["A7.82 7.82 ", "A6.21 6.21 "] {
             assert_eq!(svg.matches(disc).count(), 2, "one in the row, one in the legend");
@@ -368,9 +368,9 @@ fn the_legend_shows_styles() {
     let theme = ColorTheme::new(ThemeKind::Light);
     let groups = legend(&source, &ContainerOutline::new(&source).unwrap(), seconds(0, 10), theme).unwrap();
     let entries = groups.iter().flat_map(|group| &group.entries);
-    let mut shown: Vec<(&str, Option<&str>, f32)> =
+    let mut entries: Vec<(&str, Option<&str>, f32)> =
         entries.map(|entry| (entry.name.as_str(), entry.shape, entry.size)).collect();
-    shown.sort_by_key(|entry| entry.0);
+    entries.sort_by_key(|entry| entry.0);
     let expected = [
         ("Load", None, 2.0),
         ("Message", None, 3.0),
@@ -383,7 +383,7 @@ fn the_legend_shows_styles() {
         ("tip", Some("triangle"), 2.0),
         ("work", None, 1.0),
     ];
-    assert_eq!(shown, expected);
+    assert_eq!(entries, expected);
 }
 
 #[test]
@@ -391,17 +391,17 @@ fn filters_give_shapes_and_sizes_to_values_and_types() {
     let source: Arc<dyn TimelineSource> = Arc::new(store(&text()));
     let after = |texts: &[&str]| {
         let chain: FilterChain = texts.iter().map(|text| text.parse::<FilterExpr>().unwrap()).collect();
-        looks(chain.apply(Arc::clone(&source)).unwrap().as_ref())
+        styles(chain.apply(Arc::clone(&source)).unwrap().as_ref())
     };
-    let of = |all: &[(String, DrawStyle)], name: &str| all.iter().find(|one| one.0 == name).unwrap().1;
+    let style_of = |all: &[(String, DrawStyle)], name: &str| all.iter().find(|one| one.0 == name).unwrap().1;
     let circles = after(&["shape circle of Log", "size 1.5 bar of Log", "shape square b*"]);
-    assert_eq!(of(&circles, "Log"), look(Some(MarkShape::Circle), Some(2.0)));
-    assert_eq!(of(&circles, "tip"), look(Some(MarkShape::Circle), Some(2.0)));
-    assert_eq!(of(&circles, "bar"), look(Some(MarkShape::Square), Some(1.5)));
-    assert_eq!(of(&circles, "box"), look(Some(MarkShape::Square), Some(2.0)));
-    assert_eq!(of(&circles, "work"), DrawStyle::NONE);
-    assert_eq!(of(&after(&["size 4 of Load"]), "Load").size, Some(4.0));
-    assert_eq!(of(&after(&["size 4 m"]), "m").size, Some(4.0));
+    assert_eq!(style_of(&circles, "Log"), style(Some(MarkShape::Circle), Some(2.0)));
+    assert_eq!(style_of(&circles, "tip"), style(Some(MarkShape::Circle), Some(2.0)));
+    assert_eq!(style_of(&circles, "bar"), style(Some(MarkShape::Square), Some(1.5)));
+    assert_eq!(style_of(&circles, "box"), style(Some(MarkShape::Square), Some(2.0)));
+    assert_eq!(style_of(&circles, "work"), DrawStyle::NONE);
+    assert_eq!(style_of(&after(&["size 4 of Load"]), "Load").size, Some(4.0));
+    assert_eq!(style_of(&after(&["size 4 m"]), "m").size, Some(4.0));
     // States, links and variables have no shape.
     for text in ["shape circle work", "shape circle of Activity", "shape circle of Load", "shape circle m of Message"] {
         let error = text.parse::<FilterExpr>().unwrap().apply(&source).err().unwrap().to_string();

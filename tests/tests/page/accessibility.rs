@@ -43,7 +43,7 @@ fn states_of_a_moment(browser: &mut BrowserPage, theme: &str) {
     browser.key("F");
     browser.wait("document.activeElement.id === 'filter-field'");
     browser.type_text("hide value ");
-    browser.wait("document.querySelector('#filter-offers [role=option]')");
+    browser.wait("document.querySelector('#filter-completions [role=option]')");
     assert_eq!(faults(browser), json!([]), "{theme}, the field of a filter");
     browser.key("Escape");
     browser.wait("document.querySelector('#editor').hidden");
@@ -81,13 +81,13 @@ fn axe_reports_no_violation_in_any_state_and_theme() {
     browser.wait("document.querySelector('#filters').innerText.includes('bright')");
     for theme in ["light", "dark", "contrast"] {
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
-        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-say")] {
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-status")] {
             browser.key(key);
             browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
             assert_eq!(faults(&mut browser), json!([]), "{theme}, {shown}");
         }
         browser.key("?");
-        browser.wait("document.querySelector('#sheet').open");
+        browser.wait("document.querySelector('#help-sheet').open");
         assert_eq!(faults(&mut browser), json!([]), "{theme}, help");
         press(&mut browser, "button", "Close");
         browser.with_key_down("Control", |browser| browser.key("k"));

@@ -55,14 +55,14 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
             let sum = 0;
             for (const byte of canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data) sum = Math.imul(sum, 31) + byte | 0;
             return sum;
-        })(document.querySelector('#chart .picture'))])";
-    browser.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
+        })(document.querySelector('#chart .image'))])";
+    browser.wait("document.querySelector('#times .color-key')?.innerText.match(/\\d\\s+s/)");
     let (before, address) = (browser.evaluate(seen), browser.evaluate("location.href"));
     drop(browser);
     let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
-    other.wait("document.querySelector('#times .key')?.innerText.match(/\\d\\s+s/)");
+    other.wait("document.querySelector('#times .color-key')?.innerText.match(/\\d\\s+s/)");
     let after = other.evaluate(seen);
     assert!(before == after, "{}\n{}", short(&before), short(&after));
     // The sort order of a table and the closed panel are restored.
@@ -114,7 +114,7 @@ fn a_copied_address_restores_the_differences_and_the_coupling_of_panes() {
     let settled = "[0, 1].every(at => frames[at]?.document?.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(settled);
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
+    browser.wait("document.querySelector('#differences-table tbody')");
     press(&mut browser, "checkbox", "one time axis");
     browser.wait("location.hash.includes('apart')");
     let address = browser.evaluate("location.href");
@@ -122,10 +122,10 @@ fn a_copied_address_restores_the_differences_and_the_coupling_of_panes() {
     let mut other = BrowserPage::start(1280, 720);
     other.open(address.as_str().unwrap());
     other.wait(settled);
-    other.wait("document.querySelector('#table tbody')");
+    other.wait("document.querySelector('#differences-table tbody')");
     assert_eq!(other.evaluate("document.querySelector('#coupled').checked"), false);
     press(&mut other, "button", "Differences");
-    other.wait("document.querySelector('#table').hidden");
+    other.wait("document.querySelector('#differences-table').hidden");
     press(&mut other, "checkbox", "one time axis");
     other.wait("!location.hash.includes('apart')");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
@@ -145,7 +145,7 @@ fn the_address_contains_the_search() {
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
     browser.key("Enter");
-    let found = "document.querySelector('#find-says').innerText === '4 found'";
+    let found = "document.querySelector('#find-status').innerText === '4 found'";
     browser.wait(found);
     browser.wait("/find=working/.test(location.hash) && /tab=find/.test(location.hash)");
     press(&mut browser, "checkbox", "only in the visible time range");
@@ -164,7 +164,7 @@ fn the_address_contains_the_search() {
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
     other.wait(found);
-    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-inside').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
+    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-in-interval').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
     // An empty text removes the search from the address.
     press(&mut other, "searchbox", "Search expression");
     other.key("Escape");

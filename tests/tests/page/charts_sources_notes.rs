@@ -13,7 +13,7 @@ fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     let statistics = read(&mut browser, "tabpanel", "Statistics");
     assert!(statistics.contains("working") && statistics.contains("50.0 %"), "{statistics}");
     press(&mut browser, "checkbox", "percent");
-    browser.wait("document.querySelector('#times .key').innerText.includes('2.000 s')");
+    browser.wait("document.querySelector('#times .color-key').innerText.includes('2.000 s')");
     let slice = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("blocked: ")).unwrap();
     let at = browser.place(&slice).center();
     browser.click(at);
@@ -149,7 +149,7 @@ fn a_missing_source_file_is_reported_with_the_searched_folders() {
     let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
     browser.click(at);
     press(&mut browser, "button", "../src/solve.c:3");
-    browser.wait("document.querySelector('#source .why')");
+    browser.wait("document.querySelector('#source .reason')");
     let source = read(&mut browser, "region", "Source");
     assert!(source.contains("The file is not in .") && source.contains("--source DIR"), "{source}");
     // The entities of each line are known even without the source.
@@ -229,7 +229,7 @@ fn notes_are_saved_next_to_the_trace() {
     press(&mut browser, "button", "Remove note of another");
     browser.wait("document.querySelectorAll('#notes-list li').length === 1");
     press(&mut browser, "button", "Remove note late <i>message</i>");
-    browser.wait("document.querySelector('#notes-say').innerText.startsWith('Press b')");
+    browser.wait("document.querySelector('#notes-status').innerText.startsWith('Press b')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -246,7 +246,7 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     browser.evaluate("frames[0].document.querySelector('#interval').requestSubmit()");
     browser.wait(&both("page.querySelector('#interval-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
+    browser.wait("document.querySelector('#differences-table tbody')");
     let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
     // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
     assert!(table.contains("−1.00 s") && table.contains("+1.00 s"), "{table}");

@@ -11,13 +11,13 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
     browser.wait("document.querySelector('#times table')");
     press(&mut browser, "radio", "Pie");
     press(&mut browser, "checkbox", "each row");
-    browser.wait("document.querySelectorAll('#times .each li').length === 6");
+    browser.wait("document.querySelectorAll('#times .per-row li').length === 6");
     for name in [
         "thread 0.0: working 50.0 %, blocked 50.0 %",
         "thread 0.1: working 25.0 %, blocked 75.0 %",
         "Node 0: working 37.5 %, blocked 62.5 %",
     ] {
-        let told = browser.evaluate("[...document.querySelectorAll('#times .each button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
+        let told = browser.evaluate("[...document.querySelectorAll('#times .per-row button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
         assert!(told.as_str().unwrap().contains(name), "{told}");
     }
     assert!(browser.find_all("button", None).iter().any(|one| one.name.starts_with("thread 0.1: working 25.0")));
@@ -27,15 +27,15 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
     let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
     assert!(table.contains("thread 0.1") && table.contains("25.0 %"), "{table}");
     press(&mut browser, "checkbox", "percent");
-    browser.wait("document.querySelector('#times .each').innerText && document.querySelector('#times .each button').ariaLabel.includes('s')");
+    browser.wait("document.querySelector('#times .per-row').innerText && document.querySelector('#times .per-row button').ariaLabel.includes('s')");
     let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
     assert!(table.contains("250 ms") || table.contains("250.0 ms") || table.contains("0.250 s"), "{table}");
     // Only the selected rows; the same as columns; a pie leads to its row.
     let at = browser.place_of("row", "thread 0.1").center();
     browser.with_key_down("Control", |browser| browser.click(at));
-    browser.wait("document.querySelectorAll('#times .each li').length === 1");
+    browser.wait("document.querySelectorAll('#times .per-row li').length === 1");
     press(&mut browser, "radio", "Columns");
-    browser.wait("document.querySelectorAll('#times[data-form=columns] .each rect').length === 2");
+    browser.wait("document.querySelectorAll('#times[data-form=columns] .per-row rect').length === 2");
     browser.wait("/form=columns/.test(location.hash) && /each=1/.test(location.hash)");
     watch_files(&mut browser);
     press(&mut browser, "button", "Save statistics as CSV");
@@ -45,7 +45,7 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
             && csv.contains("Activity,thread 0.1,working,250000000,0.25,250000000,0.25\n"),
         "{csv}"
     );
-    let pie = browser.evaluate("(({ left, top }) => `${left + 20} ${top + 20}`)(document.querySelector('#times .each button').getBoundingClientRect())");
+    let pie = browser.evaluate("(({ left, top }) => `${left + 20} ${top + 20}`)(document.querySelector('#times .per-row button').getBoundingClientRect())");
     let (x, y) = pie.as_str().unwrap().split_once(' ').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
     browser.click((x, y));
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 0.1'");
@@ -62,8 +62,8 @@ fn types_with_equal_names_are_compared_separately() {
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
-    let names = "[...document.querySelectorAll('#table div:first-of-type tbody th')].map(one => [...one.querySelectorAll('span:not(.chip), small')].map(part => part.innerText).join(' of ')).sort()";
+    browser.wait("document.querySelector('#differences-table tbody')");
+    let names = "[...document.querySelectorAll('#differences-table div:first-of-type tbody th')].map(one => [...one.querySelectorAll('span:not(.chip), small')].map(part => part.innerText).join(' of ')).sort()";
     let wanted =
         ["blocked of Node › Thread › Activity", "working of Node › Activity", "working of Node › Thread › Activity"];
     assert_eq!(browser.evaluate(names), serde_json::json!(wanted));
@@ -95,11 +95,11 @@ fn a_long_comparison_shows_its_progress() {
     );
     press(&mut browser, "button", "Differences");
     browser
-        .wait("document.querySelector('#table [role=status]')?.innerText.replace(/\\s/g, ' ') === 'counting… 25.0 %'");
-    assert_eq!(browser.evaluate("document.querySelector('#table table')"), serde_json::Value::Null);
+        .wait("document.querySelector('#differences-table [role=status]')?.innerText.replace(/\\s/g, ' ') === 'counting… 25.0 %'");
+    assert_eq!(browser.evaluate("document.querySelector('#differences-table table')"), serde_json::Value::Null);
     browser.wait("window.held.length === 2");
     browser.evaluate("{ window.held.forEach(go => go()); }");
-    browser.wait("document.querySelector('#table tbody') && !document.querySelector('#table [role=status]')");
+    browser.wait("document.querySelector('#differences-table tbody') && !document.querySelector('#differences-table [role=status]')");
     assert!(read(&mut browser, "table", "Differences of links").contains("Message"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -113,7 +113,7 @@ fn panes_and_their_page_have_the_same_theme() {
     let drawn = "[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(drawn);
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
+    browser.wait("document.querySelector('#differences-table tbody')");
     let all = |theme: &str| {
         format!(
             "[document, frames[0].document, frames[1].document].every(one => one.documentElement.dataset.theme === '{theme}')"
@@ -157,8 +157,9 @@ fn differences_cover_all_kinds_and_are_sorted_by_any_column() {
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelectorAll('#table tbody').length === 4");
-    let wide = browser.evaluate("(table => table.scrollWidth - table.clientWidth)(document.querySelector('#table'))");
+    browser.wait("document.querySelectorAll('#differences-table tbody').length === 4");
+    let wide = browser
+        .evaluate("(table => table.scrollWidth - table.clientWidth)(document.querySelector('#differences-table'))");
     assert_eq!(wide, 0, "all columns are seen without scrolling");
     let table =
         |browser: &mut BrowserPage, name: &str| read(browser, "table", name).replace(['\u{202f}', '\t', '\n'], " ");
@@ -169,13 +170,13 @@ fn differences_cover_all_kinds_and_are_sorted_by_any_column() {
     let variables = table(&mut browser, "Differences of variables");
     assert!(variables.contains("Load") && variables.contains("2 5 +3"), "{variables}");
     // The state with the largest difference is first; then sorted by count, and by names, by keys.
-    let first = "document.querySelector('#table table tbody th span + span').innerText";
-    browser.wait("document.querySelector('#table [aria-label=\"Sort by name\"]')");
-    browser.evaluate("document.querySelector('#table [aria-label=\"Sort by name\"]').focus()");
+    let first = "document.querySelector('#differences-table table tbody th span + span').innerText";
+    browser.wait("document.querySelector('#differences-table [aria-label=\"Sort by name\"]')");
+    browser.evaluate("document.querySelector('#differences-table [aria-label=\"Sort by name\"]').focus()");
     browser.key("Enter");
     browser.wait(&format!("{first} === 'blocked'"));
     browser.key("Enter");
     browser.wait(&format!("{first} === 'working'"));
-    browser.wait("document.querySelector('#table [aria-sort]').getAttribute('aria-sort') === 'descending'");
+    browser.wait("document.querySelector('#differences-table [aria-sort]').getAttribute('aria-sort') === 'descending'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -36,11 +36,11 @@ fn find(browser: &mut BrowserPage, expression: &str) {
 }
 
 fn wait_for_status(browser: &mut BrowserPage, text: &str) {
-    browser.wait(&format!("document.querySelector('#find-says').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
+    browser.wait(&format!("document.querySelector('#find-status').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
 }
 
 fn place(browser: &mut BrowserPage, text: &str) {
-    browser.wait(&format!("document.querySelector('#find-place').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
+    browser.wait(&format!("document.querySelector('#find-position').innerText.replace(/\\u202f/g, ' ') === '{text}'"));
 }
 
 /// Checks the begin of the chosen entity in the inspector.
@@ -128,7 +128,7 @@ fn the_list_of_hits_loads_more_at_its_end() {
     }
     browser.wheel(at, 200_000.0);
     browser.wait("document.querySelector('#hits').scrollTop > 20000");
-    let dates = browser.evaluate("[...document.querySelectorAll('#hits .where')].map((one) => parseFloat(one.innerText.replace(/\\u202f/g, '')))");
+    let dates = browser.evaluate("[...document.querySelectorAll('#hits .location')].map((one) => parseFloat(one.innerText.replace(/\\u202f/g, '')))");
     let dates: Vec<f64> = dates.as_array().unwrap().iter().map(|date| date.as_f64().unwrap()).collect();
     assert_eq!(dates.len(), MANY);
     // A click visits the last hit.
@@ -188,7 +188,9 @@ fn partial_counts_are_shown_and_marked_as_partial() {
     assert!(read(&mut browser, "tabpanel", "Statistics").contains("2 so far"));
     // An incomplete count cannot be saved.
     assert_eq!(
-        browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
+        browser.evaluate(
+            "[...document.querySelectorAll('#times .statistics-settings button')].map((one) => one.disabled)"
+        ),
         json!([true, true])
     );
     browser.evaluate("window.letGo()");
@@ -196,7 +198,9 @@ fn partial_counts_are_shown_and_marked_as_partial() {
     let statistics = read(&mut browser, "tabpanel", "Statistics").replace('\u{202f}', " ");
     assert!(statistics.contains("2 600") && !statistics.contains("so far"), "{statistics}");
     assert_eq!(
-        browser.evaluate("[...document.querySelectorAll('#times .taking button')].map((one) => one.disabled)"),
+        browser.evaluate(
+            "[...document.querySelectorAll('#times .statistics-settings button')].map((one) => one.disabled)"
+        ),
         json!([false, false])
     );
     // The search shows its progress, too, and its hits can be visited at once.
@@ -284,7 +288,7 @@ fn charts_have_axes_and_titles() {
     browser.wait("document.querySelector('#times[data-form=curves] .plot path')");
     let labels = browser.evaluate(texts);
     assert!(labels.as_array().unwrap().contains(&json!("50 %")) && labels.to_string().contains(" s\""), "{labels}");
-    let key = browser.evaluate("document.querySelector('#times .key').innerText.replace(/\\s+/g, ' ')");
+    let key = browser.evaluate("document.querySelector('#times .color-key').innerText.replace(/\\s+/g, ' ')");
     assert!(key.as_str().unwrap().starts_with("idle 60.0 % working 40.0 %"), "{key}");
     press(&mut browser, "radio", "Matrix");
     browser.wait("document.querySelector('#times[data-form=matrix] .plot rect')");
@@ -322,7 +326,7 @@ fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     find(&mut browser, "sise=3");
-    browser.wait("document.querySelector('#find-says').innerText.includes('no field of these types is called')");
+    browser.wait("document.querySelector('#find-status').innerText.includes('no field of these types is called')");
 }
 
 #[test]

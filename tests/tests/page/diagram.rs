@@ -46,7 +46,7 @@ fn at(browser: &mut BrowserPage, share: f64, y: f64, word: &str) -> String {
 
 /// The height in the window of the label of a strip.
 fn strip(browser: &mut BrowserPage, row: &str, name: &str) -> f64 {
-    let of = format!("document.querySelector('[role=row][aria-label=\"{row}\"] .what[title=\"{name}\"]')");
+    let of = format!("document.querySelector('[role=row][aria-label=\"{row}\"] .strip-label[title=\"{name}\"]')");
     let y = browser.evaluate(&format!("(box => box.top + box.height / 2)({of}.getBoundingClientRect())"));
     y.as_f64().unwrap()
 }
@@ -110,7 +110,7 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
         at(&mut browser, 0.9, queue, "Queue").contains("-10") || at(&mut browser, 0.9, queue, "Queue").contains("−10")
     );
     let bounds = browser.evaluate(
-        "[...document.querySelectorAll('[aria-label=\"worker 0\"] .bound')].map(one => one.innerText).join(' ')",
+        "[...document.querySelectorAll('[aria-label=\"worker 0\"] .strip-bound')].map(one => one.innerText).join(' ')",
     );
     assert!(bounds.as_str().unwrap().contains("40"), "{bounds}");
     // The height of a row depends on its contents: it is smaller without the calls.
@@ -165,7 +165,7 @@ fn dense_links_are_drawn_as_bundles_with_their_count() {
     );
     // After zooming in, each link is drawn.
     show(&mut browser, "600..600.01 ms");
-    browser.wait("document.querySelector('#missing').hidden");
+    browser.wait("document.querySelector('#image-notes').hidden");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -176,7 +176,7 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
     browser.with_key_down("Control", |browser| browser.key("f"));
     browser.type_text("size=4096");
     browser.key("Enter");
-    browser.wait("document.querySelector('#find-says').innerText === '1 found'");
+    browser.wait("document.querySelector('#find-status').innerText === '1 found'");
     browser.key("Enter");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'data'");
     let inspector = read(&mut browser, "region", "Inspector");
@@ -185,9 +185,9 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text("saved");
     browser.key("Enter");
-    browser.wait("document.querySelector('#find-says').innerText === '2 found'");
+    browser.wait("document.querySelector('#find-status').innerText === '2 found'");
     let place = |browser: &mut BrowserPage, expected: &str| {
-        browser.wait(&format!("document.querySelector('#find-place').innerText === '{expected}'"));
+        browser.wait(&format!("document.querySelector('#find-position').innerText === '{expected}'"));
     };
     // The pointer rests while it steps through the hits: the inspector does not move the buttons.
     press(&mut browser, "button", "Close the inspector");
@@ -380,7 +380,7 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
         let (at, place) = (on(browser, share, from, to), browser.place(&chart));
         browser.point((4.0, 4.0));
         browser.evaluate(&format!(
-            "(() => {{ const over = document.querySelector('#chart .over').getContext('2d', {{ willReadFrequently: true }});
+            "(() => {{ const over = document.querySelector('#chart .overlay').getContext('2d', {{ willReadFrequently: true }});
                 const ink = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
                 const rgb = [1, 3, 5].map((at) => parseInt(ink.slice(at, at + 2), 16)).join();
                 const {{ data }} = over.getImageData({:.0} - 12, {:.0} - 3, 24, 6);
@@ -410,22 +410,22 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     browser.wait("location.hash.includes('chain=1')");
     browser.reload();
     browser.wait(SETTLED);
-    browser.wait("document.querySelectorAll('#inspector .chained li').length === 3");
+    browser.wait("document.querySelectorAll('#inspector .link-chain li').length === 3");
     assert_eq!(
-        browser.evaluate("document.querySelector('#inspector .chained [aria-current]').innerText"),
+        browser.evaluate("document.querySelector('#inspector .link-chain [aria-current]').innerText"),
         "third · worker 2 → worker 0"
     );
     assert!(lit(&mut browser, all[0].0, all[0].1, all[0].2));
     // The key removes the chain, and restores it for a state.
     browser.key("c");
-    browser.wait("!document.querySelector('#inspector .chained')");
+    browser.wait("!document.querySelector('#inspector .link-chain')");
     assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2));
     let chart = browser.find_all("application", None).remove(0);
     let state = spot(&mut browser, &chart, 0.3, "worker 2");
     browser.click(state);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'run'");
     browser.key("c");
-    browser.wait("document.querySelectorAll('#inspector .chained li').length > 0");
+    browser.wait("document.querySelectorAll('#inspector .link-chain li').length > 0");
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden && !location.hash.includes('chain')");
     assert!(!lit(&mut browser, all[2].0, all[2].1, all[2].2));

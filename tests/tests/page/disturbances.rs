@@ -65,7 +65,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
 }
 
 /// Whether the page reports a problem.
-const TROUBLED: &str = "!document.querySelector('#trouble').hidden";
+const TROUBLED: &str = "!document.querySelector('#error-box').hidden";
 
 #[test]
 fn a_broken_connection_is_reported_and_can_be_retried() {
@@ -233,7 +233,7 @@ fn names_with_markup_and_directions_are_shown_as_text() {
         browser.with_key_down("Control", |browser| browser.key("f"));
         browser.type_text("kind:state <600ms");
         browser.key("Enter");
-        browser.wait("document.querySelector('#find-says').innerText === '8 found'");
+        browser.wait("document.querySelector('#find-status').innerText === '8 found'");
         assert!(has(&read(&mut browser, "list", "Hits")), "what is found");
         browser.key("/");
         assert!(rows(&mut browser).iter().any(|row| has(row)), "the rows");

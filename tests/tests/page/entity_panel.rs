@@ -77,10 +77,10 @@ fn an_entity_too_small_to_draw_is_found_and_shown() {
     browser.with_key_down("Control", |browser| browser.key("f"));
     browser.type_text("quick <1us in:\"node 1\"");
     browser.key("Enter");
-    browser.wait("document.querySelector('#find-says').innerText === '1 found'");
+    browser.wait("document.querySelector('#find-status').innerText === '1 found'");
     let hits = read(&mut browser, "list", "Hits");
     assert!(hits.contains("quick") && hits.contains("Node 1 › thread 1.1") && hits.contains("1 ns"), "{hits}");
-    let marked = "(() => { const map = document.querySelector('#minimap .found');
+    let marked = "(() => { const map = document.querySelector('#minimap .hit-marks');
         return map.getContext('2d').getImageData(0, 0, map.width, map.height).data.some(byte => byte > 0); })()";
     assert_eq!(browser.evaluate(marked), true, "the minimap marks it");
     browser.key("Enter");
@@ -95,7 +95,7 @@ fn an_entity_too_small_to_draw_is_found_and_shown() {
     browser.evaluate("document.querySelector('#find-field').select()");
     browser.type_text(">soon");
     browser.key("Enter");
-    browser.wait("document.querySelector('#find-says').innerText.includes('`>soon` is not a duration')");
+    browser.wait("document.querySelector('#find-status').innerText.includes('`>soon` is not a duration')");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
 /// The number of pixels of the overlay with the accent colour.
 fn lit(browser: &mut BrowserPage) -> u64 {
     let count = browser.evaluate(
-        "(() => { const over = document.querySelector('#chart .over');
+        "(() => { const over = document.querySelector('#chart .overlay');
             const probe = over.getContext('2d', { willReadFrequently: true });
             const ink = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
             const [r, g, b] = [1, 3, 5].map((at) => parseInt(ink.slice(at, at + 2), 16));

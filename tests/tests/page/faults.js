@@ -14,7 +14,7 @@
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest('.sr')) continue;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest('.visually-hidden')) continue;
     const [one, other] = [light(channels(getComputedStyle(element).color)), light(behind(element))].sort((a, b) => b - a);
     const ratio = (one + 0.05) / (other + 0.05);
     if (ratio < 4.5) faults.push(`${walker.currentNode.data.trim()} (${element.className}): ${ratio.toFixed(2)}`);

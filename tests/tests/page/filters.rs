@@ -19,15 +19,15 @@ fn a_filter_is_completed_while_typed_and_its_mistakes_are_shown() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     press(&mut browser, "button", "Add a filter");
-    browser.wait("document.querySelector('#filter-offers').innerText.includes('bright')");
+    browser.wait("document.querySelector('#filter-completions').innerText.includes('bright')");
     browser.type_text("hide cont");
-    browser.wait("document.querySelector('#filter-offers').innerText.trim() === 'container'");
+    browser.wait("document.querySelector('#filter-completions').innerText.trim() === 'container'");
     browser.key("Tab");
     browser.wait("document.querySelector('#filter-field').value === 'hide container '");
     browser.type_text("node 2");
     browser.key("Enter");
-    browser.wait("document.querySelector('#filter-wrong').innerText.includes('no container is called `node 2`')");
-    assert_eq!(browser.evaluate("document.querySelector('#filter-wrong mark').innerText"), "node 2");
+    browser.wait("document.querySelector('#filter-error').innerText.includes('no container is called `node 2`')");
+    assert_eq!(browser.evaluate("document.querySelector('#filter-error mark').innerText"), "node 2");
     browser.evaluate("document.querySelector('#filter-field').select()");
     browser.type_text("hide container Node 0");
     browser.key("Enter");
@@ -128,7 +128,7 @@ fn the_legend_filters_and_colours_persist_for_the_next_run() {
 fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, at: (f64, f64)) -> serde_json::Value {
     let place = browser.place(chart);
     browser.evaluate(&format!(
-        "[...document.querySelector('#chart .picture').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
+        "[...document.querySelector('#chart .image').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
         at.0 - place.x,
         at.1 - place.y
     ))

@@ -14,7 +14,7 @@ fn a_growing_file_is_followed_on_the_page() {
     let viewer = ViewProcess::with(&[&living], &["--follow"]);
     let (mut browser, chart) = open(&viewer);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
-    browser.wait("document.querySelector('#standing').textContent === 'following the file'");
+    browser.wait("document.querySelector('#reading-status').textContent === 'following the file'");
     browser.wait("document.querySelector('#interval-field').value.includes('.. 500')");
 
     let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
@@ -56,7 +56,7 @@ fn the_image_of_a_removed_growing_file_stays() {
     let path = viewer.folder.path().join("two-nodes.paje");
     let states = states_told(&mut browser);
     let shows = |browser: &mut BrowserPage, what: &str| {
-        browser.wait(&format!("document.querySelector('#standing').textContent.includes({what:?})"));
+        browser.wait(&format!("document.querySelector('#reading-status').textContent.includes({what:?})"));
         browser.wait(SETTLED);
         assert_eq!(states_told(browser), states);
         wait_for_rows(browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
@@ -136,7 +136,7 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     // entity stay.
     pipe.write_all(states(20_000, 30_000).as_bytes()).unwrap();
     drop(pipe);
-    browser.wait("document.querySelector('#standing').hidden");
+    browser.wait("document.querySelector('#reading-status').hidden");
     browser.wait(SETTLED);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
     assert_eq!(interval(&mut browser).0, "100.00000 ms");

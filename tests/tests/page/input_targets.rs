@@ -59,7 +59,7 @@ fn keys_act_on_the_row_of_the_last_movement() {
     let at = spot(&mut browser, &chart, 0.3, "thread 0.1");
     browser.point(at);
     browser.key("p");
-    browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
+    browser.wait("document.querySelector('#pinned-rows [aria-label=\"thread 0.1\"]')");
     browser.wait(SETTLED);
     // Then keys move the focus, while the pointer rests.
     browser.with_key_down("Control", |browser| browser.key("z"));
@@ -117,10 +117,10 @@ fn a_search_for_names_can_be_undone() {
     browser.evaluate("document.activeElement.blur()");
     browser.with_key_down("Control", |browser| browser.key("z"));
     wait_for_rows(&mut browser, &ALL);
-    assert_eq!(browser.evaluate("document.querySelector('#names').value"), "");
+    assert_eq!(browser.evaluate("document.querySelector('#row-search').value"), "");
     browser.with_key_down("Control", |browser| browser.key("y"));
     wait_for_rows(&mut browser, &["Node 0", "thread 0.1"]);
-    assert_eq!(browser.evaluate("document.querySelector('#names').value"), "0.1");
+    assert_eq!(browser.evaluate("document.querySelector('#row-search').value"), "0.1");
 }
 
 #[test]
@@ -188,14 +188,14 @@ fn the_help_sheet_opens_at_its_beginning() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("?");
-    browser.wait("document.querySelector('#sheet').open");
+    browser.wait("document.querySelector('#help-sheet').open");
     browser.wait("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
-    assert_eq!(browser.evaluate("document.querySelector('#sheet').scrollTop"), 0);
-    assert_eq!(browser.evaluate("document.querySelector('#sheet').contains(document.activeElement)"), true);
+    assert_eq!(browser.evaluate("document.querySelector('#help-sheet').scrollTop"), 0);
+    assert_eq!(browser.evaluate("document.querySelector('#help-sheet').contains(document.activeElement)"), true);
     let empty = "[...document.querySelectorAll('#help-groups section')].filter((one) => !one.querySelector('dd')).map((one) => one.innerText)";
     assert_eq!(browser.evaluate(empty), serde_json::json!([]));
     browser.key("Escape");
-    browser.wait("!document.querySelector('#sheet').open");
+    browser.wait("!document.querySelector('#help-sheet').open");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn the_first_view_and_hidden_rows_are_explained() {
         browser.key("h");
         browser.wait(&format!("document.querySelector('#tree [role=row]')?.ariaLabel !== {row}"));
     }
-    browser.wait("document.querySelector('#nowhere').innerText.includes('All rows are hidden.')");
+    browser.wait("document.querySelector('#no-rows').innerText.includes('All rows are hidden.')");
     press(&mut browser, "button", "Show all");
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

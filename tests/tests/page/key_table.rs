@@ -80,7 +80,7 @@ impl Keys {
     }
 
     fn rows_of_the_tree(&mut self) {
-        self.press("/", "document.activeElement.id === 'names'");
+        self.press("/", "document.activeElement.id === 'row-search'");
         self.browser.evaluate("document.activeElement.blur()");
         self.rows("_", &["Node 0", "Node 1"]);
         self.rows("*", &ALL);
@@ -95,9 +95,9 @@ impl Keys {
         self.rows("Ctrl+Z", &ALL);
         self.rows("Ctrl+z", &turned);
         self.rows("Ctrl+y", &ALL);
-        self.press("p", "document.querySelector('#pins [aria-label=\"Node 1\"]')");
+        self.press("p", "document.querySelector('#pinned-rows [aria-label=\"Node 1\"]')");
         self.browser.key("p");
-        self.browser.wait("!document.querySelector('#pins [role=row]')");
+        self.browser.wait("!document.querySelector('#pinned-rows [role=row]')");
         self.rows("h", &ALL[..3]);
         self.rows("H", &ALL);
         for name in ["thread 0.0", "thread 1.0"] {
@@ -149,12 +149,12 @@ impl Keys {
         self.browser.with_key_down("Control", |browser| {
             browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
         });
-        self.browser.wait("!document.querySelector('#measured').hidden");
+        self.browser.wait("!document.querySelector('#measurement').hidden");
         self.press("Z", "!document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("f");
         self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("Escape");
-        self.browser.wait("document.querySelector('#measured').hidden");
+        self.browser.wait("document.querySelector('#measurement').hidden");
         self.browser.wait(&chosen("working"));
         self.press("z", "!document.querySelector('#interval-field').value.startsWith('0')");
         self.browser.key("f");
@@ -181,8 +181,8 @@ impl Keys {
             self.press(key, "document.querySelector('#palette').open");
             self.escape("!document.querySelector('#palette').open");
         }
-        self.press("?", "document.querySelector('#sheet').open");
-        self.escape("!document.querySelector('#sheet').open");
+        self.press("?", "document.querySelector('#help-sheet').open");
+        self.escape("!document.querySelector('#help-sheet').open");
         self.press("F", "document.activeElement.id === 'filter-field'");
         self.browser.key("Escape");
         self.browser.wait("document.activeElement.id !== 'filter-field'");

@@ -15,7 +15,7 @@ fn colour(browser: &mut BrowserPage, share: f64, row: &str) -> serde_json::Value
     let chart = browser.find_all("application", None).remove(0);
     let (at, place) = (spot(browser, &chart, share, row), browser.place(&chart));
     browser.evaluate(&format!(
-        "[...document.querySelector('#chart .picture').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
+        "[...document.querySelector('#chart .image').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
         at.0 - place.x,
         at.1 - place.y - 10.0
     ))
@@ -118,11 +118,11 @@ fn the_legend_lists_all_of_a_thousand_values_on_request() {
     browser.wait(&format!("{listed} > 50"));
     let first = browser.evaluate(listed).as_u64().unwrap();
     assert!((100..110).contains(&first), "{first}");
-    let text = browser.evaluate("document.querySelector('#legend .rest').innerText");
+    let text = browser.evaluate("document.querySelector('#legend .more-values').innerText");
     let text = text.as_str().unwrap().to_owned();
     let more: u64 = text.strip_suffix(" more values").unwrap().parse().unwrap();
     let flip = |browser: &mut BrowserPage, name: &str| {
-        browser.evaluate("document.querySelector('#legend .rest').scrollIntoView({ block: 'center' })");
+        browser.evaluate("document.querySelector('#legend .more-values').scrollIntoView({ block: 'center' })");
         press(browser, "button", name);
     };
     flip(&mut browser, &text);
@@ -245,13 +245,13 @@ fn states_are_counted_and_variables_added_up() {
     browser.wait("document.querySelector('#filters').innerText.includes('count working of Activity per Node')");
     browser.wait(SETTLED);
     // Two threads of each node work, until the middle.
-    browser.wait("[...document.querySelectorAll('.row .bound')].some(one => one.innerText === '2')");
+    browser.wait("[...document.querySelectorAll('.row .strip-bound')].some(one => one.innerText === '2')");
     press(&mut browser, "button", "Remove all");
     for (of, value) in [("sum", "42"), ("mean", "21"), ("max", "32"), ("min", "10")] {
         filter(&mut browser, &format!("{of} of Queued per trace"));
         let strip = "document.querySelector('#filters .filter.wrong, #filters [title*=\"expected\"]')";
         assert_eq!(browser.evaluate(strip), json!(null), "{of}");
-        browser.wait("document.querySelector('.row .what, .row .bound')");
+        browser.wait("document.querySelector('.row .strip-label, .row .strip-bound')");
         browser.wait(SETTLED);
         let middle = browser.evaluate(
             "(box => box.top + box.height / 2)(document.querySelector('#tree [role=row]').getBoundingClientRect())",

@@ -49,8 +49,8 @@ fn right_to_left_names_do_not_reorder_text_around_them() {
         browser.wait("document.activeElement.id === 'find-field'");
         browser.type_text("blocked");
         browser.key("Enter");
-        browser.wait("document.querySelectorAll('#hits .where').length === 4");
-        let hit = "document.querySelector('#hits .where')";
+        browser.wait("document.querySelectorAll('#hits .location').length === 4");
+        let hit = "document.querySelector('#hits .location')";
         assert_eq!(browser.evaluate(&upright(hit, "thread")), true, "{node:?}, what is found");
         browser.key("2");
         press(&mut browser, "tab", "Statistics");
@@ -70,9 +70,9 @@ fn the_sticky_group_label_does_not_cover_row_names() {
         let before = browser.evaluate("document.querySelector('#scroller').scrollTop");
         browser.with_key_down("Shift", |browser| browser.wheel(middle, by));
         browser.wait(&format!("document.querySelector('#scroller').scrollTop !== {before}"));
-        browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
-        let over = "(() => { const pill = document.querySelector('#stuck button').getBoundingClientRect();
-            const names = [...document.querySelectorAll('.others .label')].map((one) => one.getBoundingClientRect()).filter((one) => one.top < pill.bottom && one.bottom > pill.top);
+        browser.wait("document.querySelector('#scrolled-ancestors').innerText === 'Node 0'");
+        let over = "(() => { const pill = document.querySelector('#scrolled-ancestors button').getBoundingClientRect();
+            const names = [...document.querySelectorAll('.other-rows .label')].map((one) => one.getBoundingClientRect()).filter((one) => one.top < pill.bottom && one.bottom > pill.top);
             return [names.length > 0, names.filter((one) => one.right > pill.left).length]; })()";
         assert_eq!(browser.evaluate(over), serde_json::json!([true, 0]), "scrolled by {by} more");
     }
@@ -114,10 +114,10 @@ fn long_names_hide_no_columns_of_differences_and_chains() {
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");
     press(&mut browser, "button", "Differences");
-    browser.wait("document.querySelector('#table tbody')");
+    browser.wait("document.querySelector('#differences-table tbody')");
     // The figures next to the names are visible, and the tooltip contains the whole name.
-    let within = "(() => { const table = document.querySelector('#table table');
-        const by = table.querySelector('tbody .by').getBoundingClientRect();
+    let within = "(() => { const table = document.querySelector('#differences-table table');
+        const by = table.querySelector('tbody .difference').getBoundingClientRect();
         return [by.left > 0 && by.right < innerWidth, Math.max(...[...table.querySelectorAll('tbody th')].map((one) => one.title.length))]; })()";
     assert_eq!(browser.evaluate(within), serde_json::json!([true, long.len()]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -129,9 +129,8 @@ fn long_names_hide_no_columns_of_differences_and_chains() {
     browser.click(state);
     browser.wait("!document.querySelector('#inspector').hidden");
     browser.key("c");
-    browser.wait("document.querySelectorAll('#inspector .chained li').length > 0");
-    let list =
-        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('#inspector .chained'))";
+    browser.wait("document.querySelectorAll('#inspector .link-chain li').length > 0");
+    let list = "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('#inspector .link-chain'))";
     assert_eq!(browser.evaluate(list), serde_json::json!(true));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -142,11 +142,11 @@ fn row_names_overlap_no_neighbouring_text() {
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
     let overlaps = "[...document.querySelectorAll('.row')].flatMap(row => {
-        const boxes = ['.label', '.what', '.bound'].map(part => [...row.querySelectorAll(part)].map(e => e.getBoundingClientRect()));
+        const boxes = ['.label', '.strip-label', '.strip-bound'].map(part => [...row.querySelectorAll(part)].map(e => e.getBoundingClientRect()));
         const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
         return boxes.flatMap((of, at) => boxes.slice(at + 1).flat().flatMap(b => of.filter(a => !apart(a, b))));
     }).length";
-    assert!(browser.evaluate("document.querySelectorAll('.row .bound').length").as_u64() >= Some(2));
+    assert!(browser.evaluate("document.querySelectorAll('.row .strip-bound').length").as_u64() >= Some(2));
     assert_eq!(browser.evaluate(overlaps), 0);
     let row = browser.find_all("row", None).remove(0);
     assert_eq!(row.name, long, "the whole name is there for those who ask");
@@ -232,7 +232,7 @@ fn names_are_text_and_the_end_of_the_server_is_reported() {
     process.wait().unwrap();
     browser.key("+");
     let trouble = browser.find("alert", None);
-    browser.wait("document.querySelector('#trouble').innerText.includes('does not answer')");
+    browser.wait("document.querySelector('#error-box').innerText.includes('does not answer')");
     assert!(browser.text(&trouble).contains("Try again"));
     assert!(!rows(&mut browser).is_empty(), "what was drawn stays");
     browser.screenshot(&picture("page-ended.png"));

@@ -16,28 +16,31 @@ fn the_palette_runs_every_action_by_name() {
         browser.type_text(text);
     };
     palette(&mut browser, "fold gr");
-    browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Fold groups')");
+    browser
+        .wait("document.querySelector('#palette-choices [aria-selected=true]')?.innerText.startsWith('Fold groups')");
     browser.key("Enter");
     wait_for_rows(&mut browser, &["Node 0", "Node 1"]);
     // Moves to a row that is folded away.
     palette(&mut browser, "thread 1.0");
-    browser.wait("document.querySelector('#choices').innerText.includes('Go to thread 1.0')");
+    browser.wait("document.querySelector('#palette-choices').innerText.includes('Go to thread 1.0')");
     browser.key("Enter");
     wait_for_rows(&mut browser, &["Node 0", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.0'");
     // The palette also accepts an interval.
     palette(&mut browser, "0.2..0.3 s");
-    browser.wait("document.querySelector('#choices [aria-selected=true]')?.innerText.startsWith('Show 0.2..0.3 s')");
+    browser.wait(
+        "document.querySelector('#palette-choices [aria-selected=true]')?.innerText.startsWith('Show 0.2..0.3 s')",
+    );
     browser.key("Enter");
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
     palette(&mut browser, "cost of images");
     browser.key("Enter");
-    browser.wait("/^image: .+ KiB, .+ ms$/.test(document.querySelector('#cost').innerText)");
+    browser.wait("/^image: .+ KiB, .+ ms$/.test(document.querySelector('#image-cost').innerText)");
     palette(&mut browser, "");
-    let first = browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText");
+    let first = browser.evaluate("document.querySelector('#palette-choices [aria-selected=true]')?.innerText");
     browser.key("ArrowDown");
-    assert_ne!(browser.evaluate("document.querySelector('#choices [aria-selected=true]')?.innerText"), first);
+    assert_ne!(browser.evaluate("document.querySelector('#palette-choices [aria-selected=true]')?.innerText"), first);
     browser.key("Escape");
     browser.wait("!document.querySelector('#palette').open");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -63,7 +66,7 @@ fn the_help_sheet_has_every_key_of_the_table() {
         return keys.filter((key, at) => keys.indexOf(key) !== at).join(' '); })";
     assert_eq!(browser.evaluate(twice), "");
     press(&mut browser, "button", "Close");
-    browser.wait("!document.querySelector('#sheet').open");
+    browser.wait("!document.querySelector('#help-sheet').open");
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn contrast_and_accessible_names_are_sufficient_in_all_themes() {
     browser.wait("document.querySelector('#filters').innerText.includes('bright')");
     for theme in ["light", "dark", "contrast"] {
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
-        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-say")] {
+        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-status")] {
             browser.key(key);
             browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
             let faults = browser.evaluate(include_str!("faults.js"));

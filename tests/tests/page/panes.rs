@@ -79,7 +79,7 @@ fn charts_of_panes_are_aligned() {
     browser.wait(&is_one);
     // The edge dragged in one pane moves in both.
     let before = browser.evaluate(&format!("{charts}[0]"));
-    let edge = "frames[0].document.querySelector('#edge')";
+    let edge = "frames[0].document.querySelector('#name-edge')";
     browser.evaluate(&format!("{edge}.focus()"));
     browser.key("ArrowRight");
     browser.wait(&format!("{is_one} && {charts}[0] !== {before}"));
@@ -95,9 +95,9 @@ fn keys_work_in_panes_without_a_click() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     browser.wait("document.activeElement === document.querySelectorAll('iframe')[0]");
     browser.key("?");
-    browser.wait("frames[0].document.querySelector('#sheet').open");
+    browser.wait("frames[0].document.querySelector('#help-sheet').open");
     browser.key("Escape");
-    browser.wait("!frames[0].document.querySelector('#sheet').open");
+    browser.wait("!frames[0].document.querySelector('#help-sheet').open");
     // The pane at the pointer receives keys, and keeps them while the user types there.
     let low =
         browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 150").as_f64().unwrap();
@@ -112,7 +112,7 @@ fn keys_work_in_panes_without_a_click() {
     // Keys without a use in the bar above go to a pane.
     browser.evaluate("document.querySelector('#differences').focus()");
     browser.key("?");
-    browser.wait("[0, 1].some(at => frames[at].document.querySelector('#sheet').open)");
+    browser.wait("[0, 1].some(at => frames[at].document.querySelector('#help-sheet').open)");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

@@ -28,7 +28,7 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
     let (mut browser, chart) = open(&viewer);
     press(&mut browser, "row", "thread 0.1");
     browser.key("p");
-    browser.wait("document.querySelector('#pins [aria-label=\"thread 0.1\"]')");
+    browser.wait("document.querySelector('#pinned-rows [aria-label=\"thread 0.1\"]')");
     browser.wait(SETTLED);
     assert_eq!(rows(&mut browser)[0], "thread 0.1", "first of all");
     let before = browser.place_of("row", "thread 0.1").center();
@@ -41,11 +41,11 @@ fn a_pinned_row_stays_on_top_while_the_others_scroll() {
     browser.point((middle.0, before.1));
     browser.wait("document.querySelector('#tooltip').innerText.includes('thread 0.1')");
     // The name of the row that is scrolled away appears above the visible ones.
-    browser.wait("document.querySelector('#stuck').innerText === 'Node 0'");
+    browser.wait("document.querySelector('#scrolled-ancestors').innerText === 'Node 0'");
     // The buttons of a row appear when the pointer is on it.
     browser.point(before);
     press(&mut browser, "button", "Unpin thread 0.1");
-    browser.wait("!document.querySelector('#pins [role=row]')");
+    browser.wait("!document.querySelector('#pinned-rows [role=row]')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -111,7 +111,7 @@ fn a_search_for_a_name_filters_rows_and_scrolls_to_one() {
     browser.key("Escape");
     wait_for_rows(&mut browser, &ALL);
     browser.type_text("no such");
-    browser.wait("document.querySelector('#nowhere').innerText.includes('No row has “no such” in its name')");
+    browser.wait("document.querySelector('#no-rows').innerText.includes('No row has “no such” in its name')");
     press(&mut browser, "button", "Show all");
     wait_for_rows(&mut browser, &ALL);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -189,6 +189,6 @@ fn the_address_restores_the_whole_view() {
     wait_for_rows(&mut other, &arranged);
     assert_eq!(interval(&mut other), range);
     other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
-    assert_eq!(other.evaluate("document.querySelector('#gone').innerText"), "1 hidden");
+    assert_eq!(other.evaluate("document.querySelector('#hidden-rows').innerText"), "1 hidden");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());
 }

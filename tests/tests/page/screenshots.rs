@@ -173,7 +173,7 @@ fn faults() {
     browser.wait("document.querySelector('#note').innerText.startsWith('The trace has changed')");
     state(&mut browser, "replaced");
     drop(viewer);
-    browser.wait("document.querySelector('#trouble').innerText.includes('does not answer')");
+    browser.wait("document.querySelector('#error-box').innerText.includes('does not answer')");
     state(&mut browser, "server-gone");
 }
 
@@ -218,7 +218,7 @@ fn screenshots_of_all_states() {
         let mut browser = page(&both, "", "dark", size);
         browser.wait("frames.length === 2 && [0, 1].every(at => frames[at].document?.querySelector('#chart')?.dataset.settled === 'true')");
         press(&mut browser, "button", "Differences");
-        browser.wait("document.querySelector('#table tbody')");
+        browser.wait("document.querySelector('#differences-table tbody')");
         state(&mut browser, name);
     }
     let file = picture("export.html");

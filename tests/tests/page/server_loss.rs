@@ -4,7 +4,7 @@
 use tests::page::{ViewProcess, open};
 
 /// Whether the page reports that the server is gone.
-const TOLD: &str = "document.querySelector('#trouble').checkVisibility() && document.querySelector('#trouble h2').innerText === 'No connection to the server'";
+const TOLD: &str = "document.querySelector('#error-box').checkVisibility() && document.querySelector('#error-box h2').innerText === 'No connection to the server'";
 
 #[test]
 fn every_action_without_a_server_gives_a_message() {
@@ -25,7 +25,7 @@ fn every_action_without_a_server_gives_a_message() {
     browser.wait("document.activeElement.id === 'filter-field'");
     browser.type_text("hide value working");
     browser.key("Enter");
-    browser.wait("document.querySelector('#filter-wrong').innerText === 'The server does not answer: the filter was not applied'");
+    browser.wait("document.querySelector('#filter-error').innerText === 'The server does not answer: the filter was not applied'");
     browser.key("Escape");
     browser.key("|");
     browser.wait("document.querySelector('#note').innerText === 'The server does not answer'");
@@ -34,7 +34,8 @@ fn every_action_without_a_server_gives_a_message() {
     loop {
         browser.with_key_down("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
-        let count = browser.evaluate("document.querySelectorAll('#choices [role=option]').length").as_u64().unwrap();
+        let count =
+            browser.evaluate("document.querySelectorAll('#palette-choices [role=option]').length").as_u64().unwrap();
         if at >= count {
             break;
         }

@@ -33,7 +33,7 @@ fn floor(browser: &mut BrowserPage) -> f64 {
 /// The colour of the image at a point of the window; alpha is 0 at an empty point.
 fn ink(browser: &mut BrowserPage, (x, y): (f64, f64)) -> Value {
     browser.evaluate(&format!(
-        "(() => {{ const one = document.querySelector('#chart .picture'); const box = one.getBoundingClientRect();
+        "(() => {{ const one = document.querySelector('#chart .image'); const box = one.getBoundingClientRect();
             return [...one.getContext('2d').getImageData({x:.0} - box.left, {y:.0} - box.top, 1, 1).data]; }})()"
     ))
 }

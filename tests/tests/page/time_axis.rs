@@ -30,7 +30,7 @@ fn ruler(browser: &mut BrowserPage) -> (Vec<(String, f64, f64)>, f64, String, bo
             pen.fillText = (text, x) => { const half = pen.measureText(text).width / 2; labels.push([text, x - half, x + half]); };
             ruler.dispatchEvent(new PointerEvent('pointerleave'));
             delete pen.fillText;
-            const base = document.querySelector('#base'), corner = base.parentElement.getBoundingClientRect();
+            const base = document.querySelector('#ruler-base'), corner = base.parentElement.getBoundingClientRect();
             const range = document.createRange();
             range.selectNodeContents(base);
             const cut = [...range.getClientRects()].some((box) => box.left < corner.left - 0.5 || box.right > corner.right + 0.5 || box.top < corner.top - 0.5 || box.bottom > corner.bottom + 0.5);

@@ -32,9 +32,9 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
-        browser.wait(&format!("document.querySelector('#interval-wrong').innerText.includes('{said}')"));
+        browser.wait(&format!("document.querySelector('#interval-error').innerText.includes('{said}')"));
         browser.key("Escape");
-        browser.wait("document.querySelector('#interval-wrong').hidden");
+        browser.wait("document.querySelector('#interval-error').hidden");
     }
     assert_eq!(interval(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
     assert!(!browser.evaluate("document.querySelector('#note').innerText").as_str().unwrap().contains("nearest"));
@@ -72,7 +72,7 @@ fn the_zoom_history_leads_back() {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
-        browser.wait(&format!("document.querySelectorAll('#crumbs li').length === {crumbs}"));
+        browser.wait(&format!("document.querySelectorAll('#zoom-history li').length === {crumbs}"));
     }
     let all = read(&mut browser, "navigation", "Zoom history");
     let names: Vec<&str> = all.split_whitespace().collect();
@@ -81,20 +81,20 @@ fn the_zoom_history_leads_back() {
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("400.0 ms:")).unwrap();
     let at = browser.place(&crumb).center();
     browser.click(at);
-    browser.wait("document.querySelectorAll('#crumbs li').length === 2");
+    browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
     assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     // Back and forward restore the crumbs.
     browser.key("[");
-    browser.wait("document.querySelectorAll('#crumbs li').length === 4");
+    browser.wait("document.querySelectorAll('#zoom-history li').length === 4");
     assert_eq!(interval(&mut browser).0, "310.000 ms");
     browser.key("]");
-    browser.wait("document.querySelectorAll('#crumbs li').length === 2");
+    browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 #[test]
 fn the_ruler_shows_the_time_of_day_of_runs() {
-    let base = "document.querySelector('#base').textContent";
+    let base = "document.querySelector('#ruler-base').textContent";
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.tmt");
     let mut program = molecular_dynamics();
@@ -107,7 +107,7 @@ fn the_ruler_shows_the_time_of_day_of_runs() {
     browser.wait("location.hash.includes('clock=utc')");
     // The address contains it.
     browser.reload();
-    browser.wait("document.querySelector('#base')?.textContent.endsWith('UTC')");
+    browser.wait("document.querySelector('#ruler-base')?.textContent.endsWith('UTC')");
     browser.wait(SETTLED);
     browser.key("d");
     browser.wait(&format!("!{base}.endsWith('UTC') && !location.hash.includes('clock')"));
@@ -189,7 +189,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     browser.wait(SETTLED);
     assert_eq!(interval(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
     browser.key("Escape");
-    browser.wait("document.querySelector('#measured').hidden && !location.hash.includes('measured')");
+    browser.wait("document.querySelector('#measurement').hidden && !location.hash.includes('measured')");
     // By key, between two places.
     browser.key("f");
     browser.wait(SETTLED);
@@ -200,7 +200,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
         .wait("document.querySelector('#note').innerText.includes('Measuring from 0 s, start of working, thread 0.0')");
     browser.point(to);
     browser.key("m");
-    browser.wait("document.querySelector('#measured').innerText.startsWith('500.0 ms from 0 s to 500.0 ms')");
+    browser.wait("document.querySelector('#measurement').innerText.startsWith('500.0 ms from 0 s to 500.0 ms')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -209,7 +209,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
         "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
-            const picture = document.querySelector('#chart .picture');
+            const picture = document.querySelector('#chart .image');
             const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
             const painted = [], red = [];
             for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 100 && Math.abs(pixels[i] - pixels[i + 1]) > 40) {{
@@ -270,7 +270,7 @@ fn ruler(browser: &mut BrowserPage) -> (String, Vec<(String, f64)>) {
             ruler.fillText = (text, x) => said.push([text, x]);
             document.querySelector('#ruler').dispatchEvent(new PointerEvent('pointerleave'));
             delete ruler.fillText;
-            return [document.querySelector('#base').innerText, said]; })()",
+            return [document.querySelector('#ruler-base').innerText, said]; })()",
     );
     let labels = drawn[1].as_array().unwrap().iter();
     let labels = labels.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));

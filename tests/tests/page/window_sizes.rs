@@ -94,7 +94,7 @@ fn the_panel_covers_the_diagram_in_a_narrow_window() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("l");
     browser.wait("document.querySelector('#panel').hidden");
-    assert_eq!(browser.evaluate("document.querySelector('#side').ariaPressed"), "false");
+    assert_eq!(browser.evaluate("document.querySelector('#panel-toggle').ariaPressed"), "false");
     // Actions without a button at this size work by keys and by name.
     browser.key("+");
     browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");

@@ -64,20 +64,20 @@ pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, ne
 }
 
 fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(header::HOST).unwrap_or_default();
+    let header_text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = header_text(header::HOST).unwrap_or_default();
     if !is_this_machine(host) {
         return Err((StatusCode::FORBIDDEN, "This server answers only under the name of this machine.\n"));
     }
-    if headers.contains_key(header::ORIGIN) && text(header::ORIGIN) != Some(&format!("http://{host}")) {
+    if headers.contains_key(header::ORIGIN) && header_text(header::ORIGIN) != Some(&format!("http://{host}")) {
         return Err((StatusCode::FORBIDDEN, "This server answers only its own page.\n"));
     }
     // The handler checks the token and uses it up.
     if path.starts_with("/open/") {
         return Ok(());
     }
-    let given = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
-    if !equal(given.as_bytes(), token.as_bytes()) {
+    let request_token = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if !equal(request_token.as_bytes(), token.as_bytes()) {
         return Err(unauthorized_response());
     }
     Ok(())

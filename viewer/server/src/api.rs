@@ -44,8 +44,8 @@ pub(crate) struct RequestError(StatusCode, String);
 
 impl RequestError {
     /// An error that the request did not cause.
-    pub(crate) fn of_server(what: &str) -> Self {
-        Self(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
+    pub(crate) fn of_server(message: &str) -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())
     }
 
     pub(crate) fn body(&self) -> Value {
@@ -111,7 +111,7 @@ pub(crate) struct DrawRequest {
     /// Containers that are fixed at the top, in this order.
     pinned: String,
     /// Hidden containers.
-    gone: String,
+    hidden_containers: String,
     /// Moves of containers: `7-3` puts 7 before 3, `7-0` puts it last.
     moved: String,
     /// Text that the names of shown containers contain.
@@ -126,19 +126,22 @@ pub(crate) struct DrawRequest {
     /// The entity.
     id: String,
     /// For `step` and `find`: the direction, negative for backwards.
-    by: i32,
+    direction: i32,
+    /// For `filter`: the position of the cursor in UTF-16 units.
+    cursor: usize,
     /// For `step`: whether the value must be the same.
-    same: bool,
+    same_value: bool,
     /// For charts: the type.
     ty: u32,
     /// A value of the type. Without it, all values.
     value: Option<u32>,
     /// For `export`: the format of the file.
     format: String,
-    /// For `find`, `containers` and `filter`: the search text.
-    what: String,
+    /// The typed text of `find`, `containers` and `filter`, the rows of `each`, or the properties of
+    /// the entity of `rematch`.
+    text: String,
     /// For `times`: whether only sums are needed, without the numbers of states.
-    bare: bool,
+    sums_only: bool,
 }
 
 impl DrawRequest {
@@ -151,7 +154,7 @@ impl DrawRequest {
             |text: &str| text.split_once('-').and_then(|(moved, before)| Some((container(moved)?, container(before)?)));
         let arrangement = RowArrangement {
             pinned: numbers(&self.pinned, ContainerId),
-            hidden: numbers(&self.gone, ContainerId),
+            hidden: numbers(&self.hidden_containers, ContainerId),
             moved: self.moved.split(',').filter_map(pair).collect(),
             names: self.names.clone(),
         };
@@ -170,29 +173,29 @@ impl DrawRequest {
     }
 
     /// The rows. Few rows are made up to 1.6 times as high, so that they are easier to see.
-    fn layout(&self, app: &FilteredTrace) -> RowLayout {
+    fn layout(&self, trace: &FilteredTrace) -> RowLayout {
         let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
-        RowLayout::filling(&app.outline, &self.options(), fill, 1.0..=1.6)
+        RowLayout::filling(&trace.outline, &self.options(), fill, 1.0..=1.6)
     }
 
-    fn interval(&self, app: &FilteredTrace) -> Result<TimeRange, RequestError> {
+    fn interval(&self, trace: &FilteredTrace) -> Result<TimeRange, RequestError> {
         if self.from >= self.to {
             return Err(QueryError::EmptyInterval.into());
         }
         // About 146 years in each direction. Differences then fit into 64 bits.
         const FARTHEST: i64 = (1 << 62) - 1;
-        let date = |time: i64| GlobalNanos(app.origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
-        Ok(TimeRange { from: date(self.from), to: date(self.to) })
+        let timestamp = |time: i64| GlobalNanos(trace.origin.saturating_add(time.clamp(-FARTHEST, FARTHEST)));
+        Ok(TimeRange { from: timestamp(self.from), to: timestamp(self.to) })
     }
 
-    fn view(&self, app: &FilteredTrace) -> Result<ChartView, RequestError> {
-        let sane = |value: f32, least: f32, most: f32| if value.is_finite() { value.clamp(least, most) } else { least };
+    fn view(&self, trace: &FilteredTrace) -> Result<ChartView, RequestError> {
+        let bounded = |value: f32, min: f32, max: f32| if value.is_finite() { value.clamp(min, max) } else { min };
         Ok(ChartView {
-            interval: self.interval(app)?,
-            width: sane(self.width, 1.0, 16_384.0),
-            top: sane(self.top, 0.0, 1e7),
-            bottom: sane(self.bottom, 0.0, 1e7),
-            resolution: sane(self.resolution, 1.0, 4.0),
+            interval: self.interval(trace)?,
+            width: bounded(self.width, 1.0, 16_384.0),
+            top: bounded(self.top, 0.0, 1e7),
+            bottom: bounded(self.bottom, 0.0, 1e7),
+            resolution: bounded(self.resolution, 1.0, 4.0),
             titles: false,
             quick: !self.whole,
         })
@@ -203,22 +206,22 @@ impl DrawRequest {
 /// a time is limited.
 async fn compute(
     app: Arc<AppState>,
-    ask: DrawRequest,
+    request: DrawRequest,
     work: impl FnOnce(&FilteredTrace, &DrawRequest) -> Result<Value, RequestError> + Send + 'static,
 ) -> JsonAnswer {
-    compute_any(app, ask, work).await.map(Json)
+    compute_any(app, request, work).await.map(Json)
 }
 
 /// As `compute`, for an answer of any type.
 async fn compute_any<T: Send + 'static>(
     app: Arc<AppState>,
-    ask: DrawRequest,
+    request: DrawRequest,
     work: impl FnOnce(&FilteredTrace, &DrawRequest) -> Result<T, RequestError> + Send + 'static,
 ) -> Result<T, RequestError> {
-    run(app, move |app, gone| {
-        let trace = app.trace(ask.trace)?;
-        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
-        work(&shown, &ask)
+    run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?;
+        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        work(&filtered, &request)
     })
     .await
 }
@@ -233,33 +236,33 @@ async fn run<T: Send + 'static>(
     // its permit until its end.
     let permit =
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
-    let (_waiting, gone) = ClientGuard::new();
-    let done = tokio::task::spawn_blocking(move || {
+    let (_client, cancel) = ClientGuard::new();
+    let result = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        work(&app, &gone)
+        work(&app, &cancel)
     })
     .await;
-    done.map_err(|_panic| RequestError::of_server("the image could not be computed; please report this"))?
+    result.map_err(|_panic| RequestError::of_server("the image could not be computed; please report this"))?
 }
 
 /// Reports whether the server runs, and whether the traces are still the opened ones.
-pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    let trace = app.trace(ask.trace)?;
-    let now = trace.served.source.snapshot();
+pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    let trace = app.trace(request.trace)?;
+    let snapshot = trace.served.source.snapshot();
     // A followed trace is expected to change.
     let changed =
-        if now.standing == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
+        if snapshot.standing == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
     Ok(Json(
-        json!({ "changed": changed, "generation": now.generation, "standing": now.standing.sentence(), "kept": matches!(now.standing, TraceAvailability::Kept(_)) }),
+        json!({ "changed": changed, "generation": snapshot.generation, "availability": snapshot.standing.sentence(), "interrupted": matches!(snapshot.standing, TraceAvailability::Kept(_)) }),
     ))
 }
 
-pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    let trace = app.trace(ask.trace)?;
-    let now = trace.served.source.snapshot();
-    let summary = now.source.summary();
+pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    let trace = app.trace(request.trace)?;
+    let snapshot = trace.served.source.snapshot();
+    let summary = snapshot.source.summary();
     let extent = summary.extent;
-    let model = now.source.model();
+    let model = snapshot.source.model();
     Ok(Json(json!({
         "name": summary.name,
         "names": app.traces.iter().map(|trace| trace.served.source.source().summary().name).collect::<Vec<_>>(),
@@ -276,36 +279,41 @@ pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(ask): Query<
         // represent it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),
         "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
-        "saved": trace.saved_filters(),
-        "look": app.looks.read(&model),
-        "generation": now.generation,
-        "standing": now.standing.sentence(),
-        "kept": matches!(now.standing, TraceAvailability::Kept(_)),
+        "saved_filters": trace.saved_filters(),
+        "style": app.styles.read(&model),
+        "generation": snapshot.generation,
+        "availability": snapshot.standing.sentence(),
+        "interrupted": matches!(snapshot.standing, TraceAvailability::Kept(_)),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }
 
-pub(crate) async fn legend(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let groups = scene::legend(app.source.as_ref(), &app.outline, ask.interval(app)?, ColorTheme::new(ask.theme))?;
+pub(crate) async fn legend(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let groups = scene::legend(
+            trace.source.as_ref(),
+            &trace.outline,
+            request.interval(trace)?,
+            ColorTheme::new(request.theme),
+        )?;
         Ok(json!({ "groups": groups }))
     })
     .await
 }
 
-pub(crate) async fn facts(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
-        let facts = app.source.facts(id)?;
-        Ok(facts_json(app, &facts))
+pub(crate) async fn facts(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let facts = trace.source.facts(id)?;
+        Ok(facts_json(trace, &facts))
     })
     .await
 }
 
-fn facts_json(app: &FilteredTrace, facts: &EntityFacts) -> Value {
+fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
     const RELATED: usize = 500;
-    let source = app.source.as_ref();
-    let origin = app.origin;
+    let source = trace.source.as_ref();
+    let origin = trace.origin;
     let related = source.related_entities(facts.id, RELATED).unwrap_or_default();
     let kind = match facts.id {
         EntityId::Container(_) => "Container",
@@ -317,13 +325,13 @@ fn facts_json(app: &FilteredTrace, facts: &EntityFacts) -> Value {
     let related: Vec<Value> = related
         .into_iter()
         .map(|id| {
-            let Ok(known) = source.facts(id) else { return json!({ "id": entity(id), "name": "", "path": [] }) };
+            let Ok(facts) = source.facts(id) else { return json!({ "id": entity(id), "name": "", "path": [] }) };
             json!({
                 "id": entity(id),
-                "name": known.name,
-                "path": known.container_path,
-                "from": known.life.from.0.saturating_sub(origin),
-                "to": known.life.to.0.saturating_sub(origin),
+                "name": facts.name,
+                "path": facts.container_path,
+                "from": facts.life.from.0.saturating_sub(origin),
+                "to": facts.life.to.0.saturating_sub(origin),
             })
         })
         .collect();
@@ -334,7 +342,7 @@ fn facts_json(app: &FilteredTrace, facts: &EntityFacts) -> Value {
         "types": facts.type_path,
         "containers": facts.container_path,
         "container": facts.container.0,
-        "above": app.outline.above(facts.container).iter().map(|container| container.0).collect::<Vec<_>>(),
+        "ancestors": trace.outline.above(facts.container).iter().map(|container| container.0).collect::<Vec<_>>(),
         "from": facts.life.from.0.saturating_sub(origin),
         "to": facts.life.to.0.saturating_sub(origin),
         "fields": facts.fields,

@@ -17,7 +17,7 @@ pub(crate) struct AppState {
     /// Contains at least one trace.
     pub(crate) traces: Vec<TraceCache>,
     /// The styles of the models, on disk.
-    pub(crate) looks: ModelStyles,
+    pub(crate) styles: ModelStyles,
     pub(crate) token: String,
     /// The token in the address for the browser.
     pub(crate) one_time: OneTimeToken,
@@ -56,10 +56,10 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<(Arc<AppState>, u16), Serv
         })?;
     }
     let token = token().map_err(|source| ServerError::Random { source })?;
-    let (permits, passes, looks) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
+    let (permits, passes, styles) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time = OneTimeToken::default();
-    Ok((Arc::new(AppState { traces, looks, token, one_time, permits, passes, started, last_request }), port))
+    Ok((Arc::new(AppState { traces, styles, token, one_time, permits, passes, started, last_request }), port))
 }
 
 /// A port for a trace, below the ports that systems assign dynamically.
@@ -78,8 +78,8 @@ pub(crate) async fn idle(app: &AppState, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
     loop {
         let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));
-        let quiet = app.started.elapsed().saturating_sub(last);
-        let Some(rest) = limit.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { return };
+        let idle_time = app.started.elapsed().saturating_sub(last);
+        let Some(rest) = limit.checked_sub(idle_time).filter(|rest| !rest.is_zero()) else { return };
         tokio::time::sleep(rest).await;
     }
 }

@@ -20,8 +20,8 @@ pub(crate) struct ClientGuard(CancelFlag);
 
 impl ClientGuard {
     pub(crate) fn new() -> (Self, CancelFlag) {
-        let gone = CancelFlag::default();
-        (Self(gone.clone()), gone)
+        let cancel = CancelFlag::default();
+        (Self(cancel.clone()), cancel)
     }
 }
 
@@ -33,7 +33,7 @@ impl Drop for ClientGuard {
 
 pub(crate) struct PendingAnswer {
     pub(crate) source: Arc<dyn TimelineSource>,
-    pub(crate) gone: CancelFlag,
+    pub(crate) cancel: CancelFlag,
 }
 
 impl FilterLayer for PendingAnswer {
@@ -42,7 +42,7 @@ impl FilterLayer for PendingAnswer {
     }
 
     fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
-        if self.gone.0.load(Ordering::Relaxed) { Err(QueryError::NotAwaited) } else { Ok(self.source.as_ref()) }
+        if self.cancel.0.load(Ordering::Relaxed) { Err(QueryError::NotAwaited) } else { Ok(self.source.as_ref()) }
     }
 
     // This layer changes nothing. The source's own sums and counts are therefore correct, and

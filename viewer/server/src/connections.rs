@@ -41,17 +41,17 @@ struct OpenConnection {
 
 /// Accepts connections without end, and serves each in a task.
 pub(crate) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
-    let mut all: Vec<OpenConnection> = Vec::new();
+    let mut connections: Vec<OpenConnection> = Vec::new();
     loop {
         let (stream, _) = listener.accept().await;
-        all.retain(|open| !open.task.is_finished());
-        if all.len() >= limits.connections.max(1) {
-            let Some(at) = all.iter().position(|open| !open.is_known.load(Ordering::Relaxed)) else { continue };
-            all.remove(at).task.abort();
+        connections.retain(|open| !open.task.is_finished());
+        if connections.len() >= limits.connections.max(1) {
+            let Some(at) = connections.iter().position(|open| !open.is_known.load(Ordering::Relaxed)) else { continue };
+            connections.remove(at).task.abort();
         }
         let is_known = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(connection(stream, router.clone(), limits, Arc::clone(&is_known)));
-        all.push(OpenConnection { is_known, task: task.abort_handle() });
+        connections.push(OpenConnection { is_known, task: task.abort_handle() });
     }
 }
 

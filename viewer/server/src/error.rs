@@ -55,7 +55,4 @@ pub enum ServerError {
     /// The trace contradicts itself.
     #[error("the trace cannot be displayed")]
     Query(#[from] QueryError),
-    /// Serving failed later.
-    #[error("the server failed")]
-    Serve(#[source] io::Error),
 }

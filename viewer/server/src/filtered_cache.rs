@@ -16,13 +16,28 @@ use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::query::{QueryError, TimelineSource};
 
 /// Number of filtered traces in the cache: those of the open panes and of some earlier steps.
-const KEPT: usize = 12;
+const CACHE_SIZE: usize = 12;
 /// Maximum number of filters of one request.
-const MOST_FILTERS: usize = 100;
+const MAX_FILTERS: usize = 100;
 /// Maximum length of the filters' expressions in bytes. A request line holds 64 KiB.
-const MOST_BYTES: usize = 32 * 1024;
+const MAX_FILTER_BYTES: usize = 32 * 1024;
 
 /// A trace to be served.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tumit_server::ServedTrace;
+/// use tumit_viewer::filter::FilterExpr;
+/// use tumit_viewer::store::TraceStore;
+///
+/// let store = TraceStore::from_events("trace", []);
+/// let filter: FilterExpr = "hide value idle".parse()?;
+/// let trace = ServedTrace { filters: [filter].into_iter().collect(), ..ServedTrace::new(Arc::new(store)) };
+/// assert_eq!(trace.filters.filters.len(), 1);
+/// assert!(trace.path.is_none() && !trace.follows);
+/// # Ok::<(), tumit_viewer::filter::FilterError>(())
+/// ```
 #[derive(Clone)]
 pub struct ServedTrace {
     /// The trace itself, in its current generation.
@@ -63,9 +78,9 @@ pub(crate) struct FilteredTrace {
 }
 
 impl FilteredTrace {
-    /// A copy for one request. Its queries fail when the client is gone.
-    pub(crate) fn awaited(&self, gone: &CancelFlag) -> Self {
-        let source = Arc::new(PendingAnswer { source: Arc::clone(&self.source), gone: gone.clone() });
+    /// A copy for one request. Its queries fail after the client has disconnected.
+    pub(crate) fn awaited(&self, cancel: &CancelFlag) -> Self {
+        let source = Arc::new(PendingAnswer { source: Arc::clone(&self.source), cancel: cancel.clone() });
         Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
     }
 }
@@ -87,7 +102,7 @@ pub(crate) struct TraceCache {
     pub(crate) served: ServedTrace,
     /// Fingerprint of the trace's file when it was opened.
     pub(crate) opened: Option<u64>,
-    kept: Mutex<VecDeque<(CacheKey, CacheSlotCell)>>,
+    entries: Mutex<VecDeque<(CacheKey, CacheSlotCell)>>,
 }
 
 /// The reason why a request with filters is rejected.
@@ -101,57 +116,58 @@ pub(crate) enum FilterRefusal {
 impl TraceCache {
     pub(crate) fn new(served: ServedTrace) -> Self {
         let opened = served.path.as_deref().and_then(fingerprint);
-        Self { served, opened, kept: Mutex::new(VecDeque::new()) }
+        Self { served, opened, entries: Mutex::new(VecDeque::new()) }
     }
 
     /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or
     /// that name unknown entities, are left out.
     pub(crate) fn filtered_trace(&self, filters: &str) -> Result<Arc<FilteredTrace>, FilterRefusal> {
-        if filters.len() > MOST_BYTES {
+        if filters.len() > MAX_FILTER_BYTES {
             return Err(FilterRefusal::TooMany);
         }
         let texts: Vec<String> = match filters {
             "" => Vec::new(),
             list => serde_json::from_str(list).map_err(|_not_a_list| FilterRefusal::NoList)?,
         };
-        if texts.len() > MOST_FILTERS {
+        if texts.len() > MAX_FILTERS {
             return Err(FilterRefusal::TooMany);
         }
-        let now = self.served.source.snapshot();
-        let slot = self.slot(now.generation, filters);
+        let snapshot = self.served.source.snapshot();
+        let slot = self.slot(snapshot.generation, filters);
         // Several requests with the same filters wait for the first of them.
-        slot.get_or_init(|| make(&now.source, &texts).map(Arc::new)).clone().map_err(FilterRefusal::Query)
+        slot.get_or_init(|| apply_filters(&snapshot.source, &texts).map(Arc::new)).clone().map_err(FilterRefusal::Query)
     }
 
     fn slot(&self, generation: u64, filters: &str) -> CacheSlotCell {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // Filtered traces of earlier generations are no longer needed.
-        kept.retain(|(key, _)| key.0 >= generation);
-        let known = kept.iter().position(|(key, _)| key.0 == generation && key.1 == filters);
-        let known = known.and_then(|at| kept.remove(at));
-        let entry = known.unwrap_or_else(|| ((generation, filters.to_owned()), CacheSlotCell::default()));
-        kept.push_front(entry.clone());
-        kept.truncate(KEPT);
+        entries.retain(|(key, _)| key.0 >= generation);
+        let position = entries.iter().position(|(key, _)| key.0 == generation && key.1 == filters);
+        let cached = position.and_then(|at| entries.remove(at));
+        let entry = cached.unwrap_or_else(|| ((generation, filters.to_owned()), CacheSlotCell::default()));
+        entries.push_front(entry.clone());
+        entries.truncate(CACHE_SIZE);
         entry.1
     }
 }
 
 /// Applies filters to a source.
-fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<FilteredTrace, QueryError> {
+fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<FilteredTrace, QueryError> {
     let mut problems = Vec::new();
-    let (mut chain, mut places) = (FilterChain::default(), Vec::new());
+    // `positions` contains the position in the request of each filter of the chain.
+    let (mut chain, mut positions) = (FilterChain::default(), Vec::new());
     for (at, text) in texts.iter().enumerate() {
         match text.parse::<FilterExpr>() {
             Ok(filter) => {
                 chain.filters.push(ChainEntry::from(filter));
-                places.push(at);
+                positions.push(at);
             }
             Err(error) => problems.push(FilterProblem { at, error, text: text.clone() }),
         }
     }
     let (filtered, left_out) = chain.apply_known(Arc::clone(source));
     for problem in left_out {
-        let at = places.get(problem.at).copied().unwrap_or(problem.at);
+        let at = positions.get(problem.at).copied().unwrap_or(problem.at);
         problems.push(FilterProblem { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
     }
     let outline = Arc::new(ContainerOutline::new(filtered.as_ref())?);
@@ -161,16 +177,16 @@ fn make(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<FilteredTr
 /// A hash of the length and the modification time of a file, or of the files of a run.
 pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
     let mut hasher = XxHash3_64::with_seed(0);
-    let mut add = |path: &Path| -> Option<()> {
-        let about = std::fs::metadata(path).ok()?;
+    let mut add_file = |path: &Path| -> Option<()> {
+        let metadata = std::fs::metadata(path).ok()?;
         hasher.write(path.as_os_str().as_encoded_bytes());
-        hasher.write_u64(about.len());
-        let since = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        hasher.write_u128(since.as_nanos());
+        hasher.write_u64(metadata.len());
+        let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        hasher.write_u128(modified.as_nanos());
         Some(())
     };
     if !path.is_dir() {
-        add(path)?;
+        add_file(path)?;
         return Some(hasher.finish());
     }
     let entries = std::fs::read_dir(path).ok()?.flatten().map(|entry| entry.path());
@@ -178,7 +194,7 @@ pub(crate) fn fingerprint(path: &Path) -> Option<u64> {
         entries.filter(|path| path.extension().is_some_and(|ending| ending == "tmt")).collect();
     files.sort();
     for file in files {
-        add(&file)?;
+        add_file(&file)?;
     }
     Some(hasher.finish())
 }

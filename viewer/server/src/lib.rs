@@ -2,6 +2,24 @@
 //!
 //! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
 //! [`tumit_viewer::layout`] do all computation.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_server::Server;
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let trace = TraceStore::from_events("trace", []);
+//! let server = Server::bind(Arc::new(trace), 0).await?;
+//! assert_eq!(server.url().split('/').nth(2), Some(server.address().to_string().as_str()));
+//! // A real caller passes a future that completes at Ctrl-C.
+//! server.run(None, async {}).await?;
+//! # Ok(())
+//! # })
+//! # }
+//! ```
 
 pub(crate) mod access_control;
 mod api;
@@ -36,19 +54,10 @@ pub use filtered_cache::ServedTrace;
 use tumit_viewer::query::TimelineSource;
 use unix_socket::OwnerSocket;
 
-/// Options of the server.
-#[derive(Clone, Debug, Default)]
-pub struct ServerOptions {
-    /// Port on the loopback interface. 0 selects any free port.
-    pub port: u16,
-    /// The server ends after this time without a request.
-    pub until_idle: Option<Duration>,
-}
-
 /// A server that listens and is ready to run.
 #[derive(Debug)]
 pub struct Server {
-    door: ListenAddress,
+    address: ListenAddress,
     app: Arc<AppState>,
     limits: ConnectionLimits,
     /// The port in the page's address. For a socket, the port at which the tunnel begins.
@@ -88,8 +97,8 @@ impl Server {
             io::ErrorKind::AddrInUse => ServerError::PortInUse { port },
             _ => ServerError::Listen { port, source },
         })?;
-        let address = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?;
-        Ok(Self { door: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port: address.port() })
+        let port = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?.port();
+        Ok(Self { address: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port })
     }
 
     /// Starts to listen at a socket path that only this user can reach.
@@ -100,8 +109,8 @@ impl Server {
     /// If there is another file at the path, or a trace cannot be laid out.
     pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
         let (app, port) = app(traces)?;
-        let door = ListenAddress::Socket(OwnerSocket::bind(path).await?);
-        Ok(Self { door, app, limits: ConnectionLimits::default(), port })
+        let address = ListenAddress::Socket(OwnerSocket::bind(path).await?);
+        Ok(Self { address, app, limits: ConnectionLimits::default(), port })
     }
 
     /// The address on the loopback interface. For a socket, the address at which its tunnel must
@@ -127,6 +136,25 @@ impl Server {
     }
 
     /// Sets the limits of connections.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tumit_viewer::store::TraceStore;
+    /// use std::time::Duration;
+    ///
+    /// use tumit_server::{ConnectionLimits, Server};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let server = Server::bind(Arc::new(TraceStore::from_events("trace", [])), 0).await?;
+    /// let limits = ConnectionLimits { header_time: Duration::from_secs(2), ..ConnectionLimits::default() };
+    /// assert_eq!(limits.connections, 128);
+    /// let server = server.with_limits(limits);
+    /// # server.run(None, async {}).await?;
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_limits(self, limits: ConnectionLimits) -> Self {
         Self { limits, ..self }
@@ -140,7 +168,7 @@ impl Server {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));
         let serving = async {
-            match self.door {
+            match self.address {
                 ListenAddress::Port(listener) => connections::serve(listener, router, self.limits).await,
                 ListenAddress::Socket(socket) => connections::serve(socket, router, self.limits).await,
             }
@@ -155,7 +183,7 @@ impl Server {
 }
 
 fn router(app: Arc<AppState>) -> Router {
-    let inside = Router::new()
+    let page = Router::new()
         .route("/", get(assets::index))
         .route("/api/summary", get(api::summary))
         .route("/api/rows", get(api::rows::rows))
@@ -169,16 +197,16 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/hops", get(api::link_chain::hops))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::statistics::times))
-        .route("/api/each", get(api::per_row::each))
-        .route("/api/sums", get(api::totals::sums))
+        .route("/api/each", get(api::per_row::per_row))
+        .route("/api/sums", get(api::totals::totals))
         .route("/api/names", post(api::ids::names))
         .route("/api/numbers", post(api::ids::numbers))
         .route("/api/chain", get(api::filters::chain))
-        .route("/api/filter", get(api::filters::typed))
+        .route("/api/filter", get(api::filters::typed_filter))
         .route("/api/migrated", post(api::filters::migrated))
-        .route("/api/look", post(api::files::look))
+        .route("/api/style", post(api::files::save_style))
         .route("/api/saved", post(api::files::save_filters))
-        .route("/api/notes", get(api::files::notes).post(api::files::keep_notes))
+        .route("/api/notes", get(api::files::notes).post(api::files::change_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
@@ -186,11 +214,11 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/source", get(api::source::source))
         .route("/api/export", get(api::export::export))
-        .route("/api/same", get(api::rematch::same))
+        .route("/api/rematch", get(api::rematch::rematch))
         .route("/api/ping", get(api::ping))
         .route("/{*path}", get(assets::file));
     Router::new()
-        .nest("/t/{token}", inside.clone())
+        .nest("/t/{token}", page)
         // Axum's `nest` does not match the path with a slash at its end.
         .route("/t/{token}/", get(assets::index))
         .route("/open/{token}", get(access_control::open))

@@ -12,14 +12,14 @@ use tumit_viewer::generated_file::FILTERS;
 type PageFilter = (String, bool);
 
 impl TraceCache {
-    fn filter_places(&self) -> Vec<PathBuf> {
-        self.places("filters", "tumit-view")
+    fn filter_paths(&self) -> Vec<PathBuf> {
+        self.file_paths("filters", "tumit-view")
     }
 
     /// The filters of the first valid filter file.
     pub(crate) fn saved_filters(&self) -> Vec<PageFilter> {
         let found = |path: &PathBuf| FilterChain::from_text(&read(path).ok()?).ok();
-        let chain = self.filter_places().iter().find_map(found).unwrap_or_default();
+        let chain = self.filter_paths().iter().find_map(found).unwrap_or_default();
         chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
     }
 
@@ -35,21 +35,21 @@ impl TraceCache {
                 chain.filters.push(ChainEntry { on: *on, ..ChainEntry::from(filter) });
             }
         }
-        let places = self.filter_places();
+        let paths = self.filter_paths();
         if chain.filters.is_empty() {
             // A foreign file is left unchanged.
-            places.iter().for_each(|path| _ = FILTERS.remove(path));
+            paths.iter().for_each(|path| _ = FILTERS.remove(path));
             return Ok(());
         }
         let text = chain.to_text();
-        let mut failed = io::Error::other("filters cannot be saved, because the trace is not read from a file");
-        for place in places {
-            match write(FILTERS, &place, &text) {
+        let mut last_error = io::Error::other("filters cannot be saved, because the trace is not read from a file");
+        for path in paths {
+            match write(FILTERS, &path, &text) {
                 Ok(()) => return Ok(()),
-                Err(error) => failed = error,
+                Err(error) => last_error = error,
             }
         }
-        Err(failed)
+        Err(last_error)
     }
 }
 

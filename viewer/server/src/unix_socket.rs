@@ -22,20 +22,22 @@ struct SocketFile(PathBuf);
 
 impl OwnerSocket {
     pub(crate) async fn bind(path: &Path) -> Result<Self, ServerError> {
-        let failed = |source| ServerError::ListenAt { path: path.to_owned(), source };
+        let listen_error = |source| ServerError::ListenAt { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
-            Ok(there) if !there.file_type().is_socket() => return Err(ServerError::NoSocket { path: path.to_owned() }),
+            Ok(metadata) if !metadata.file_type().is_socket() => {
+                return Err(ServerError::NoSocket { path: path.to_owned() });
+            }
             Ok(_) if UnixStream::connect(path).await.is_ok() => {
                 return Err(ServerError::SocketInUse { path: path.to_owned() });
             }
             // The previous server ended without removing its socket.
-            Ok(_) => std::fs::remove_file(path).map_err(failed)?,
+            Ok(_) => std::fs::remove_file(path).map_err(listen_error)?,
             Err(_) => {}
         }
-        let listener = UnixListener::bind(path).map_err(failed)?;
+        let listener = UnixListener::bind(path).map_err(listen_error)?;
         let file = SocketFile(path.to_owned());
         // Clients that connected before this call still need the secret.
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(listen_error)?;
         Ok(Self { listener, _file: file })
     }
 }

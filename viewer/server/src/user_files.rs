@@ -20,9 +20,9 @@ use tumit_viewer::generated_file::{FileKind, MOST_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 
 /// Maximum number of notes of one trace.
-const MOST_NOTES: usize = 1000;
+const MAX_NOTES: usize = 1000;
 /// Maximum length of a note in bytes.
-const MOST_TEXT: usize = 4096;
+const MAX_NOTE_BYTES: usize = 4096;
 /// The kind of notes files.
 const NOTES: FileKind = FileKind {
     name: "file of notes",
@@ -75,26 +75,26 @@ static WRITING: Mutex<()> = Mutex::new(());
 
 impl TraceCache {
     /// The possible paths of the notes.
-    fn note_places(&self) -> Vec<PathBuf> {
-        self.places("notes", "tumit-notes")
+    fn note_paths(&self) -> Vec<PathBuf> {
+        self.file_paths("notes", "tumit-notes")
     }
 
     /// The possible paths of a file about the trace: next to a trace file or inside a run, then in
     /// the user's cache folder. Only a trace with a path has any.
-    pub(crate) fn places(&self, name: &str, ending: &str) -> Vec<PathBuf> {
+    pub(crate) fn file_paths(&self, name: &str, ending: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
-        let beside = if path.is_dir() {
+        let next_to_trace = if path.is_dir() {
             path.join(format!("{name}.{ending}"))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
             name.push(format!(".{ending}"));
             path.with_file_name(name)
         };
-        let whole = path.canonicalize().unwrap_or_else(|_gone| path.clone());
-        let hash = XxHash3_64::oneshot(whole.as_os_str().as_encoded_bytes());
-        let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let absolute = path.canonicalize().unwrap_or_else(|_not_found| path.clone());
+        let hash = XxHash3_64::oneshot(absolute.as_os_str().as_encoded_bytes());
+        let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{ending}")));
-        std::iter::once(beside).chain(cached).collect()
+        std::iter::once(next_to_trace).chain(cached).collect()
     }
 
     /// Reads the notes on the trace from the first file that exists.
@@ -102,18 +102,19 @@ impl TraceCache {
     /// # Errors
     /// If a file exists but cannot be read, or is not a notes file.
     pub(crate) fn notes(&self) -> io::Result<TraceNotes> {
-        for path in self.note_places() {
+        for path in self.note_paths() {
             let text = match read(&path) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            let wrong = || io::Error::other(format!("{} is not a file of notes; rename or remove it", path.display()));
-            let value: Value = serde_json::from_str(&text).map_err(|_not_json| wrong())?;
+            let format_error =
+                || io::Error::other(format!("{} is not a file of notes; rename or remove it", path.display()));
+            let value: Value = serde_json::from_str(&text).map_err(|_not_json| format_error())?;
             if value["format"] != "tumit-notes" {
-                return Err(wrong());
+                return Err(format_error());
             }
-            let notes = Vec::deserialize(&value["notes"]).map_err(|_other_fields| wrong())?;
+            let notes = Vec::deserialize(&value["notes"]).map_err(|_other_fields| format_error())?;
             return Ok(TraceNotes { notes, path: path.display().to_string() });
         }
         Ok(TraceNotes { notes: Vec::new(), path: String::new() })
@@ -124,35 +125,35 @@ impl TraceCache {
     /// # Errors
     /// If there are too many notes, a note is too long, or no file can be written.
     pub(crate) fn change_notes(&self, change: NoteEdit) -> io::Result<TraceNotes> {
-        let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         let TraceNotes { mut notes, path } = self.notes()?;
         match change {
             NoteEdit::Put(note) => {
-                if note.text.len() > MOST_TEXT || note.id.len() > 64 {
+                if note.text.len() > MAX_NOTE_BYTES || note.id.len() > 64 {
                     return Err(io::Error::other("a note has at most 4096 bytes"));
                 }
-                match notes.iter_mut().find(|known| known.id == note.id) {
-                    Some(known) => *known = note,
+                match notes.iter_mut().find(|other| other.id == note.id) {
+                    Some(existing) => *existing = note,
                     None => notes.push(note),
                 }
             }
             NoteEdit::Remove(id) => notes.retain(|note| note.id != id),
         }
-        if notes.len() > MOST_NOTES {
+        if notes.len() > MAX_NOTES {
             return Err(io::Error::other("a trace has at most 1000 notes; remove some first"));
         }
         notes.sort_by_key(|note| note.from);
         let text = format!("{:#}\n", json!({ "format": "tumit-notes", "version": 1, "notes": notes }));
-        let places = if path.is_empty() { self.note_places() } else { vec![PathBuf::from(path)] };
-        let mut failed = io::Error::other("notes cannot be saved, because the trace is not read from a file");
-        for place in places {
-            match write(NOTES, &place, &text) {
-                Ok(()) => return Ok(TraceNotes { notes, path: place.display().to_string() }),
-                Err(error) if error.to_string().contains(&*place.to_string_lossy()) => failed = error,
-                Err(error) => failed = io::Error::new(error.kind(), format!("{}: {error}", place.display())),
+        let paths = if path.is_empty() { self.note_paths() } else { vec![PathBuf::from(path)] };
+        let mut last_error = io::Error::other("notes cannot be saved, because the trace is not read from a file");
+        for path in paths {
+            match write(NOTES, &path, &text) {
+                Ok(()) => return Ok(TraceNotes { notes, path: path.display().to_string() }),
+                Err(error) if error.to_string().contains(&*path.to_string_lossy()) => last_error = error,
+                Err(error) => last_error = io::Error::new(error.kind(), format!("{}: {error}", path.display())),
             }
         }
-        Err(failed)
+        Err(last_error)
     }
 
     /// The change of the file since it was opened: `removed` or `changed`.
@@ -218,29 +219,29 @@ impl ModelStyles {
     /// Reads the last style of this model. Returns `None` if there is none.
     pub(crate) fn read(&self, model: &TypeModel) -> Option<PageStyle> {
         let text = read(&self.path(model)?).ok()?;
-        let mut look: ModelStyle = serde_json::from_str(&text).ok()?;
-        if look.language.is_none() {
+        let mut style: ModelStyle = serde_json::from_str(&text).ok()?;
+        if style.language.is_none() {
             let migrated = |text: &String| {
                 FilterExpr::parse_any_version(text).map_or_else(|_| text.clone(), |read| read.to_string())
             };
-            look.filters = look.filters.iter().map(migrated).collect();
+            style.filters = style.filters.iter().map(migrated).collect();
         }
-        let called = |paths: &[Vec<String>]| {
+        let ids_of = |paths: &[Vec<String>]| {
             let is_there = |ty: &TypeId| type_path(model, *ty).is_some_and(|path| paths.contains(&path));
             model.types.iter().map(|ty| ty.id).filter(is_there).map(|id| id.0).collect()
         };
-        let (hidden, gradients) = (called(&look.hidden), called(&look.gradients));
+        let (hidden, gradients) = (ids_of(&style.hidden), ids_of(&style.gradients));
         let value = |(path, name): &(Vec<String>, String)| {
-            let fits = |ty: TypeId| type_path(model, ty).as_ref() == Some(path);
-            let found = model.values.iter().find(|value| value.name == *name && fits(value.ty));
+            let has_type = |ty: TypeId| type_path(model, ty).as_ref() == Some(path);
+            let found = model.values.iter().find(|value| value.name == *name && has_type(value.ty));
             found.map(|value| value.id.0)
         };
-        let dimmed = look.dimmed.iter().filter_map(value).collect();
-        Some(PageStyle { filters: look.filters, hidden, gradients, dimmed })
+        let dimmed = style.dimmed.iter().filter_map(value).collect();
+        Some(PageStyle { filters: style.filters, hidden, gradients, dimmed })
     }
 
     /// Writes the style. A failure affects only the next run.
-    pub(crate) fn write(&self, model: &TypeModel, look: PageStyle) -> io::Result<()> {
+    pub(crate) fn write(&self, model: &TypeModel, style: PageStyle) -> io::Result<()> {
         let Some(path) = self.path(model) else { return Ok(()) };
         let name = |id: u32| type_path(model, TypeId(id));
         let value = |id: u32| {
@@ -252,16 +253,16 @@ impl ModelStyles {
             names.dedup();
             names
         };
-        let (hidden, gradients) = (names(look.hidden), names(look.gradients));
-        let dimmed = look.dimmed.into_iter().filter_map(value).collect();
-        let look = ModelStyle { language: Some(2), filters: look.filters, hidden, gradients, dimmed };
-        if look == (ModelStyle { language: Some(2), ..ModelStyle::default() }) {
+        let (hidden, gradients) = (names(style.hidden), names(style.gradients));
+        let dimmed = style.dimmed.into_iter().filter_map(value).collect();
+        let style = ModelStyle { language: Some(2), filters: style.filters, hidden, gradients, dimmed };
+        if style == (ModelStyle { language: Some(2), ..ModelStyle::default() }) {
             return STYLE.remove(&path).or(Ok(()));
         }
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        write(STYLE, &path, &serde_json::to_string(&look).map_err(io::Error::other)?)
+        write(STYLE, &path, &serde_json::to_string(&style).map_err(io::Error::other)?)
     }
 }
 
@@ -320,18 +321,18 @@ mod tests {
             to: from + 1,
             entity: None,
         };
-        let (one, other) = (trace(), trace());
-        one.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("the file can be written");
-        other.change_notes(NoteEdit::Put(note("b", "", 3))).expect("the file can be written");
-        one.change_notes(NoteEdit::Put(note("a", "later", 5))).expect("the file can be written");
+        let (first, second) = (trace(), trace());
+        first.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("the file can be written");
+        second.change_notes(NoteEdit::Put(note("b", "", 3))).expect("the file can be written");
+        first.change_notes(NoteEdit::Put(note("a", "later", 5))).expect("the file can be written");
         let all = trace().notes().expect("the notes can be read");
         assert_eq!(all.notes, [note("b", "", 3), note("a", "later", 5)]);
         assert!(all.path.ends_with("run.paje.tumit-notes") && std::path::Path::new(&all.path).exists());
-        let left = other.change_notes(NoteEdit::Remove("b".to_owned())).expect("the file can be written");
-        assert_eq!(left.notes.len(), 1);
-        assert!(one.change_notes(NoteEdit::Put(note("c", &"x".repeat(5000), 0))).is_err());
+        let remaining = second.change_notes(NoteEdit::Remove("b".to_owned())).expect("the file can be written");
+        assert_eq!(remaining.notes.len(), 1);
+        assert!(first.change_notes(NoteEdit::Put(note("c", &"x".repeat(5000), 0))).is_err());
         std::fs::write(&all.path, "mine").expect("the file can be written");
-        let error = one.change_notes(NoteEdit::Put(note("c", "", 0))).expect_err("the file is foreign");
+        let error = first.change_notes(NoteEdit::Put(note("c", "", 0))).expect_err("the file is foreign");
         assert!(error.to_string().contains("is not a file of notes"), "{error}");
         assert_eq!(std::fs::read_to_string(&all.path).expect("the file exists"), "mine");
     }
@@ -352,7 +353,7 @@ mod tests {
     #[test]
     fn styles_apply_to_the_next_run_with_other_numbers() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let looks = ModelStyles { folder: Some(folder.path().join("looks")) };
+        let styles = ModelStyles { folder: Some(folder.path().join("looks")) };
         let (one, other) = (
             store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
             store("5 i S idle \"1 0 0\"\n5 w S work \"0 1 0\"\n"),
@@ -362,41 +363,41 @@ mod tests {
         };
         let activity =
             one.model().types.iter().find(|ty| ty.name == "Activity").map(|ty| ty.id.0).expect("the trace defines it");
-        assert_eq!(looks.read(&one.model()), None);
+        assert_eq!(styles.read(&one.model()), None);
         let filters = vec!["bright work".to_owned()];
         let idle = value(&one, "idle").expect("the trace defines it");
-        let look = PageStyle {
+        let style = PageStyle {
             filters: filters.clone(),
             hidden: vec![activity],
             gradients: vec![activity],
             dimmed: vec![idle],
         };
-        looks.write(&one.model(), look).expect("the file can be written");
-        let found = looks.read(&other.model()).expect("the file was saved");
+        styles.write(&one.model(), style).expect("the file can be written");
+        let found = styles.read(&other.model()).expect("the file was saved");
         assert_eq!(
             (found.filters, found.hidden, found.dimmed),
             (filters, vec![activity], value(&other, "idle").into_iter().collect())
         );
         assert_ne!(value(&other, "idle"), Some(idle));
         // A foreign file with this name is left unchanged.
-        let path = looks.path(&one.model()).expect("a folder is known");
-        let kept = std::fs::read_to_string(&path).expect("the file exists");
+        let path = styles.path(&one.model()).expect("a folder is known");
+        let saved = std::fs::read_to_string(&path).expect("the file exists");
         std::fs::write(&path, "{\"filters\": 3}").expect("the file can be written");
-        assert!(looks.write(&one.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err());
-        looks.write(&one.model(), PageStyle::default()).expect("nothing has to be changed");
+        assert!(styles.write(&one.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err());
+        styles.write(&one.model(), PageStyle::default()).expect("nothing has to be changed");
         assert_eq!(std::fs::read_to_string(&path).expect("the file exists"), "{\"filters\": 3}");
         // Filters without a version have version 1.
-        let old = kept.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
+        let old = saved.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
         std::fs::write(&path, old).expect("the file can be written");
-        assert_eq!(looks.read(&one.model()).expect("the file was saved").filters, ["count \"sent\" of x per y"]);
-        looks.write(&one.model(), PageStyle::default()).expect("the file can be removed");
-        assert_eq!(looks.read(&other.model()), None);
+        assert_eq!(styles.read(&one.model()).expect("the file was saved").filters, ["count \"sent\" of x per y"]);
+        styles.write(&one.model(), PageStyle::default()).expect("the file can be removed");
+        assert_eq!(styles.read(&other.model()), None);
     }
 
     #[test]
     fn types_with_equal_names_keep_their_own_styles() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let looks = ModelStyles { folder: Some(folder.path().to_owned()) };
+        let styles = ModelStyles { folder: Some(folder.path().to_owned()) };
         let store = store("0 P 0 Process\n2 Q P Activity\n5 v Q work \"0 0 1\"\n5 w S work \"0 1 0\"\n");
         let model = store.model();
         let types: Vec<u32> = model.types.iter().filter(|ty| ty.name == "Activity").map(|ty| ty.id.0).collect();
@@ -404,14 +405,14 @@ mod tests {
             model.values.iter().filter(|value| value.name == "work").map(|value| value.id.0).collect();
         assert_eq!((types.len(), values.len()), (2, 2));
         for at in 0..2 {
-            let look = PageStyle {
+            let style = PageStyle {
                 hidden: vec![types[at]],
                 gradients: vec![types[1 - at]],
                 dimmed: vec![values[at]],
                 ..PageStyle::default()
             };
-            looks.write(&model, look.clone()).expect("the file can be written");
-            assert_eq!(looks.read(&model), Some(look));
+            styles.write(&model, style.clone()).expect("the file can be written");
+            assert_eq!(styles.read(&model), Some(style));
         }
     }
 }

@@ -51,7 +51,7 @@ async function openTrace() {
   setOrigin(summary.origin);
   setClock(summary.clock);
   const trace = traceIdentity(summary);
-  listenToMemory(trace, Boolean(summary.standing));
+  listenToMemory(trace, Boolean(summary.availability));
   startView(summary.duration, await initialRows(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
   showProgress(summary);
@@ -73,7 +73,7 @@ async function openTrace() {
   // In a narrow window the panel lies over the diagram.
   if (inPane || innerWidth <= 900) setPanelOpen(false);
   showView();
-  offerFilters(summary.saved);
+  offerFilters(summary.saved_filters);
   watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); });
   await Promise.all([paintOverview(), restorePanel(), restoreSelected().then(restoreSource), showNotes()]);
   listenToPanes(summary.duration);
@@ -92,7 +92,7 @@ function showTitle(summary) {
 /** Shows the reason for an empty diagram, if it is empty. @param {any} summary */
 function showEmptiness(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
-  if (empty && summary.standing) showMessage("loading", `${summary.standing[0].toUpperCase()}${summary.standing.slice(1)}…`);
+  if (empty && summary.availability) showMessage("loading", `${summary.availability[0].toUpperCase()}${summary.availability.slice(1)}…`);
   else showMessage(empty ? "empty" : null);
 }
 
@@ -202,8 +202,8 @@ function listenToControls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", back], ["forward", () => history.forward()], ["in", () => zoom(1 / 1.6)], ["out", () => zoom(1.6)], ["fit", fit],
-    ["help", () => byId("sheet").showModal()], ["side", togglePanel],
+    ["back", back], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", fit],
+    ["help", () => byId("help-sheet").showModal()], ["panel-toggle", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
   byId("scroller").addEventListener("scroll", () => {

@@ -8,9 +8,9 @@ import { openMenu } from "./util/menu.js";
 import { applyTheme, watchTheme } from "./controls/theme.js";
 
 /**
- * `known` is true once the pane has reported its view; `names` is the width of its names.
+ * `hasReported` is true once the pane has reported its view; `names` is the width of its names.
  * @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from:
- * number, to: number, filters: string, duration: number, known: boolean, names: number }} Pane
+ * number, to: number, filters: string, duration: number, hasReported: boolean, names: number }} Pane
  */
 
 /** @type {Pane[]} */
@@ -37,7 +37,7 @@ function addPane(trace, hash) {
   const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, known: false, names: 0 };
+  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, hasReported: false, names: 0 };
   box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${traceNames[trace]}`, title: "Close this pane", text: "×", onclick: () => removePane(pane) }));
   panes.push(pane);
   byId("panes").append(box);
@@ -57,7 +57,8 @@ function removePane(pane) {
 /** Writes all panes to the address, with the state of the table and of the coupling. */
 function storePanes() {
   const all = panes.map(({ trace, hash }) => ({ trace, hash }));
-  const [table, apart] = [!byId("table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
+  // The names in the address stay, because users save addresses.
+  const [table, apart] = [!byId("differences-table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
   history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: all, table, apart } : all))}`);
 }
 
@@ -66,28 +67,28 @@ window.addEventListener("message", ({ origin, source, data }) => {
   if (origin !== location.origin || !pane || typeof data?.tumit !== "string") return;
   if (data.tumit === "ready") {
     pane.duration = data.duration;
-    const reach = Math.max(...panes.map((one) => one.duration));
-    for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "reach", duration: reach }, location.origin);
-    if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", seen: panelsOpen }, location.origin);
+    const longest = Math.max(...panes.map((one) => one.duration));
+    for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
+    if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
     // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
-    panelsOpen = data.seen;
-    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", seen: panelsOpen }, location.origin);
+    panelsOpen = data.open;
+    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
   } else if (data.tumit === "pointed") {
     pointedPane = pane;
     focusPane(pane);
   } else if (data.tumit === "names") {
     pane.names = data.width;
-    if (data.hand !== undefined) userWidth = data.hand === null ? null : Math.min(Math.max(data.hand, 90), innerWidth * 0.6);
+    if (data.userWidth !== undefined) userWidth = data.userWidth === null ? null : Math.min(Math.max(data.userWidth, 90), innerWidth * 0.6);
     alignNames();
   } else if (data.tumit === "split") {
     addPane(pane.trace, data.hash);
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address has a time range.
-    if (moved && (pane.known || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
-    Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, known: true });
+    if (moved && (pane.hasReported || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
+    Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, hasReported: true });
     if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) moveAllPanes();
     storePanes();
     window.clearTimeout(timer);
@@ -134,7 +135,7 @@ let pointedPane = null;
 function moveAllPanes() {
   const [from, to] = commonRange ?? [0, Math.max(...panes.map((one) => one.duration))];
   for (const one of panes) {
-    if (!one.known || (one.from === from && one.to === to)) continue;
+    if (!one.hasReported || (one.from === from && one.to === to)) continue;
     Object.assign(one, { from, to });
     one.frame.contentWindow?.postMessage({ tumit: "show", from, to }, location.origin);
   }
@@ -145,14 +146,14 @@ let turn = 0;
 
 /** Shows the statistics of the first two panes and their differences. */
 async function showPaneDifferences() {
-  const box = byId("table");
+  const box = byId("differences-table");
   if (box.hidden || panes.length < 2) return;
   const ownTurn = ++turn;
   const theme = document.documentElement.dataset.theme ?? "light";
-  const both = panes.slice(0, 2);
+  const compared = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
-  const answers = await Promise.all(both.map(async ({ trace, from, to, filters }, at) => {
+  const answers = await Promise.all(compared.map(async ({ trace, from, to, filters }, at) => {
     const [times, sums] = await Promise.all(["times", "sums"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
       progress[route + at] = done;
       if (ownTurn === turn) showProgress(box, Math.min(...Object.values(progress)));
@@ -160,8 +161,8 @@ async function showPaneDifferences() {
     return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
   }));
   if (ownTurn !== turn) return;
-  const other = both[1].trace === both[0].trace ? "other pane" : traceNames[both[1].trace];
-  showDifferences(box, [traceNames[both[0].trace], other], answers);
+  const other = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
+  showDifferences(box, [traceNames[compared[0].trace], other], answers);
 }
 
 async function openPanes() {
@@ -184,16 +185,16 @@ async function openPanes() {
   // A pane without a hash in the address is plain: it does not take the arrangement that its trace
   // had in another.
   byId("coupled").checked = !apart;
-  byId("table").hidden = !table;
+  byId("differences-table").hidden = !table;
   byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
   for (const { trace, hash } of initialPanes.slice(0, 8)) if (traceNames[trace] !== undefined) addPane(trace, /^#[^"<>]+$/.test(hash) ? hash : hasPanes ? "#plain" : "");
-  byId("add").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+  byId("add-pane").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     openMenu("Add a pane", at, traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })));
   });
   byId("differences").addEventListener("click", () => {
-    byId("table").hidden = !byId("table").hidden;
-    byId("differences").setAttribute("aria-expanded", String(!byId("table").hidden));
+    byId("differences-table").hidden = !byId("differences-table").hidden;
+    byId("differences").setAttribute("aria-expanded", String(!byId("differences-table").hidden));
     storePanes();
     showPaneDifferences();
   });

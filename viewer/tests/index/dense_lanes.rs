@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
+use tumit_paje::{ContainerId, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
 use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{EntityId, LinkCount, QueryError, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
-use super::{EVER, KEY, Random};
+use super::events::{Random, create_container, define_type, define_value};
+use super::{EVER, KEY};
 
 const THREAD: TypeId = TypeId(1);
 const NOTE: TypeId = TypeId(2);
 const MESSAGE: TypeId = TypeId(3);
-const HERE: ContainerId = ContainerId(1);
+const FIRST_THREAD: ContainerId = ContainerId(1);
 
 /// Equal links and their total number, independent of the parts in which they were counted.
-type Counted = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), (u64, EntityId)>;
+type LinkCounts = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), (u64, EntityId)>;
 
 /// The counts of links, with parts added up.
 pub(crate) fn counted(
@@ -26,42 +27,27 @@ pub(crate) fn counted(
     ty: TypeId,
     window: TimeRange,
     exponent: u8,
-) -> Result<Counted, QueryError> {
-    let mut all = Counted::new();
+) -> Result<LinkCounts, QueryError> {
+    let mut counts = LinkCounts::new();
     source.link_counts(ty, window, exponent, &mut |links: &LinkCount| {
         let key = (links.start, links.end, links.value, links.start_bin, links.end_bin, links.reversed);
-        let (count, first) = all.entry(key).or_insert((0, links.first));
+        let (count, first) = counts.entry(key).or_insert((0, links.first));
         (*count, *first) = (*count + links.count, links.first.min(*first));
         Ok(())
     })?;
-    Ok(all)
+    Ok(counts)
 }
 
-/// Threads with `number` events and links. Links last up to `long` ns, and some of them end before
+/// Threads with `number` events and links. Links last up to `max_duration` ns, and some of them end before
 /// they start.
-fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<PajeEvent<'static>>, i64) {
-    let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
+fn events(number: u64, values: u32, threads: u32, max_duration: u64, seed: u64) -> (Vec<PajeEvent<'static>>, i64) {
     let mut all = vec![
-        define(THREAD, PajeTypeKind::Container, TypeId::ROOT),
-        define(NOTE, PajeTypeKind::Event, THREAD),
-        define(MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
+        define_type(THREAD, PajeTypeKind::Container, TypeId::ROOT),
+        define_type(NOTE, PajeTypeKind::Event, THREAD),
+        define_type(MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
     ];
-    all.extend((0..values + 2).map(|value| PajeEvent::DefineValue {
-        value: ValueId(value),
-        ty: if value < values { NOTE } else { MESSAGE },
-        name: "value",
-        color: None,
-        look: DrawStyle::NONE,
-    }));
-    all.extend((1..=threads).map(|container| PajeEvent::CreateContainer {
-        time: GlobalNanos(0),
-        container: ContainerId(container),
-        ty: THREAD,
-        parent: ContainerId::ROOT,
-        name: "thread",
-        extra: &[],
-    }));
+    all.extend((0..values + 2).map(|value| define_value(value, if value < values { NOTE } else { MESSAGE })));
+    all.extend((1..=threads).map(|number| create_container(number, THREAD)));
     let (mut random, mut now) = (Random(seed), 0_i64);
     let (extra, source): (&[_], _) = (&[], None);
     for step in 0..number {
@@ -69,19 +55,20 @@ fn events(number: u64, values: u32, threads: u32, long: u64, seed: u64) -> (Vec<
         now += if random.below(200) == 0 { random.below(50_000) } else { random.below(60) } as i64;
         let time = GlobalNanos(now);
         let value = ValueId(random.below(u64::from(values)) as u32);
-        all.push(PajeEvent::NewEvent { time, container: HERE, ty: NOTE, value, extra, source });
+        all.push(PajeEvent::NewEvent { time, container: FIRST_THREAD, ty: NOTE, value, extra, source });
         let (holder, ty, key, value) =
             (ContainerId::ROOT, MESSAGE, KeyId(step), ValueId(values + random.below(2) as u32));
-        let mut any = || ContainerId(1 + random.below(u64::from(threads)) as u32);
-        let (start, end) = (any(), any());
-        let late = GlobalNanos(now + random.below(long) as i64 - 20);
+        let mut random_thread = || ContainerId(1 + random.below(u64::from(threads)) as u32);
+        let (start, end) = (random_thread(), random_thread());
+        let end_time = GlobalNanos(now + random.below(max_duration) as i64 - 20);
         all.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
-        all.push(PajeEvent::EndLink { time: late, container: holder, ty, value, end, key, extra, source });
+        all.push(PajeEvent::EndLink { time: end_time, container: holder, ty, value, end, key, extra, source });
     }
     (all, now)
 }
 
-fn both(events: Vec<PajeEvent<'_>>) -> (IndexReader, TraceStore) {
+/// An index and a store of the same events.
+fn index_and_store(events: Vec<PajeEvent<'_>>) -> (IndexReader, TraceStore) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     // With so little memory that the data go through files, in several parts.
@@ -102,28 +89,28 @@ proptest! {
         number in prop_oneof![500_u64..3_000, 9_000_u64..14_000],
         values in prop_oneof![1_u32..20, 200_u32..300],
         threads in 1_u32..7,
-        long in prop_oneof![Just(100_u64), Just(300_000)],
+        max_duration in prop_oneof![Just(100_u64), Just(300_000)],
         seed in 1_u64..u64::MAX,
-        places in prop::collection::vec((0.0_f64..1.0, 0.0_f64..1.0, 1_u32..60), 6),
+        ranges in prop::collection::vec((0.0_f64..1.0, 0.0_f64..1.0, 1_u32..60), 6),
     ) {
-        let (events, end) = events(number, values, threads, long, seed);
-        let (index, store) = both(events);
-        let place = |part: f64| (part * end as f64) as i64;
-        let windows = places.iter().map(|&(from, length, columns)| {
-            let from = place(from);
-            (TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + 1 + place(length * length)) }, columns)
+        let (events, end) = events(number, values, threads, max_duration, seed);
+        let (index, store) = index_and_store(events);
+        let nanos = |share: f64| (share * end as f64) as i64;
+        let windows = ranges.iter().map(|&(from, length, columns)| {
+            let from = nanos(from);
+            (TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + 1 + nanos(length * length)) }, columns)
         });
         for (window, columns) in windows.chain([(EVER, 3), (store.summary().extent, 50)]) {
             for exponent in [0, 4, 9, 13, 17, 24, 63] {
                 let found = counted(&index, MESSAGE, window, exponent).expect("it is whole");
                 let expected = counted(&store, MESSAGE, window, exponent).expect("it is whole");
-                let all: u64 = expected.values().map(|links| links.0).sum();
-                prop_assert_eq!(all, store.links(MESSAGE, window, 0).expect("it is there").total);
+                let total: u64 = expected.values().map(|links| links.0).sum();
+                prop_assert_eq!(total, store.links(MESSAGE, window, 0).expect("it is there").total);
                 prop_assert_eq!(found, expected, "{:?} {}", window, exponent);
             }
-            for most in [0, 2, usize::MAX] {
-                let found = index.event_counts(HERE, NOTE, window, columns, most);
-                prop_assert_eq!(found, store.event_counts(HERE, NOTE, window, columns, most), "{:?}", window);
+            for limit in [0, 2, usize::MAX] {
+                let found = index.event_counts(FIRST_THREAD, NOTE, window, columns, limit);
+                prop_assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, window, columns, limit), "{:?}", window);
             }
         }
     }
@@ -133,7 +120,7 @@ proptest! {
 #[test]
 fn counts_touch_few_blocks() {
     let (events, end) = events(100_000, 4, 3, 100, 5);
-    let (index, store) = both(events);
+    let (index, store) = index_and_store(events);
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
     let part = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
     for window in [whole, part] {
@@ -144,11 +131,11 @@ fn counts_touch_few_blocks() {
         assert!(touched < 200, "{touched} blocks of {} for links", 100_000 / 64);
         assert_eq!(found, counted(&store, MESSAGE, window, exponent).expect("it is whole"));
         let before = index.touched();
-        let found = index.event_counts(HERE, NOTE, window, 4, 9).expect("it is whole");
+        let found = index.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole");
         let touched = index.touched() - before;
         // At most a thousand events at each edge, and the blocks in between.
         assert!(touched <= 4 * (2 * 17 + 4), "{touched} blocks of {} for events", 100_000 / 64);
-        assert_eq!(found, store.event_counts(HERE, NOTE, window, 4, 9).expect("it is whole"));
+        assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole"));
     }
 }
 
@@ -159,19 +146,20 @@ fn damaged_counts_are_detected() {
     let path = folder.path().join("a.tmtx");
     let (events, _) = events(9_000, 3, 2, 100, 9);
     IndexReader::write_events(&path, KEY, "dense", events.iter().copied()).expect("room for it");
-    let (good, store) = (std::fs::read(&path).expect("it was just written"), TraceStore::from_events("dense", events));
-    let answers = |of: &dyn TimelineSource| -> Result<_, QueryError> {
-        Ok((counted(of, MESSAGE, EVER, 63)?, of.event_counts(HERE, NOTE, EVER, 1, 9)?))
+    let (original, store) =
+        (std::fs::read(&path).expect("it was just written"), TraceStore::from_events("dense", events));
+    let answers = |source: &dyn TimelineSource| -> Result<_, QueryError> {
+        Ok((counted(source, MESSAGE, EVER, 63)?, source.event_counts(FIRST_THREAD, NOTE, EVER, 1, 9)?))
     };
-    let (expected, mut refused) = (answers(&store), 0);
-    for at in (0..good.len()).step_by(997) {
-        let mut bytes = good.clone();
+    let (expected, mut rejected) = (answers(&store), 0);
+    for at in (0..original.len()).step_by(997) {
+        let mut bytes = original.clone();
         bytes[at] ^= 0x55;
         std::fs::write(&path, &bytes).expect("room for it");
         let Ok(index) = IndexReader::map_file(&path, KEY) else { continue };
         let found = answers(&index);
         assert!(found == expected || found == Err(QueryError::Damaged), "byte {at}");
-        refused += usize::from(found.is_err());
+        rejected += usize::from(found.is_err());
     }
-    assert!(refused > 0, "some of them are where counts are");
+    assert!(rejected > 0, "no changed byte belongs to a count");
 }

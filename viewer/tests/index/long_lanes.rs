@@ -7,7 +7,8 @@ use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
-use super::{KEY, Random};
+use super::KEY;
+use super::events::Random;
 
 const THREAD: TypeId = TypeId(1);
 const STATE: TypeId = TypeId(2);
@@ -29,7 +30,7 @@ fn definitions(names: &[String]) -> Vec<PajeEvent<'_>> {
 
 /// Long lanes have regular rows of sums, and the largest shares of columns of many widths.
 #[test]
-fn long_lanes_of_many_values() {
+fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
     let lane = StateLaneId { container: ContainerId(1), ty: STATE, depth: 0 };
     let names = names(500);
     let mut events = definitions(&names);
@@ -57,10 +58,10 @@ fn long_lanes_of_many_values() {
         for columns in [1, 5, 60, 130, 300, 777, 2_000] {
             let (around, aligned) = window.align_to_columns(columns);
             for (window, columns) in [(around, aligned), (window, columns)] {
-                for most in [0, 1, 8, 9] {
-                    let [found, expected] =
-                        [&index as &dyn TimelineSource, &store].map(|of| of.largest(&[lane], window, columns, most));
-                    assert_eq!(found, expected, "{window:?} {columns} {most}");
+                for limit in [0, 1, 8, 9] {
+                    let [found, expected] = [&index as &dyn TimelineSource, &store]
+                        .map(|source| source.largest(&[lane], window, columns, limit));
+                    assert_eq!(found, expected, "{window:?} {columns} {limit}");
                 }
             }
         }
@@ -74,7 +75,7 @@ fn long_lanes_of_many_values() {
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(now) };
     index.cells(&[lane], whole, 1).expect("the lane is there");
     // Rows of sums of 500 values come every 21 blocks.
-    assert!(index.touched() - before <= 21 + 2, "the whole lane is two rows of sums, and what is behind the last");
+    assert!(index.touched() - before <= 21 + 2, "the whole lane is two rows of sums, and the states after the last");
     // The cost of an image depends on its columns: nine rows per column, 64 of them per block.
     let (around, columns) = whole.align_to_columns(500);
     let before = index.touched();
@@ -86,18 +87,18 @@ fn long_lanes_of_many_values() {
 /// Each lane has columns of suitable widths, in tables that all lanes share. For other widths, its
 /// own sums are used.
 #[test]
-fn long_lanes_beside_longer_ones() {
+fn shares_of_lanes_of_different_densities_equal_those_of_the_store() {
     let names = names(40);
     let mut events = definitions(&names);
     // The first lane has sixteen times as many states as the second in the same time. The third is
     // as dense as the first, but short.
     const STATES: i64 = 131_072;
     let parent = ContainerId::ROOT;
-    for (container, every, last) in [(1, 1, STATES), (2, 16, STATES), (3, 1, STATES / 16)] {
+    for (container, stride, last) in [(1, 1, STATES), (2, 16, STATES), (3, 1, STATES / 16)] {
         let (time, container, ty) = (GlobalNanos(0), ContainerId(container), STATE);
         events.push(PajeEvent::CreateContainer { time, container, ty: THREAD, parent, name: "t", extra: &[] });
         let mut random = Random(7);
-        for at in (0..last).step_by(every) {
+        for at in (0..last).step_by(stride) {
             let (time, value) = (GlobalNanos(at * 100), ValueId(random.below(40) as u32));
             events.push(PajeEvent::SetState { time, container, ty, value, extra: &[], source: None });
         }
@@ -106,11 +107,11 @@ fn long_lanes_beside_longer_ones() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.tmtx");
     let sorted = {
-        let date = |event: &PajeEvent<'_>| match event {
+        let timestamp = |event: &PajeEvent<'_>| match event {
             PajeEvent::SetState { time, .. } | PajeEvent::ResetState { time, .. } => time.0,
             _ => i64::MIN,
         };
-        events.sort_by_key(date);
+        events.sort_by_key(timestamp);
         events
     };
     IndexReader::write_events(&path, KEY, "long", sorted.iter().copied()).expect("room for it");
@@ -123,7 +124,7 @@ fn long_lanes_beside_longer_ones() {
             let (around, columns) = window.align_to_columns(columns);
             for lane in lanes {
                 let [found, expected] =
-                    [&index as &dyn TimelineSource, &store].map(|of| of.largest(&[lane], around, columns, 8));
+                    [&index as &dyn TimelineSource, &store].map(|source| source.largest(&[lane], around, columns, 8));
                 assert_eq!(found, expected, "{lane:?} {window:?} {columns}");
             }
         }

@@ -38,33 +38,33 @@ impl DrawRequest {
 }
 
 /// The lanes of the states of a type within a container.
-pub(crate) fn lanes(app: &FilteredTrace, within: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
-    let members = app.outline.states_within(within, ty).into_iter();
+pub(crate) fn lanes(trace: &FilteredTrace, within: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
+    let members = trace.outline.states_within(within, ty).into_iter();
     members.flat_map(|(container, depths)| (0..depths).map(move |depth| StateLaneId { container, ty, depth })).collect()
 }
 
 /// Shares of the values of each state type, column by column.
-pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, ColorTheme::new(ask.theme));
-        let (model, within) = (source.model(), ask.within()?);
+pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let (source, interval, theme) = (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
+        let (model, within) = (source.model(), request.within()?);
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            let lanes = lanes(app, within, ty.id);
+            let lanes = lanes(trace, within, ty.id);
             if lanes.is_empty() {
                 continue;
             }
-            let members = app.outline.states_within(within, ty.id);
+            let members = trace.outline.states_within(within, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
             // The query divides each column into parts if a sum over all containers
             // exceeds 64 bits.
-            let long = i128::from(interval.to.0) - i128::from(interval.from.0);
-            let most = weight.max(1) as i128 * (long / i128::from(COLUMNS) + 1);
-            let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX).min(1 << 12);
+            let duration = i128::from(interval.to.0) - i128::from(interval.from.0);
+            let largest_sum = weight.max(1) as i128 * (duration / i128::from(COLUMNS) + 1);
+            let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX).min(1 << 12);
             let columns = COLUMNS * parts;
-            for some in lanes.chunks(lanes_at_once(columns)) {
-                let cells = source.cells(some, interval, columns)?;
+            for chunk in lanes.chunks(lanes_at_once(columns)) {
+                let cells = source.cells(chunk, interval, columns)?;
                 for (at, cell) in cells.cells.iter().enumerate() {
                     let at = at % columns as usize / parts as usize;
                     for &(value, nanos) in &cell.shares {
@@ -73,13 +73,13 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(ask): Query<
                     }
                 }
             }
-            let whole = |at: usize| {
+            let column_time = |at: usize| {
                 let column = interval.column(u32::try_from(at).unwrap_or(0), COLUMNS);
                 (column.to.0 - column.from.0) as f64 * weight as f64
             };
             let curves = sums.iter().filter_map(|(value, nanos)| {
                 let info = model.values.get(value.index())?;
-                let shares: Vec<f64> = nanos.iter().enumerate().map(|(at, &n)| (n as f64 / whole(at) * 1e4).round() / 1e4).collect();
+                let shares: Vec<f64> = nanos.iter().enumerate().map(|(at, &n)| (n as f64 / column_time(at) * 1e4).round() / 1e4).collect();
                 Some(json!({ "value": value.0, "name": info.name, "color": theme.fill(info.color).to_string(), "shares": shares }))
             });
             types.push(json!({ "type": ty.id.0, "name": ty.name, "curves": curves.collect::<Vec<_>>() }));
@@ -90,31 +90,31 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(ask): Query<
 }
 
 /// Variables: the mean, minimum and maximum of each type, and the place and time of both extremes.
-pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
+pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
         let model = source.model();
-        let within: Vec<ContainerId> = app.outline.within(ask.within()?).collect();
+        let within: Vec<ContainerId> = trace.outline.within(request.within()?).collect();
         let names = source.containers();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
-            let mut found = Vec::new();
+            let mut results = Vec::new();
             for &container in &within {
-                found.extend(stats::variable(source, container, ty.id, interval)?.map(|stats| (container, stats)));
+                results.extend(stats::variable(source, container, ty.id, interval)?.map(|stats| (container, stats)));
             }
-            let least = found.iter().map(|(id, stats)| (*id, stats.min)).reduce(|a, b| if b.1.value < a.1.value { b } else { a });
-            let most = found.iter().map(|(id, stats)| (*id, stats.max)).reduce(|a, b| if b.1.value > a.1.value { b } else { a });
-            let (Some(least), Some(most)) = (least, most) else { continue };
+            let min = results.iter().map(|(id, stats)| (*id, stats.min)).reduce(|a, b| if b.1.value < a.1.value { b } else { a });
+            let max = results.iter().map(|(id, stats)| (*id, stats.max)).reduce(|a, b| if b.1.value > a.1.value { b } else { a });
+            let (Some(min), Some(max)) = (min, max) else { continue };
             let place = |(id, extreme): (ContainerId, stats::VariableExtreme)| {
                 json!({
                     "value": extreme.value,
-                    "at": extreme.at.0.saturating_sub(app.origin),
+                    "at": extreme.at.0.saturating_sub(trace.origin),
                     "container": id.0,
                     "name": names.iter().find(|info| info.id == id).map_or("", |info| &info.name),
                 })
             };
-            let mean = found.iter().map(|one| one.1.mean).sum::<f64>() / found.len() as f64;
-            types.push(json!({ "type": ty.id.0, "name": ty.name, "containers": found.len(), "mean": mean, "min": place(least), "max": place(most) }));
+            let mean = results.iter().map(|(_, stats)| stats.mean).sum::<f64>() / results.len() as f64;
+            types.push(json!({ "type": ty.id.0, "name": ty.name, "containers": results.len(), "mean": mean, "min": place(min), "max": place(max) }));
         }
         Ok(json!({ "types": types }))
     })

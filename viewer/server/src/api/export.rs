@@ -14,25 +14,25 @@ use tumit_viewer::stats::{self, RowGrouping};
 /// Pixels per unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;
 
-pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> Response {
-    let made = run(app, move |app, gone| {
-        let trace = app.trace(ask.trace)?;
-        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
-        make(&shown, &ask)
+pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> Response {
+    let file = run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?;
+        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        export_file(&filtered, &request)
     });
-    match made.await {
+    match file.await {
         Err(failure) => failure.into_response(),
         Ok((kind, bytes)) => ([(header::CONTENT_TYPE, kind)], bytes).into_response(),
     }
 }
 
-fn make(app: &FilteredTrace, ask: &DrawRequest) -> Result<(&'static str, Vec<u8>), RequestError> {
-    let (format, kind) = match ask.format.as_str() {
+fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<(&'static str, Vec<u8>), RequestError> {
+    let (format, kind) = match request.format.as_str() {
         "svg" => (ImageFormat::Svg, "image/svg+xml"),
         "png" => (ImageFormat::Png, "image/png"),
         "html" => (ImageFormat::Html, "text/html; charset=utf-8"),
         "csv" => {
-            let rows = stats::table(app.source.as_ref(), ask.interval(app)?, RowGrouping::Container, None)?;
+            let rows = stats::table(trace.source.as_ref(), request.interval(trace)?, RowGrouping::Container, None)?;
             return Ok(("text/csv; charset=utf-8", stats::to_csv(&rows).into_bytes()));
         }
         _ => {
@@ -43,14 +43,14 @@ fn make(app: &FilteredTrace, ask: &DrawRequest) -> Result<(&'static str, Vec<u8>
         }
     };
     let resolution = if format == ImageFormat::Png { SCALE } else { 1.0 };
-    let of = DocumentOptions {
-        interval: ask.interval(app)?,
-        width: ask.view(app)?.width.clamp(200.0, 8192.0),
+    let options = DocumentOptions {
+        interval: request.interval(trace)?,
+        width: request.view(trace)?.width.clamp(200.0, 8192.0),
         height: None,
         resolution,
         titles: format != ImageFormat::Png,
     };
-    let scene = document(app.source.as_ref(), &app.outline, &ask.options(), of)?;
+    let scene = document(trace.source.as_ref(), &trace.outline, &request.options(), options)?;
     let bytes = export::encode(&scene, format, resolution);
     Ok((kind, bytes.map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?))
 }

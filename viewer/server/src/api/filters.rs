@@ -13,57 +13,62 @@ use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::filter::language::complete::complete;
 
 /// Maximum number of completions in a response.
-const OFFERED: usize = 40;
+const MAX_COMPLETIONS: usize = 40;
 
 /// The problems of the filters of a chain. Positions count UTF-16 units, as JavaScript does.
-pub(crate) async fn chain(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, _| Ok(json!({ "problems": app.problems.iter().map(problem).collect::<Vec<_>>() }))).await
+pub(crate) async fn chain(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, _| {
+        Ok(json!({ "problems": trace.problems.iter().map(problem_json).collect::<Vec<_>>() }))
+    })
+    .await
 }
 
 /// A filter that the user types, after the other filters. Returns its shortest form or its problem,
 /// and the completions at the cursor.
-pub(crate) async fn typed(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let text = ask.what.as_str();
-        let cursor = text.char_indices().scan(0, |units, (at, c)| {
+pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let text = request.text.as_str();
+        let positions = text.char_indices().scan(0, |units, (at, c)| {
             *units += c.len_utf16();
             Some((*units, at + c.len_utf8()))
         });
-        let wanted = usize::try_from(ask.by).unwrap_or(0);
-        let end = cursor.take_while(|&(units, _)| units <= wanted).last().map_or(0, |(_, at)| at);
-        let source = &app.source;
-        let offers: Vec<Value> = complete(source.as_ref(), &text[..end], OFFERED)
+        let end = positions.take_while(|&(units, _)| units <= request.cursor).last().map_or(0, |(_, at)| at);
+        let source = &trace.source;
+        let completions: Vec<Value> = complete(source.as_ref(), &text[..end], MAX_COMPLETIONS)
             .into_iter()
-            .map(|one| json!({ "text": one.text, "from": units(text, one.from), "what": one.what, "told": one.told }))
+            .map(|completion| {
+                let from = units(text, completion.from);
+                json!({ "text": completion.text, "from": from, "kind": completion.what, "is_hint": completion.told })
+            })
             .collect();
-        let read = text.parse::<FilterExpr>();
-        let meant = read.as_ref().ok().map(ToString::to_string);
-        let error = match read {
+        let filter = text.parse::<FilterExpr>();
+        let canonical = filter.as_ref().ok().map(ToString::to_string);
+        let error = match filter {
             Err(error) => Some(error),
             Ok(filter) => filter.apply(source).err(),
         };
-        let wrong = error.map(|error| problem(&FilterProblem { at: 0, error, text: text.to_owned() }));
-        Ok(json!({ "meant": meant, "wrong": wrong, "offers": offers }))
+        let problem = error.map(|error| problem_json(&FilterProblem { at: 0, error, text: text.to_owned() }));
+        Ok(json!({ "canonical": canonical, "problem": problem, "completions": completions }))
     })
     .await
 }
 
 /// Converts expressions of a file of version 1 to the current language.
 pub(crate) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
-    let today =
+    let migrate =
         |text: &String| FilterExpr::parse_any_version(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
-    let needs_two = |text: &String| text.parse::<FilterExpr>().is_ok_and(|filter| !filter.is_version_1());
-    let version = if texts.iter().any(needs_two) { 2 } else { 1 };
-    Json(json!({ "filters": texts.iter().map(today).collect::<Vec<_>>(), "version": version }))
+    let needs_version_2 = |text: &String| text.parse::<FilterExpr>().is_ok_and(|filter| !filter.is_version_1());
+    let version = if texts.iter().any(needs_version_2) { 2 } else { 1 };
+    Json(json!({ "filters": texts.iter().map(migrate).collect::<Vec<_>>(), "version": version }))
 }
 
-fn problem(wrong: &FilterProblem) -> Value {
-    let place = wrong.error.place(&wrong.text);
+fn problem_json(problem: &FilterProblem) -> Value {
+    let place = problem.error.place(&problem.text);
     json!({
-        "at": wrong.at,
-        "error": wrong.error.to_string(),
-        "from": units(&wrong.text, place.start),
-        "to": units(&wrong.text, place.end),
+        "at": problem.at,
+        "error": problem.error.to_string(),
+        "from": units(&problem.text, place.start),
+        "to": units(&problem.text, place.end),
     })
 }
 

@@ -5,7 +5,7 @@
 //! the list from a known hit. The search scans the interval stretch by stretch, so that the first
 //! hits are known first.
 
-mod ask;
+mod query;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use self::ask::{FindKind, FindQuery};
+use self::query::{FindKind, FindQuery};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
@@ -27,7 +27,7 @@ use tumit_viewer::query::{
 use tumit_viewer::scene::wire::{self, entity};
 
 /// Maximum number of hits on a page.
-const NAMED: usize = 500;
+const HITS_PER_PAGE: usize = 500;
 /// The interval is divided into this number of bins. Hits are counted in each bin.
 const BINS: usize = 512;
 /// Approximate number of entities in a stretch. It is the least that a page turn examines.
@@ -49,7 +49,7 @@ struct HitPage {
 /// A search.
 struct EntitySearch<'a> {
     source: &'a dyn TimelineSource,
-    wanted: &'a FindQuery,
+    query: &'a FindQuery,
     interval: TimeRange,
     /// Indexed by value: whether its name matches.
     values: Vec<bool>,
@@ -69,15 +69,15 @@ struct SearchHits {
 
 pub(crate) async fn find(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |_, app, ask, teller| {
-        let wanted = FindQuery::parse(&ask.what).map_err(|text| RequestError(StatusCode::BAD_REQUEST, text))?;
-        let source = app.source.as_ref();
-        if ask.id.is_empty() && ask.by >= 0 {
-            check_fields(source, &wanted)?;
+    grow(app, request, |_, trace, request, progress| {
+        let query = FindQuery::parse(&request.text).map_err(|text| RequestError(StatusCode::BAD_REQUEST, text))?;
+        let source = trace.source.as_ref();
+        if request.id.is_empty() && request.direction >= 0 {
+            check_fields(source, &query)?;
         }
-        let beyond = match wire::parse_entity(&ask.id) {
+        let beyond = match wire::parse_entity(&request.id) {
             Some(id) => {
                 let life = source.facts(id)?.life;
                 Some((life.from.0.min(life.to.0), id))
@@ -86,34 +86,34 @@ pub(crate) async fn find(
         };
         let search = EntitySearch {
             source,
-            wanted: &wanted,
-            interval: ask.interval(app)?,
-            values: source.model().values.iter().map(|value| wanted.value(&value.name)).collect(),
-            places: places(app, &wanted),
-            page: HitPage { beyond, back: ask.by < 0 },
+            query: &query,
+            interval: request.interval(trace)?,
+            values: source.model().values.iter().map(|value| query.matches_value(&value.name)).collect(),
+            places: places(trace, &query),
+            page: HitPage { beyond, back: request.direction < 0 },
         };
-        let lists = search.lists(app)?;
-        let mut all = SearchHits { bins: vec![0; BINS], ..SearchHits::default() };
-        search.run(&lists, &mut all, |all, done| teller.report(done, || search.answer(all, app.origin)))?;
-        Ok(search.answer(&all, app.origin))
+        let lists = search.lists(trace)?;
+        let mut hits = SearchHits { bins: vec![0; BINS], ..SearchHits::default() };
+        search.run(&lists, &mut hits, |hits, done| progress.report(done, || search.answer(hits, trace.origin)))?;
+        Ok(search.answer(&hits, trace.origin))
     })
     .await
 }
 
 /// Returns an error if no entity has a requested field.
-fn check_fields(source: &dyn TimelineSource, wanted: &FindQuery) -> Result<(), RequestError> {
+fn check_fields(source: &dyn TimelineSource, query: &FindQuery) -> Result<(), RequestError> {
     let model = source.model();
     let of_kind = |ty: &&TypeInfo| match ty.kind {
-        PajeTypeKind::State => wanted.kind(FindKind::State),
-        PajeTypeKind::Event => wanted.kind(FindKind::Event),
-        PajeTypeKind::Link { .. } => wanted.kind(FindKind::Link),
+        PajeTypeKind::State => query.includes_kind(FindKind::State),
+        PajeTypeKind::Event => query.includes_kind(FindKind::Event),
+        PajeTypeKind::Link { .. } => query.includes_kind(FindKind::Link),
         _ => false,
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
-    for field in wanted.fields() {
-        fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|why| match why {
-            FilterError::Query(why) => why.into(),
-            why => RequestError(StatusCode::BAD_REQUEST, why.to_string()),
+    for field in query.fields() {
+        fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|error| match error {
+            FilterError::Query(error) => error.into(),
+            error => RequestError(StatusCode::BAD_REQUEST, error.to_string()),
         })?;
     }
     Ok(())
@@ -126,23 +126,26 @@ impl EntitySearch<'_> {
     }
 
     /// The lists that may contain hits, and their sizes.
-    fn lists(&self, app: &FilteredTrace) -> Result<Vec<(ScanList, u64)>, QueryError> {
+    fn lists(&self, trace: &FilteredTrace) -> Result<Vec<(ScanList, u64)>, QueryError> {
         let inside = |container: &ContainerId| self.places.as_ref().is_none_or(|places| places.contains(container));
         let model = self.source.model();
         let mut lists = Vec::new();
-        let named = |ty: TypeId| model.values.iter().zip(&self.values).any(|(value, &fits)| fits && value.ty == ty);
-        for ty in model.types.iter().filter(|ty| named(ty.id)) {
+        let has_value =
+            |ty: TypeId| model.values.iter().zip(&self.values).any(|(value, &matches)| matches && value.ty == ty);
+        for ty in model.types.iter().filter(|ty| has_value(ty.id)) {
             match ty.kind {
-                PajeTypeKind::State if self.wanted.kind(FindKind::State) => {
-                    let members = app.outline.states_within(ContainerId::ROOT, ty.id).into_iter();
+                PajeTypeKind::State if self.query.includes_kind(FindKind::State) => {
+                    let members = trace.outline.states_within(ContainerId::ROOT, ty.id).into_iter();
                     lists.extend(members.filter(|member| inside(&member.0)).flat_map(|(container, depths)| {
                         (0..depths).map(move |depth| ScanList::States(StateLaneId { container, ty: ty.id, depth }))
                     }));
                 }
-                PajeTypeKind::Event if self.wanted.kind(FindKind::Event) && self.wanted.durations.is_none() => {
-                    lists.extend(app.outline.with_events(ty.id).filter(inside).map(|id| ScanList::Events(id, ty.id)));
+                PajeTypeKind::Event if self.query.includes_kind(FindKind::Event) && self.query.durations.is_none() => {
+                    lists.extend(trace.outline.with_events(ty.id).filter(inside).map(|id| ScanList::Events(id, ty.id)));
                 }
-                PajeTypeKind::Link { .. } if self.wanted.kind(FindKind::Link) => lists.push(ScanList::Links(ty.id)),
+                PajeTypeKind::Link { .. } if self.query.includes_kind(FindKind::Link) => {
+                    lists.push(ScanList::Links(ty.id));
+                }
                 _ => {}
             }
         }
@@ -155,8 +158,8 @@ impl EntitySearch<'_> {
     fn run(
         &self,
         lists: &[(ScanList, u64)],
-        all: &mut SearchHits,
-        tell: impl Fn(&SearchHits, f64),
+        hits: &mut SearchHits,
+        report: impl Fn(&SearchHits, f64),
     ) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.1).sum();
         let width = self.interval.to.0.abs_diff(self.interval.from.0);
@@ -164,7 +167,7 @@ impl EntitySearch<'_> {
         let count = u32::try_from(count).unwrap_or(1);
         let stretch = |at: u32| self.interval.column(at, count);
         let begin = match self.page.beyond {
-            Some((date, _)) => (0..count).rev().find(|&at| stretch(at).from.0 <= date).unwrap_or(0),
+            Some((timestamp, _)) => (0..count).rev().find(|&at| stretch(at).from.0 <= timestamp).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
         };
@@ -172,19 +175,19 @@ impl EntitySearch<'_> {
         for (number, &at) in order.iter().enumerate() {
             let jobs = lists.iter().map(|&(list, _)| ScanJob::of(list, stretch(at), at == 0)).collect();
             // Hits of a later stretch come after the known hits.
-            let names = all.hits.len() <= NAMED;
-            scan::run(jobs, |job| self.search_list(job, names), |found, _| all.merge(found, self.page.back))?;
-            all.keep_page(self.page.back);
-            if !self.counts() && all.hits.len() > NAMED {
+            let needs_hits = hits.hits.len() <= HITS_PER_PAGE;
+            scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page.back))?;
+            hits.keep_page(self.page.back);
+            if !self.counts() && hits.hits.len() > HITS_PER_PAGE {
                 return Ok(());
             }
-            tell(all, (number + 1) as f64 / order.len() as f64);
+            report(hits, (number + 1) as f64 / order.len() as f64);
         }
         Ok(())
     }
 
     /// Finds the hits in a stretch of a list.
-    fn search_list(&self, job: &ScanJob, names: bool) -> Result<SearchHits, QueryError> {
+    fn search_list(&self, job: &ScanJob, needs_hits: bool) -> Result<SearchHits, QueryError> {
         let mut found = SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
         job.visit(self.source, |item| {
             if !self.fits(item)? {
@@ -195,11 +198,11 @@ impl EntitySearch<'_> {
                 found.bins[self.bin(item)] += 1;
             }
             let key = (item.begin(), item.id);
-            let beyond = self.page.beyond.is_none_or(|known| if self.page.back { key < known } else { key > known });
-            if names && beyond {
+            let is_beyond = self.page.beyond.is_none_or(|last| if self.page.back { key < last } else { key > last });
+            if needs_hits && is_beyond {
                 found.hits.push(key);
                 // Keeps the memory bounded.
-                if found.hits.len() >= 8 * NAMED {
+                if found.hits.len() >= 8 * HITS_PER_PAGE {
                     found.keep_page(self.page.back);
                 }
             }
@@ -210,7 +213,9 @@ impl EntitySearch<'_> {
 
     #[inline]
     fn fits(&self, item: &ScanItemRef) -> Result<bool, QueryError> {
-        if !self.values.get(item.value.index()).is_some_and(|&fits| fits) || !self.wanted.lasts(item.nanos()) {
+        if !self.values.get(item.value.index()).is_some_and(|&matches| matches)
+            || !self.query.matches_duration(item.nanos())
+        {
             return Ok(false);
         }
         // A link belongs to both containers that it connects.
@@ -220,10 +225,10 @@ impl EntitySearch<'_> {
         {
             return Ok(false);
         }
-        if !self.wanted.reads() {
+        if !self.query.needs_facts() {
             return Ok(true);
         }
-        Ok(self.wanted.facts(&self.source.facts(item.id)?))
+        Ok(self.query.matches_facts(&self.source.facts(item.id)?))
     }
 
     /// The index of the item's bin on the minimap.
@@ -233,11 +238,11 @@ impl EntitySearch<'_> {
         usize::try_from(middle * BINS as i128 / span.max(1)).unwrap_or(0).min(BINS - 1)
     }
 
-    fn answer(&self, all: &SearchHits, origin: i64) -> Value {
+    fn answer(&self, found: &SearchHits, origin: i64) -> Value {
         // The extra hit only shows that there are more hits.
-        let more = all.hits.len() > NAMED;
-        let first = if more && self.page.back { all.hits.len() - NAMED } else { 0 };
-        let hits = all.hits.iter().skip(first).take(NAMED).filter_map(|&(_, id)| {
+        let more = found.hits.len() > HITS_PER_PAGE;
+        let first = if more && self.page.back { found.hits.len() - HITS_PER_PAGE } else { 0 };
+        let hits = found.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|&(_, id)| {
             let facts = self.source.facts(id).ok()?;
             Some(json!({
                 "id": entity(id),
@@ -249,7 +254,7 @@ impl EntitySearch<'_> {
         });
         let hits: Vec<Value> = hits.collect();
         if self.counts() {
-            json!({ "hits": hits, "more": more, "total": all.total, "bins": all.bins })
+            json!({ "hits": hits, "more": more, "total": found.total, "bins": found.bins })
         } else {
             json!({ "hits": hits, "more": more })
         }
@@ -261,7 +266,7 @@ impl SearchHits {
         self.total += other.total;
         self.bins.iter_mut().zip(other.bins).for_each(|(bin, more)| *bin += more);
         self.hits.extend(other.hits);
-        if self.hits.len() >= 8 * NAMED {
+        if self.hits.len() >= 8 * HITS_PER_PAGE {
             self.keep_page(back);
         }
     }
@@ -270,25 +275,25 @@ impl SearchHits {
     fn keep_page(&mut self, back: bool) {
         self.hits.sort_unstable();
         if back {
-            self.hits.drain(..self.hits.len().saturating_sub(NAMED + 1));
+            self.hits.drain(..self.hits.len().saturating_sub(HITS_PER_PAGE + 1));
         } else {
-            self.hits.truncate(NAMED + 1);
+            self.hits.truncate(HITS_PER_PAGE + 1);
         }
     }
 }
 
 /// The containers within all requested places. `None` if the search names no place.
-fn places(app: &FilteredTrace, wanted: &FindQuery) -> Option<BTreeSet<ContainerId>> {
-    if wanted.places.is_empty() {
+fn places(trace: &FilteredTrace, query: &FindQuery) -> Option<BTreeSet<ContainerId>> {
+    if query.places.is_empty() {
         return None;
     }
-    let all = app.source.containers();
+    let all = trace.source.containers();
     let mut places: Option<BTreeSet<ContainerId>> = None;
-    for place in &wanted.places {
+    for place in &query.places {
         let named = all.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
-        let within: BTreeSet<ContainerId> = named.flat_map(|info| app.outline.within(info.id)).collect();
+        let within: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.within(info.id)).collect();
         places = Some(match places {
-            Some(known) => known.intersection(&within).copied().collect(),
+            Some(previous) => previous.intersection(&within).copied().collect(),
             None => within,
         });
     }

@@ -44,13 +44,13 @@ pub(crate) struct TraceNames {
 /// Converts numbers to names, in the order of the request. Unknown numbers become `null`.
 pub(crate) async fn names(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
     Json(numbers): Json<TraceNumbers>,
 ) -> JsonAnswer {
-    run(app, move |app, gone| {
-        let shown = app.trace(ask.trace)?.filtered_trace(&ask.filters)?.awaited(gone);
-        let model = shown.source.model();
-        let places = places(&shown, &numbers.containers);
+    run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.awaited(cancel);
+        let model = trace.source.model();
+        let places = places(&trace, &numbers.containers);
         let value = |id: u32| {
             let value = model.values.get(ValueId(id).index())?;
             Some((type_path(&model, value.ty)?, value.name.clone()))
@@ -69,16 +69,16 @@ pub(crate) async fn names(
 /// become `null`.
 pub(crate) async fn numbers(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
     Json(names): Json<TraceNames>,
 ) -> JsonAnswer {
-    run(app, move |app, gone| {
-        let shown = app.trace(ask.trace)?.filtered_trace(&ask.filters)?.awaited(gone);
-        let model = shown.source.model();
+    run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.awaited(cancel);
+        let model = trace.source.model();
         let mut found: FxHashMap<&ContainerPath, Option<u32>> =
             names.containers.iter().map(|place| (place, None)).collect();
-        let list = shown.source.containers();
-        each(&list, |place, id| {
+        let list = trace.source.containers();
+        visit_containers(&list, |place, id| {
             if let Some(number) = found.get_mut(&place) {
                 *number = Some(id.0);
             }
@@ -100,10 +100,10 @@ pub(crate) async fn numbers(
 }
 
 /// The places of containers.
-fn places(shown: &FilteredTrace, wanted: &[u32]) -> FxHashMap<u32, ContainerPath> {
+fn places(trace: &FilteredTrace, ids: &[u32]) -> FxHashMap<u32, ContainerPath> {
     let mut found: FxHashMap<u32, ContainerPath> = FxHashMap::default();
-    each(&shown.source.containers(), |place, id| {
-        if wanted.contains(&id.0) {
+    visit_containers(&trace.source.containers(), |place, id| {
+        if ids.contains(&id.0) {
             found.insert(id.0, place);
         }
     });
@@ -111,16 +111,16 @@ fn places(shown: &FilteredTrace, wanted: &[u32]) -> FxHashMap<u32, ContainerPath
 }
 
 /// Visits all containers with their places. The list is in depth-first order.
-fn each(list: &[ContainerInfo], mut visit: impl FnMut(ContainerPath, ContainerId)) {
+fn visit_containers(list: &[ContainerInfo], mut visit: impl FnMut(ContainerPath, ContainerId)) {
     let mut path: Vec<String> = Vec::new();
-    let mut seen: FxHashMap<Vec<String>, usize> = FxHashMap::default();
+    let mut path_counts: FxHashMap<Vec<String>, usize> = FxHashMap::default();
     for info in list {
         path.truncate((info.depth as usize).saturating_sub(1));
         // In some traces, the root has the name of the trace.
         if info.id != ContainerId::ROOT {
             path.push(info.name.clone());
         }
-        let nth = seen.entry(path.clone()).or_default();
+        let nth = path_counts.entry(path.clone()).or_default();
         visit(ContainerPath { path: path.clone(), nth: *nth }, info.id);
         *nth += 1;
     }

@@ -18,27 +18,27 @@ use tumit_viewer::scene::{self, ChartView, Scene};
 /// the view no longer moves.
 /// With the head of the response, the size is below 64 KiB. Images that are larger than
 /// [`USUAL_AREA`] may have proportionally more.
-const MOST_BYTES: usize = 63 << 10;
+const MAX_BYTES: usize = 63 << 10;
 /// The area of 64 rows of one state, 1,600 units wide.
 const USUAL_AREA: f32 = 1_600.0 * 1_500.0;
 
 /// The maximum size in bytes of an image of this area.
-fn most_bytes(scene: &Scene, view: ChartView) -> usize {
+fn max_bytes(scene: &Scene, view: ChartView) -> usize {
     let height = (view.bottom.min(scene.height) - view.top).max(0.0);
-    let times = (scene.width * height / USUAL_AREA).clamp(1.0, 16.0);
+    let factor = (scene.width * height / USUAL_AREA).clamp(1.0, 16.0);
     // Hundredths are exact enough.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 100 to 1,600")]
-    let hundredths = (times * 100.0) as usize;
-    MOST_BYTES / 100 * hundredths.max(100)
+    let hundredths = (factor * 100.0) as usize;
+    MAX_BYTES / 100 * hundredths.max(100)
 }
 
 pub(crate) async fn scene(
     state: State<Arc<AppState>>,
     headers: HeaderMap,
-    ask: Query<DrawRequest>,
+    request: Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    send(state, headers, ask, |app, ask, view| {
-        Ok(scene::chart(app.source.as_ref(), &ask.layout(app), &ask.options(), view)?)
+    send(state, headers, request, |trace, request, view| {
+        Ok(scene::chart(trace.source.as_ref(), &request.layout(trace), &request.options(), view)?)
     })
     .await
 }
@@ -46,21 +46,21 @@ pub(crate) async fn scene(
 pub(crate) async fn overview(
     state: State<Arc<AppState>>,
     headers: HeaderMap,
-    ask: Query<DrawRequest>,
+    request: Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    send(state, headers, ask, |app, ask, view| {
-        Ok(scene::overview(app.source.as_ref(), &app.outline, &ask.options(), view)?)
+    send(state, headers, request, |trace, request, view| {
+        Ok(scene::overview(trace.source.as_ref(), &trace.outline, &request.options(), view)?)
     })
     .await
 }
 
 /// The contents of a pixel column at a height of the rows. They are a mixture with its only state
 /// or its number of states, or a variable.
-pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let (source, view) = (app.source.as_ref(), ask.view(app)?);
-        let (layout, at) = (ask.layout(app), (view.interval, view.top));
-        let Some(found) = scene::mixture(source, &layout, &ask.options(), at)? else {
+pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let (source, view) = (trace.source.as_ref(), request.view(trace)?);
+        let (layout, at) = (request.layout(trace), (view.interval, view.top));
+        let Some(mixture) = scene::mixture(source, &layout, &request.options(), at)? else {
             let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
                 let [least, mean, largest] = [column.min, column.mean, column.max].map(scene::number);
@@ -68,15 +68,15 @@ pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(ask): Query<DrawR
             });
             return Ok(json!({ "states": 0, "parts": [], "variable": variable }));
         };
-        let only = found.first.filter(|_| found.states == 1).map(|state| source.facts(state)).transpose()?;
-        let parts = found
+        let only_state = mixture.first.filter(|_| mixture.states == 1).map(|state| source.facts(state)).transpose()?;
+        let parts = mixture
             .parts
             .iter()
             .map(|(name, color, share)| json!({ "name": name, "color": color.to_string(), "share": share }));
         Ok(json!({
-            "states": found.states,
+            "states": mixture.states,
             "parts": parts.collect::<Vec<_>>(),
-            "facts": only.map(|facts| facts_json(app, &facts)),
+            "facts": only_state.map(|facts| facts_json(trace, &facts)),
         }))
     })
     .await
@@ -86,16 +86,16 @@ pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(ask): Query<DrawR
 async fn send(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
     draw: impl Fn(&FilteredTrace, &DrawRequest, ChartView) -> Result<Scene, RequestError> + Send + 'static,
 ) -> Result<Response, RequestError> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
-    let bytes = run(app, move |app, gone| {
-        let trace = app.trace(ask.trace)?;
-        let shown = trace.filtered_trace(&ask.filters)?.awaited(gone);
-        let view = ask.view(&shown)?;
-        encode_to_fit((ask.whole, view), |view| draw(&shown, &ask, view), pack)
+    let bytes = run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?;
+        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        let view = request.view(&filtered)?;
+        encode_to_fit((request.whole, view), |view| draw(&filtered, &request, view), pack)
     })
     .await?;
     let is_packed = bytes.starts_with(&GZIP);
@@ -106,7 +106,7 @@ async fn send(
     Ok(response)
 }
 
-/// Encodes an image in as much detail as fits into [`most_bytes`], or with all its pixel columns
+/// Encodes an image in as much detail as fits into [`max_bytes`], or with all its pixel columns
 /// regardless of size.
 fn encode_to_fit(
     (whole, view): (bool, ChartView),
@@ -115,28 +115,28 @@ fn encode_to_fit(
 ) -> Result<Vec<u8>, RequestError> {
     // An image that does not fit even with the widest columns is drawn with fewer pixel columns.
     // Rectangles then become parts of mixtures.
-    let coarser: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
+    let factors: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
     let mut packed = Vec::new();
-    for times in coarser {
-        let resolution = view.resolution / times;
+    for factor in factors {
+        let resolution = view.resolution / factor;
         let scene = draw(ChartView { resolution, ..view })?;
-        let most = most_bytes(&scene, view);
+        let limit = max_bytes(&scene, view);
         let details = StreamDetail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
         let mut details = details.peekable();
         // Half as many columns take at least half as many bytes.
-        let mut least = 1;
+        let mut min_columns = 1;
         while let Some(detail) = details.next() {
-            if detail.columns < least && details.peek().is_some() {
+            if detail.columns < min_columns && details.peek().is_some() {
                 continue;
             }
             let message =
-                SceneMessage::new(&scene, resolution, detail, detail.is_whole() && *times <= 1.0 && !scene.is_quick);
-            if message.compressed_size() > most && details.peek().is_some() {
-                least = message.compressed_size() * detail.columns / most;
+                SceneMessage::new(&scene, resolution, detail, detail.is_whole() && *factor <= 1.0 && !scene.is_quick);
+            if message.compressed_size() > limit && details.peek().is_some() {
+                min_columns = message.compressed_size() * detail.columns / limit;
                 continue;
             }
             packed = pack(message.bytes(), if whole { Compression::fast() } else { Compression::default() });
-            if packed.len() <= most {
+            if packed.len() <= limit {
                 return Ok(packed);
             }
         }
@@ -148,8 +148,8 @@ fn encode_to_fit(
 const GZIP: [u8; 4] = [0x1f, 0x8b, 0x08, 0x00];
 
 /// An image of limited size is compressed well, any other one fast.
-fn gzip(bytes: Vec<u8>, how: Compression) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), how);
+fn gzip(bytes: Vec<u8>, level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
         Ok(packed) => packed,
         // Writing to memory does not fail.

@@ -17,56 +17,56 @@ use tumit_viewer::query::{
 use tumit_viewer::scene::wire::{self, entity};
 
 /// Maximum number of links of a chain in each direction.
-const MOST: usize = 100;
+const MAX_LINKS: usize = 100;
 /// Maximum number of links examined to find the next one.
-const LOOKED_AT: usize = 1 << 16;
+const MAX_EXAMINED: usize = 1 << 16;
 /// The first search distance, in nanoseconds. Each further search is four times as far.
 const FIRST_REACH: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq)]
 enum ChainDirection {
     Back,
-    On,
+    Forward,
 }
 
 /// Returns the links before an entity, the entity itself if it is a link, and the links after it,
-/// in order. `cut` is set if there may be more.
-pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
-        let source = app.source.as_ref();
+/// in order. `truncated` is set if there may be more.
+pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let source = trace.source.as_ref();
         let facts = source.facts(id)?;
-        let own = if matches!(id, EntityId::Link(_)) {
+        let link = if matches!(id, EntityId::Link(_)) {
             find_link(source, id, facts.life.from.min(facts.life.to))?
         } else {
             None
         };
         // A link that leaves a state starts after the state's start. A link that reaches a state
         // ends before the state's end.
-        let (into, out) = own.map_or(((facts.container, facts.life.to), (facts.container, facts.life.from)), |link| {
+        let (into, out) = link.map_or(((facts.container, facts.life.to), (facts.container, facts.life.from)), |link| {
             ((link.start, link.start_time), (link.end, link.end_time))
         });
-        let mut known: Vec<EntityId> = own.iter().map(|link| link.id).collect();
-        let (mut before, cut_before) = follow(source, ChainDirection::Back, into, &mut known)?;
-        let (after, cut_after) = follow(source, ChainDirection::On, out, &mut known)?;
+        let mut visited: Vec<EntityId> = link.iter().map(|link| link.id).collect();
+        let (mut before, before_truncated) = follow(source, ChainDirection::Back, into, &mut visited)?;
+        let (after, after_truncated) = follow(source, ChainDirection::Forward, out, &mut visited)?;
         before.reverse();
         let at = before.len();
-        let all: Vec<Value> = before.iter().chain(&own).chain(&after).map(|link| hop(app, link)).collect();
-        Ok(json!({ "hops": all, "before": at, "after": after.len(), "cut": cut_before || cut_after }))
+        let hops: Vec<Value> = before.iter().chain(&link).chain(&after).map(|link| hop(trace, link)).collect();
+        Ok(json!({ "hops": hops, "before": at, "after": after.len(), "truncated": before_truncated || after_truncated }))
     })
     .await
 }
 
 /// A link with the containers above its endpoints, the nearest last. If a row is folded, one of
 /// these is visible.
-fn hop(app: &FilteredTrace, link: &LinkEntity) -> Value {
-    let model = app.source.model();
-    let origin = app.origin;
+fn hop(trace: &FilteredTrace, link: &LinkEntity) -> Value {
+    let model = trace.source.model();
+    let origin = trace.origin;
     let at = |container: ContainerId| -> Vec<u32> {
-        app.outline.above(container).into_iter().chain([container]).map(|container| container.0).collect()
+        trace.outline.above(container).into_iter().chain([container]).map(|container| container.0).collect()
     };
-    let called = |of: ContainerId| {
-        let all = app.source.containers();
+    let name = |of: ContainerId| {
+        let all = trace.source.containers();
         all.iter().find(|info| info.id == of).map_or_else(String::new, |info| info.name.clone())
     };
     json!({
@@ -76,7 +76,7 @@ fn hop(app: &FilteredTrace, link: &LinkEntity) -> Value {
         "to": link.end_time.0.saturating_sub(origin),
         "start": at(link.start),
         "end": at(link.end),
-        "ends": [called(link.start), called(link.end)],
+        "endpoint_names": [name(link.start), name(link.end)],
     })
 }
 
@@ -101,16 +101,20 @@ fn find_link(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Resu
 /// be more.
 fn follow(
     source: &dyn TimelineSource,
-    way: ChainDirection,
+    direction: ChainDirection,
     mut at: (ContainerId, GlobalNanos),
-    known: &mut Vec<EntityId>,
+    visited: &mut Vec<EntityId>,
 ) -> Result<(Vec<LinkEntity>, bool), QueryError> {
     let mut chain: Vec<LinkEntity> = Vec::new();
-    while chain.len() < MOST {
-        match next(source, way, at, known)? {
+    while chain.len() < MAX_LINKS {
+        match next(source, direction, at, visited)? {
             ChainStep::Link(link) => {
-                known.push(link.id);
-                at = if way == ChainDirection::On { (link.end, link.end_time) } else { (link.start, link.start_time) };
+                visited.push(link.id);
+                at = if direction == ChainDirection::Forward {
+                    (link.end, link.end_time)
+                } else {
+                    (link.start, link.start_time)
+                };
                 chain.push(link);
             }
             ChainStep::None => return Ok((chain, false)),
@@ -131,42 +135,47 @@ enum ChainStep {
 /// then.
 fn next(
     source: &dyn TimelineSource,
-    way: ChainDirection,
-    (container, date): (ContainerId, GlobalNanos),
-    known: &[EntityId],
+    direction: ChainDirection,
+    (container, timestamp): (ContainerId, GlobalNanos),
+    visited: &[EntityId],
 ) -> Result<ChainStep, QueryError> {
     let (extent, types) = (source.extent(), types(source));
     // The distance of a link from the timestamp, if it starts or ends at the container.
-    let far = |link: &LinkEntity| match way {
-        ChainDirection::On if link.start == container => Some(link.start_time.0.saturating_sub(date.0)),
-        ChainDirection::Back if link.end == container => Some(date.0.saturating_sub(link.end_time.0)),
+    let distance_to = |link: &LinkEntity| match direction {
+        ChainDirection::Forward if link.start == container => Some(link.start_time.0.saturating_sub(timestamp.0)),
+        ChainDirection::Back if link.end == container => Some(timestamp.0.saturating_sub(link.end_time.0)),
         _ => None,
     };
-    let end = match way {
-        ChainDirection::On => extent.to.0.saturating_sub(date.0),
-        ChainDirection::Back => date.0.saturating_sub(extent.from.0),
+    let end = match direction {
+        ChainDirection::Forward => extent.to.0.saturating_sub(timestamp.0),
+        ChainDirection::Back => timestamp.0.saturating_sub(extent.from.0),
     };
     let mut reach = FIRST_REACH;
     loop {
-        let part = match way {
-            ChainDirection::On => TimeRange { from: date, to: GlobalNanos(date.0.saturating_add(reach)) },
-            ChainDirection::Back => {
-                TimeRange { from: GlobalNanos(date.0.saturating_sub(reach)), to: GlobalNanos(date.0.saturating_add(1)) }
+        let range = match direction {
+            ChainDirection::Forward => {
+                TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(reach)) }
             }
+            ChainDirection::Back => TimeRange {
+                from: GlobalNanos(timestamp.0.saturating_sub(reach)),
+                to: GlobalNanos(timestamp.0.saturating_add(1)),
+            },
         };
-        let (mut nearest, mut looked_at): (Option<(i64, LinkEntity)>, usize) = (None, 0);
+        let (mut nearest, mut examined): (Option<(i64, LinkEntity)>, usize) = (None, 0);
         for &ty in &types {
-            let listed = source.links(ty, part, LOOKED_AT)?;
-            looked_at += usize::try_from(listed.total).unwrap_or(usize::MAX);
+            let listed = source.links(ty, range, MAX_EXAMINED)?;
+            examined += usize::try_from(listed.total).unwrap_or(usize::MAX);
             for link in listed.items {
-                let Some(distance) = far(&link).filter(|distance| (0..=reach).contains(distance)) else { continue };
+                let Some(distance) = distance_to(&link).filter(|distance| (0..=reach).contains(distance)) else {
+                    continue;
+                };
                 let nearer = nearest.is_none_or(|(than, of)| (distance, link.id) < (than, of.id));
-                if nearer && !known.contains(&link.id) {
+                if nearer && !visited.contains(&link.id) {
                     nearest = Some((distance, link));
                 }
             }
         }
-        if looked_at > LOOKED_AT {
+        if examined > MAX_EXAMINED {
             return Ok(ChainStep::TooFar);
         }
         if let Some((_, link)) = nearest {

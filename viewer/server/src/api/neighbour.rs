@@ -14,7 +14,7 @@ use tumit_viewer::query::{
 use tumit_viewer::scene::wire;
 
 /// Number of entities read per query.
-const AT_ONCE: usize = 512;
+const ENTITIES_PER_QUERY: usize = 512;
 
 /// An entity on its line: its identifier, its interval, and its value if it has one.
 type LineItem = (EntityId, TimeRange, Option<ValueId>);
@@ -27,16 +27,18 @@ enum EntityLine {
     Links(TypeId),
 }
 
-pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
-        let source = app.source.as_ref();
+pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let source = trace.source.as_ref();
         let found = match id {
-            EntityId::Container(container) => sibling(source, container, ask.by < 0).map(EntityId::Container),
-            _ => find_neighbour(source, id, ask.by < 0, ask.same)?,
+            EntityId::Container(container) => {
+                sibling(source, container, request.direction < 0).map(EntityId::Container)
+            }
+            _ => find_neighbour(source, id, request.direction < 0, request.same_value)?,
         };
         let Some(found) = found else { return Ok(json!({ "facts": Value::Null })) };
-        Ok(json!({ "facts": facts_json(app, &source.facts(found)?) }))
+        Ok(json!({ "facts": facts_json(trace, &source.facts(found)?) }))
     })
     .await
 }
@@ -44,9 +46,10 @@ pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(ask): Query<Dra
 /// The next or previous container of the same type and parent, in the trace's order.
 fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<ContainerId> {
     let all = source.containers();
-    let own = all.iter().find(|info| info.id == of)?;
-    let mut like = all.iter().filter(|info| info.ty == own.ty && info.parent == own.parent).map(|info| info.id);
-    if back { like.take_while(|&id| id != of).last() } else { like.by_ref().skip_while(|&id| id != of).nth(1) }
+    let info = all.iter().find(|info| info.id == of)?;
+    let mut siblings =
+        all.iter().filter(|other| other.ty == info.ty && other.parent == info.parent).map(|other| other.id);
+    if back { siblings.take_while(|&id| id != of).last() } else { siblings.by_ref().skip_while(|&id| id != of).nth(1) }
 }
 
 /// Makes several queries for a few entities each, not one for all. Each query starts farther away.
@@ -54,22 +57,23 @@ fn find_neighbour(
     source: &dyn TimelineSource,
     id: EntityId,
     back: bool,
-    same: bool,
+    same_value: bool,
 ) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
-    let Some((line, own)) = line_of(source, id, &facts)? else { return Ok(None) };
-    let fits = |item: &LineItem| !same || item.2 == own.2;
+    let Some((line, origin)) = line_of(source, id, &facts)? else { return Ok(None) };
+    let fits = |item: &LineItem| !same_value || item.2 == origin.2;
     let extent = source.summary().extent;
-    let at = own.1.from.0;
+    let at = origin.1.from.0;
     // A line is sorted by start and number, because several events may have the same timestamp.
     let key = |item: &LineItem| (item.1.from, item.0);
     if !back {
-        let (mut from, mut limit) = (at, AT_ONCE);
+        let (mut from, mut limit) = (at, ENTITIES_PER_QUERY);
         while from <= extent.to.0 {
             let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
             let items = line.list(source, part, limit)?;
             let cut = items.len() == limit;
-            if let Some(found) = items.iter().filter(|item| key(item) > key(&own) && fits(item)).min_by_key(|i| key(i))
+            if let Some(found) =
+                items.iter().filter(|item| key(item) > key(&origin) && fits(item)).min_by_key(|i| key(i))
             {
                 return Ok(Some(found.0));
             }
@@ -84,11 +88,11 @@ fn find_neighbour(
         return Ok(None);
     }
     let mut to = at.saturating_add(1);
-    let mut reach = own.1.to.0.saturating_sub(at).max(1);
+    let mut reach = origin.1.to.0.saturating_sub(at).max(1);
     loop {
         let from = to.saturating_sub(reach).max(extent.from.0);
         let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        let limit = if to - from > 1 { AT_ONCE } else { usize::MAX };
+        let limit = if to - from > 1 { ENTITIES_PER_QUERY } else { usize::MAX };
         let mut items = if from < to { line.list(source, part, limit)? } else { Vec::new() };
         if items.len() == limit {
             // There are too many. The last of them lie in a shorter range.
@@ -97,7 +101,7 @@ fn find_neighbour(
         }
         // An entity that began earlier is found when the search reaches its begin.
         items.retain(|item| item.1.from.0 >= from || from <= extent.from.0);
-        if let Some(found) = items.iter().filter(|item| key(item) < key(&own) && fits(item)).max_by_key(|i| key(i)) {
+        if let Some(found) = items.iter().filter(|item| key(item) < key(&origin) && fits(item)).max_by_key(|i| key(i)) {
             return Ok(Some(found.0));
         }
         if from <= extent.from.0 {
@@ -143,8 +147,8 @@ fn line_of(
     };
     for line in lines {
         let items = line.list(source, now, usize::MAX)?;
-        if let Some(&own) = items.iter().find(|item| item.0 == id) {
-            return Ok(Some((line, own)));
+        if let Some(&item) = items.iter().find(|item| item.0 == id) {
+            return Ok(Some((line, item)));
         }
     }
     Ok(None)

@@ -22,7 +22,7 @@ struct RowsAnswer<'a> {
     height: f32,
     pinned: f32,
     rows: Vec<RowAnswer<'a>>,
-    gone: Vec<Value>,
+    hidden_rows: Vec<Value>,
 }
 
 #[derive(Serialize)]
@@ -33,14 +33,14 @@ struct RowAnswer<'a> {
     ty: &'a str,
     /// The container's name in filters, if it differs from `name`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    called: Option<String>,
+    filter_name: Option<String>,
     /// Number of containers that the row represents.
     #[serde(skip_serializing_if = "is_usual")]
     members: usize,
     depth: u32,
     #[serde(skip_serializing_if = "is_usual")]
     pinned: bool,
-    above: Vec<u32>,
+    ancestors: Vec<u32>,
     y: f32,
     height: f32,
     #[serde(skip_serializing_if = "is_usual")]
@@ -66,32 +66,32 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
 
 pub(crate) async fn rows(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<impl IntoResponse, RequestError> {
-    let text = compute_any(app, ask, |app, ask| {
-        let layout = ask.layout(app);
-        let model = app.source.model();
-        let name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
-        let list = app.source.containers();
-        let called = ContainerNames::new(&list);
+    let text = compute_any(app, request, |trace, request| {
+        let layout = request.layout(trace);
+        let model = trace.source.model();
+        let type_name = |ty: TypeId| model.types.get(ty.index()).map_or("", |ty| &ty.name);
+        let list = trace.source.containers();
+        let names = ContainerNames::new(&list);
         let rows = layout.rows.iter().map(|row| RowAnswer {
             id: row.container.0,
             name: &row.name,
-            ty: name(row.ty),
-            called: called.filter_name(row.container),
-            members: app.source.members(row.container).len(),
+            ty: type_name(row.ty),
+            filter_name: names.filter_name(row.container),
+            members: trace.source.members(row.container).len(),
             depth: row.depth,
             pinned: row.pinned,
-            above: above(app, row.container),
+            ancestors: ancestors(trace, row.container),
             y: row.y,
             height: row.height,
             expandable: row.expandable,
             folded: row.folded,
-            strips: row.strips.iter().map(|strip| strip_answer(strip, name(strip.ty))).collect(),
+            strips: row.strips.iter().map(|strip| strip_answer(strip, type_name(strip.ty))).collect(),
         });
-        let hidden = ask.options().arrangement.hidden;
-        let gone = hidden.iter().filter_map(|&container| place(app, container)).collect();
-        let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), gone };
+        let hidden = request.options().arrangement.hidden;
+        let hidden_rows = hidden.iter().filter_map(|&container| place(trace, container)).collect();
+        let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), hidden_rows };
         serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows cannot be written"))
     });
     Ok(([(CONTENT_TYPE, "application/json")], text.await?))
@@ -137,32 +137,33 @@ impl<'l> ContainerNames<'l> {
 }
 
 /// Containers with a text in their names, ignoring case: the first of them, and their number.
-pub(crate) async fn containers(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    const MOST: usize = 30;
-    compute(app, ask, |app, ask| {
-        let wanted = ask.what.trim().to_lowercase();
-        let all = app.source.containers();
+pub(crate) async fn containers(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    const MAX_CONTAINERS: usize = 30;
+    compute(app, request, |trace, request| {
+        let text = request.text.trim().to_lowercase();
+        let all = trace.source.containers();
         let found: Vec<ContainerId> = all
             .iter()
-            .filter(|info| info.id != ContainerId::ROOT && info.name.to_lowercase().contains(&wanted))
+            .filter(|info| info.id != ContainerId::ROOT && info.name.to_lowercase().contains(&text))
             .map(|info| info.id)
             .collect();
-        let first: Vec<Value> = found.iter().take(MOST).filter_map(|&container| place(app, container)).collect();
+        let first: Vec<Value> =
+            found.iter().take(MAX_CONTAINERS).filter_map(|&container| place(trace, container)).collect();
         Ok(json!({ "total": found.len(), "containers": first }))
     })
     .await
 }
 
 /// A container with its name and its path.
-fn place(app: &FilteredTrace, container: ContainerId) -> Option<Value> {
-    let name = app.outline.name(container)?;
+fn place(trace: &FilteredTrace, container: ContainerId) -> Option<Value> {
+    let name = trace.outline.name(container)?;
     let mut path: Vec<&str> =
-        app.outline.above(container).into_iter().filter_map(|above| app.outline.name(above)).collect();
+        trace.outline.above(container).into_iter().filter_map(|ancestor| trace.outline.name(ancestor)).collect();
     path.push(name);
-    Some(json!({ "id": container.0, "name": name, "path": path, "above": above(app, container) }))
+    Some(json!({ "id": container.0, "name": name, "path": path, "ancestors": ancestors(trace, container) }))
 }
 
-/// The numbers of the containers above one.
-fn above(app: &FilteredTrace, container: ContainerId) -> Vec<u32> {
-    app.outline.above(container).iter().map(|container| container.0).collect()
+/// The numbers of the ancestors of a container.
+fn ancestors(trace: &FilteredTrace, container: ContainerId) -> Vec<u32> {
+    trace.outline.above(container).iter().map(|container| container.0).collect()
 }

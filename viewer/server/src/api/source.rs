@@ -21,56 +21,58 @@ use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats::json_number;
 
 /// Maximum size of a shown file in bytes.
-const MOST: u64 = 2 << 20;
+const MAX_FILE_BYTES: u64 = 2 << 20;
 /// Maximum number of folder entries examined for a file that is not at the path in the trace.
-const ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 /// Maximum number of entities returned per line. `find` returns the others page by page.
-const NAMED: usize = 200;
+const IDS_PER_LINE: usize = 200;
 
 pub(crate) async fn source(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |trace, shown, ask, teller| {
-        let source = shown.source.as_ref();
-        let id = wire::parse_entity(&ask.id).ok_or(QueryError::Unknown { what: "entity" })?;
+    grow(app, request, |cache, trace, request, progress| {
+        let source = trace.source.as_ref();
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
         let Some((file, line)) = source.facts(id)?.source else {
             return Err(QueryError::Unknown { what: "source line" }.into());
         };
-        let (path, text, why) = match text(&trace.served.folders, &file) {
+        let (path, text, reason) = match text(&cache.served.folders, &file) {
             Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),
-            Err(why) => (None, None, Some(why)),
+            Err(reason) => (None, None, Some(reason)),
         };
-        let mut all = FileLines::default();
+        let mut total = FileLines::default();
         let answer = |lines: &FileLines| {
-            json!({ "file": file, "line": line, "path": path, "text": text, "why": why, "lines": lines.answer() })
+            json!({ "file": file, "line": line, "path": path, "text": text, "reason": reason, "lines": lines.answer() })
         };
         let read = |job: &scan::ScanJob| {
-            let mut own = FileLines::default();
+            let mut part = FileLines::default();
             job.visit(source, |item| {
                 if let Some((_, line)) = source.facts(item.id)?.source.filter(|source| source.0 == file) {
-                    own.add(line, item);
+                    part.add(line, item);
                 }
                 Ok(())
             })?;
-            Ok(own)
+            Ok(part)
         };
-        scan::run(scan::jobs(source, lists(shown), ask.interval(shown)?)?, read, |own, done| {
-            all.merge(own);
-            teller.report(done, || answer(&all));
+        scan::run(scan::jobs(source, lists(trace), request.interval(trace)?)?, read, |part, done| {
+            total.merge(part);
+            progress.report(done, || answer(&total));
         })?;
-        Ok(answer(&all))
+        Ok(answer(&total))
     })
     .await
 }
 
 /// All lists of entities that may have a source location.
-fn lists(app: &FilteredTrace) -> Vec<ScanList> {
+fn lists(trace: &FilteredTrace) -> Vec<ScanList> {
     let mut lists = Vec::new();
-    for ty in &app.source.model().types {
+    for ty in &trace.source.model().types {
         match ty.kind {
-            PajeTypeKind::State => lists.extend(lanes(app, ContainerId::ROOT, ty.id).into_iter().map(ScanList::States)),
-            PajeTypeKind::Event => lists.extend(app.outline.with_events(ty.id).map(|id| ScanList::Events(id, ty.id))),
+            PajeTypeKind::State => {
+                lists.extend(lanes(trace, ContainerId::ROOT, ty.id).into_iter().map(ScanList::States));
+            }
+            PajeTypeKind::Event => lists.extend(trace.outline.with_events(ty.id).map(|id| ScanList::Events(id, ty.id))),
             PajeTypeKind::Link { .. } => lists.push(ScanList::Links(ty.id)),
             _ => {}
         }
@@ -93,22 +95,26 @@ struct FileLines(BTreeMap<u32, LineEntities>);
 
 impl FileLines {
     fn add(&mut self, line: u32, item: &ScanItemRef) {
-        let of = self.0.entry(line).or_default();
-        of.merge(LineEntities { count: 1, nanos: item.nanos().max(0).into(), ids: vec![(item.begin(), item.id)] });
+        let entities = self.0.entry(line).or_default();
+        entities.merge(LineEntities {
+            count: 1,
+            nanos: item.nanos().max(0).into(),
+            ids: vec![(item.begin(), item.id)],
+        });
     }
 
     fn merge(&mut self, other: Self) {
-        for (line, of) in other.0 {
-            self.0.entry(line).or_default().merge(of);
+        for (line, entities) in other.0 {
+            self.0.entry(line).or_default().merge(entities);
         }
     }
 
     fn answer(&self) -> Value {
-        let lines = self.0.iter().map(|(line, of)| {
-            let mut ids = of.ids.clone();
+        let lines = self.0.iter().map(|(line, entities)| {
+            let mut ids = entities.ids.clone();
             ids.sort_unstable();
-            let ids: Vec<_> = ids.into_iter().take(NAMED).map(|(_, id)| entity(id)).collect();
-            json!({ "line": line, "count": of.count, "nanos": json_number(of.nanos), "ids": ids })
+            let ids: Vec<_> = ids.into_iter().take(IDS_PER_LINE).map(|(_, id)| entity(id)).collect();
+            json!({ "line": line, "count": entities.count, "nanos": json_number(entities.nanos), "ids": ids })
         });
         lines.collect()
     }
@@ -120,9 +126,9 @@ impl LineEntities {
         self.nanos += other.nanos;
         self.ids.extend(other.ids);
         // Keeps the memory bounded.
-        if self.ids.len() >= 4 * NAMED {
+        if self.ids.len() >= 4 * IDS_PER_LINE {
             self.ids.sort_unstable();
-            self.ids.truncate(NAMED);
+            self.ids.truncate(IDS_PER_LINE);
         }
     }
 }
@@ -139,8 +145,8 @@ fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
             all.join(", ")
         )
     })?;
-    let about = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    if about.len() > MOST {
+    let metadata = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if metadata.len() > MAX_FILE_BYTES {
         return Err(format!("{} is larger than 2 MiB and not shown.", path.display()));
     }
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -170,11 +176,11 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
 fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
     let name = parts.last()?;
     let mut best: Option<(usize, PathBuf)> = None;
-    let (mut open, mut seen) = (vec![folder.to_owned()], 0);
+    let (mut open, mut examined) = (vec![folder.to_owned()], 0);
     while let Some(at) = open.pop() {
         for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
-            seen += 1;
-            if seen > ENTRIES {
+            examined += 1;
+            if examined > MAX_ENTRIES {
                 return best.map(|best| best.1);
             }
             let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -182,9 +188,9 @@ fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> 
                 Ok(kind) if kind.is_dir() && !hidden => open.push(entry.path()),
                 Ok(kind) if !kind.is_dir() && entry.file_name() == **name => {
                     let path = entry.path();
-                    let same = path.iter().rev().zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
-                    if best.as_ref().is_none_or(|best| same > best.0 || (same == best.0 && path < best.1)) {
-                        best = Some((same, path));
+                    let common = path.iter().rev().zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
+                    if best.as_ref().is_none_or(|best| common > best.0 || (common == best.0 && path < best.1)) {
+                        best = Some((common, path));
                     }
                 }
                 _ => {}
@@ -200,19 +206,19 @@ mod tests {
 
     #[test]
     fn only_files_below_the_folder_are_found() {
-        let all = tempfile::tempdir().expect("a temporary folder can be created");
-        let folder = all.path().join("src");
-        for (name, what) in [
+        let root = tempfile::tempdir().expect("a temporary folder can be created");
+        let folder = root.path().join("src");
+        for (name, content) in [
             ("src/mesh/solve.c", "solve"),
             ("src/other/solve.c", "other"),
             ("src/main.c", "main"),
             ("secret", "secret"),
         ] {
-            let path = all.path().join(name);
+            let path = root.path().join(name);
             std::fs::create_dir_all(path.parent().expect("a folder")).expect("the file can be written");
-            std::fs::write(path, what).expect("the file can be written");
+            std::fs::write(path, content).expect("the file can be written");
         }
-        std::os::unix::fs::symlink(all.path().join("secret"), folder.join("link.c")).expect("the file can be written");
+        std::os::unix::fs::symlink(root.path().join("secret"), folder.join("link.c")).expect("the file can be written");
         let read = |file: &str| text(std::slice::from_ref(&folder), file).map(|found| found.1);
         for (file, expected) in [
             ("main.c", "main"),
@@ -225,9 +231,9 @@ mod tests {
             assert_eq!(read(file).as_deref(), Ok(expected), "{file}");
         }
         for file in ["../secret", "link.c", "/etc/passwd", "..", "", "nothing.c", "mesh", "a\0b"] {
-            assert!(read(file).is_err_and(|why| why.contains("--source")), "{file}");
+            assert!(read(file).is_err_and(|reason| reason.contains("--source")), "{file}");
         }
-        assert!(text(&[], "main.c").is_err_and(|why| why.contains("tumit view --source DIR")));
-        assert_eq!(find(&all.path().join("nowhere"), "main.c"), None);
+        assert!(text(&[], "main.c").is_err_and(|reason| reason.contains("tumit view --source DIR")));
+        assert_eq!(find(&root.path().join("nowhere"), "main.c"), None);
     }
 }

@@ -21,36 +21,36 @@ use tumit_viewer::style::theme::ColorTheme;
 /// Sums are available at once. The numbers of states and the longest states need a scan.
 pub(crate) async fn times(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |_, app, ask, teller| {
-        let (source, interval, within) = (app.source.as_ref(), ask.interval(app)?, ask.within()?);
+    grow(app, request, |_, trace, request, progress| {
+        let (source, interval, within) = (trace.source.as_ref(), request.interval(trace)?, request.within()?);
         let model = source.model();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            types.extend(TypeTotals::of(app, ty.id, within, interval)?);
+            types.extend(TypeTotals::of(trace, ty.id, within, interval)?);
         }
-        let answer = |seen: Option<&ValueCounts>| {
-            json!({ "types": types.iter().map(|ty| ty.answer(app, ColorTheme::new(ask.theme), seen)).collect::<Vec<_>>() })
+        let answer = |counts: Option<&ValueCounts>| {
+            json!({ "types": types.iter().map(|ty| ty.answer(trace, ColorTheme::new(request.theme), counts)).collect::<Vec<_>>() })
         };
-        if ask.bare {
+        if request.sums_only {
             return Ok(answer(None));
         }
-        let mut all = ValueCounts::default();
-        let look = |job: &scan::ScanJob| {
-            let mut own = ValueCounts::default();
+        let mut total = ValueCounts::default();
+        let count = |job: &scan::ScanJob| {
+            let mut part = ValueCounts::default();
             job.visit(source, |item| {
-                own.add(item.value, 1, Some((item.nanos(), item.id)));
+                part.add(item.value, 1, Some((item.nanos(), item.id)));
                 Ok(())
             })?;
-            Ok(own)
+            Ok(part)
         };
-        let lists = types.iter().flat_map(|ty| lanes(app, within, ty.id)).map(ScanList::States);
-        scan::run(scan::jobs(source, lists, interval)?, look, |own, done| {
-            own.0.into_iter().for_each(|(value, (count, longest))| all.add(value, count, longest));
-            teller.report(done, || answer(None));
+        let lists = types.iter().flat_map(|ty| lanes(trace, within, ty.id)).map(ScanList::States);
+        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+            part.0.into_iter().for_each(|(value, (count, longest))| total.add(value, count, longest));
+            progress.report(done, || answer(None));
         })?;
-        Ok(answer(Some(&all)))
+        Ok(answer(Some(&total)))
     })
     .await
 }
@@ -61,10 +61,10 @@ struct ValueCounts(FxHashMap<ValueId, (u64, Option<(i64, EntityId)>)>);
 
 impl ValueCounts {
     fn add(&mut self, value: ValueId, count: u64, longest: Option<(i64, EntityId)>) {
-        let seen = self.0.entry(value).or_default();
-        seen.0 += count;
+        let entry = self.0.entry(value).or_default();
+        entry.0 += count;
         // Of several longest states, the one with the smallest identifier counts.
-        seen.1 = longer_entity(seen.1, longest);
+        entry.1 = longer_entity(entry.1, longest);
     }
 }
 
@@ -79,30 +79,30 @@ struct TypeTotals {
 impl TypeTotals {
     /// Returns `None` if no container has the type.
     fn of(
-        app: &FilteredTrace,
+        trace: &FilteredTrace,
         id: TypeId,
         within: ContainerId,
         interval: TimeRange,
     ) -> Result<Option<Self>, QueryError> {
-        let source = app.source.as_ref();
+        let source = trace.source.as_ref();
         let containers: Vec<ContainerId> =
-            app.outline.states_within(within, id).into_iter().map(|member| member.0).collect();
+            trace.outline.states_within(within, id).into_iter().map(|member| member.0).collect();
         if containers.is_empty() {
             return Ok(None);
         }
         let mut total = 0;
-        for lane in lanes(app, within, id) {
+        for lane in lanes(trace, within, id) {
             total += source.states(lane, interval, 0)?.total;
         }
         let times = stats::times(source, &containers, id, interval)?;
         Ok(Some(Self { id, containers: containers.len(), total, times }))
     }
 
-    fn answer(&self, app: &FilteredTrace, theme: ColorTheme, seen: Option<&ValueCounts>) -> Value {
-        let model = app.source.model();
+    fn answer(&self, trace: &FilteredTrace, theme: ColorTheme, counts: Option<&ValueCounts>) -> Value {
+        let model = trace.source.model();
         let rows = self.times.values.iter().filter_map(|time| {
             let value = model.values.get(time.value.index())?;
-            let seen = seen.map(|seen| seen.0.get(&time.value).copied().unwrap_or_default());
+            let entry = counts.map(|counts| counts.0.get(&time.value).copied().unwrap_or_default());
             Some(json!({
                 "value": time.value.0,
                 "name": value.name,
@@ -111,8 +111,8 @@ impl TypeTotals {
                 "share": time.share,
                 "self_nanos": stats::json_number(time.self_nanos),
                 "self_share": time.self_share,
-                "count": seen.map(|seen| seen.0),
-                "longest": seen.and_then(|seen| seen.1).map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+                "count": entry.map(|entry| entry.0),
+                "longest": entry.and_then(|entry| entry.1).map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
             }))
         });
         json!({

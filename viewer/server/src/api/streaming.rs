@@ -22,10 +22,10 @@ use crate::cancellation::ClientGuard;
 use crate::filtered_cache::{FilteredTrace, TraceCache};
 
 /// The content type of the lines. `ui/net/api.js` uses the same text.
-const LINES: &str = "application/x-ndjson";
+const LINES_TYPE: &str = "application/x-ndjson";
 /// The time before the first line, and the maximum time between later lines. The time grows during
 /// a long scan, because the page needs time to show each line.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
+const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
 /// Reports the progress of a scan.
 pub(crate) struct ProgressSender {
@@ -47,7 +47,7 @@ impl ProgressSender {
         if last.0.elapsed() < last.1 {
             return;
         }
-        *last = (Instant::now(), (last.1 * 4 / 3).min(PAUSE.1));
+        *last = (Instant::now(), (last.1 * 4 / 3).min(PAUSES.1));
         let mut answer = answer();
         answer["done"] = json!(done);
         // The scan does not wait for a slow reader, because the next part contains this one.
@@ -60,7 +60,7 @@ struct AnswerLines {
     first: Option<Value>,
     rest: mpsc::Receiver<AnswerPart>,
     /// Dropped when the reader of the lines disconnects.
-    _waiting: ClientGuard,
+    _client: ClientGuard,
 }
 
 impl futures_core::Stream for AnswerLines {
@@ -84,7 +84,7 @@ impl futures_core::Stream for AnswerLines {
 /// wait for them.
 pub(crate) async fn grow(
     app: Arc<AppState>,
-    ask: DrawRequest,
+    request: DrawRequest,
     work: impl FnOnce(&TraceCache, &FilteredTrace, &DrawRequest, &ProgressSender) -> Result<Value, RequestError>
     + Send
     + 'static,
@@ -92,23 +92,23 @@ pub(crate) async fn grow(
     let permits = Arc::clone(&app.passes);
     let permit =
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
-    let (waiting, gone) = ClientGuard::new();
+    let (client, cancel) = ClientGuard::new();
     let (to, mut rest) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let teller = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSE.0)) };
-        let made = app.trace(ask.trace).map_err(RequestError::from).and_then(|trace| {
-            let shown = trace.filtered_trace(&ask.filters)?.awaited(&gone);
-            work(trace, &shown, &ask, &teller)
+        let progress = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSES.0)) };
+        let answer = app.trace(request.trace).map_err(RequestError::from).and_then(|trace| {
+            let filtered = trace.filtered_trace(&request.filters)?.awaited(&cancel);
+            work(trace, &filtered, &request, &progress)
         });
         // The client may have disconnected.
-        let _gone = teller.to.blocking_send(AnswerPart::Done(made));
+        let _disconnected = progress.to.blocking_send(AnswerPart::Done(answer));
     });
     match rest.recv().await {
         Some(AnswerPart::Done(answer)) => answer.map(|answer| Json(answer).into_response()),
         Some(AnswerPart::Part(first)) => {
-            let lines = AnswerLines { first: Some(first), rest, _waiting: waiting };
-            Ok(([(CONTENT_TYPE, LINES)], Body::from_stream(lines)).into_response())
+            let lines = AnswerLines { first: Some(first), rest, _client: client };
+            Ok(([(CONTENT_TYPE, LINES_TYPE)], Body::from_stream(lines)).into_response())
         }
         None => Err(RequestError::of_server("the answer could not be computed; please report this")),
     }

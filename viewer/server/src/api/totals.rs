@@ -35,20 +35,20 @@ impl ValueTotal {
 type ValueTotals = BTreeMap<(TypeId, ValueId), ValueTotal>;
 
 /// Numbers of events; numbers, times and sizes of links; means and extremes of variables.
-pub(crate) async fn sums(
+pub(crate) async fn totals(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |_, app, ask, teller| {
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
-        let (model, theme) = (source.model(), ColorTheme::new(ask.theme));
-        let variables = variables(app, &model, interval)?;
+    grow(app, request, |_, trace, request, progress| {
+        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
+        let (model, theme) = (source.model(), ColorTheme::new(request.theme));
+        let variables = variables(trace, &model, interval)?;
         let mut lists = Vec::new();
         let mut fields = BTreeMap::new();
         for ty in &model.types {
             match ty.kind {
                 PajeTypeKind::Event => {
-                    lists.extend(app.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)));
+                    lists.extend(trace.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)));
                 }
                 PajeTypeKind::Link { .. } => {
                     lists.push(ScanList::Links(ty.id));
@@ -58,30 +58,30 @@ pub(crate) async fn sums(
             }
         }
         let count = |job: &scan::ScanJob| {
-            let mut own = ValueTotals::new();
-            let (ScanList::Events(_, ty) | ScanList::Links(ty)) = job.list else { return Ok(own) };
+            let mut part = ValueTotals::new();
+            let (ScanList::Events(_, ty) | ScanList::Links(ty)) = job.list else { return Ok(part) };
             let field = fields.get(&ty);
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
-                own.entry((ty, item.value)).or_default().merge(ValueTotal {
+                part.entry((ty, item.value)).or_default().merge(ValueTotal {
                     count: 1,
                     nanos: item.nanos().into(),
                     size,
                 });
                 Ok(())
             })?;
-            Ok(own)
+            Ok(part)
         };
-        let mut all = ValueTotals::new();
-        let answer = |all: &ValueTotals| {
-            let rows = all.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
+        let mut total = ValueTotals::new();
+        let answer = |total: &ValueTotals| {
+            let rows = total.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
             json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
         };
-        scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
-            own.into_iter().for_each(|(key, sum)| all.entry(key).or_default().merge(sum));
-            teller.report(done, || answer(&all));
+        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+            part.into_iter().for_each(|(key, sum)| total.entry(key).or_default().merge(sum));
+            progress.report(done, || answer(&total));
         })?;
-        Ok(answer(&all))
+        Ok(answer(&total))
     })
     .await
 }
@@ -114,22 +114,22 @@ fn with(mut row: Value, more: Value) -> Value {
     row
 }
 
-fn variables(app: &FilteredTrace, model: &TypeModel, interval: TimeRange) -> Result<Vec<Value>, QueryError> {
-    let source = app.source.as_ref();
+fn variables(trace: &FilteredTrace, model: &TypeModel, interval: TimeRange) -> Result<Vec<Value>, QueryError> {
+    let source = trace.source.as_ref();
     let mut rows = Vec::new();
     for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
-        let mut found = Vec::new();
+        let mut results = Vec::new();
         for info in source.containers().iter() {
-            found.extend(stats::variable(source, info.id, ty.id, interval)?);
+            results.extend(stats::variable(source, info.id, ty.id, interval)?);
         }
-        if found.is_empty() {
+        if results.is_empty() {
             continue;
         }
-        let mean = found.iter().map(|one| one.mean).sum::<f64>() / found.len() as f64;
-        let least = found.iter().map(|one| one.min.value).fold(f64::INFINITY, f64::min);
-        let most = found.iter().map(|one| one.max.value).fold(f64::NEG_INFINITY, f64::max);
+        let mean = results.iter().map(|variable| variable.mean).sum::<f64>() / results.len() as f64;
+        let min = results.iter().map(|variable| variable.min.value).fold(f64::INFINITY, f64::min);
+        let max = results.iter().map(|variable| variable.max.value).fold(f64::NEG_INFINITY, f64::max);
         rows.push(json!({
-            "kind": "variable", "type": type_path(model, ty.id), "value": ty.name, "color": null, "mean": mean, "min": least, "max": most,
+            "kind": "variable", "type": type_path(model, ty.id), "value": ty.name, "color": null, "mean": mean, "min": min, "max": max,
         }));
     }
     Ok(rows)

@@ -48,7 +48,7 @@ export const ACTIONS = [
 
   { group: "Rows", name: "Scroll up", keys: ["ArrowUp"], pointer: "Shift wheel", run: () => { scroller.scrollTop -= 60; } },
   { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },
-  { group: "Rows", name: "Find rows by name", keys: ["/"], run: () => byId("names").select() },
+  { group: "Rows", name: "Find rows by name", keys: ["/"], run: () => byId("row-search").select() },
   { group: "Rows", name: "Fold or unfold a row", pointer: "click its name; Space" },
   { group: "Rows", name: "Pin the row on top, or unpin it", keys: ["p"], run: () => rowActions.onRow(rowActions.pin) },
   { group: "Rows", name: "Hide the row", keys: ["h"], run: () => rowActions.onRow(rowActions.hide) },
@@ -94,7 +94,7 @@ export const ACTIONS = [
   { group: "Page", name: "Dark theme", run: () => setTheme("dark") },
   { group: "Page", name: "High contrast", run: () => setTheme("contrast") },
   { group: "Page", name: "Cost of images: bytes and time", run: togglePerfReadout },
-  { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("sheet").showModal() },
+  { group: "Page", name: "Keys and gestures", keys: ["?"], run: () => byId("help-sheet").showModal() },
 ];
 
 let openPalette = () => {};

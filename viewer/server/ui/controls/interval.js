@@ -8,7 +8,7 @@ import { parseTime, parseTimeRange } from "../util/time_range.js";
 import { traceDuration, show, view } from "../state/view.js";
 
 /** @type {HTMLInputElement} */ const field = byId("interval-field");
-/** @type {HTMLElement} */ const errorLine = byId("interval-wrong");
+/** @type {HTMLElement} */ const errorLine = byId("interval-error");
 
 /** The interval as text, as exact as it is drawn. */
 function intervalText() {
@@ -64,15 +64,15 @@ function showError(text) {
 /**
  * Reads an interval. A missing bound is that of the trace. A single timestamp becomes the middle.
  * @param {string} text
- * @param {{ from: number, to: number }} shown
+ * @param {{ from: number, to: number }} current the shown interval
  * @returns {{ from: number, to: number } | { wrong: string }}
  */
-export function parseInterval(text, shown) {
+export function parseInterval(text, current) {
   const read = parseTimeRange(text);
   if ("wrong" in read) {
     const at = parseTime(text);
     if (typeof at !== "bigint") return read;
-    const half = (shown.to - shown.from) / 2;
+    const half = (current.to - current.from) / 2;
     return { from: fromOrigin(at) - half, to: fromOrigin(at) + half };
   }
   const from = read.from === null ? 0 : fromOrigin(read.from);

@@ -106,7 +106,7 @@ export function stopMeasuring() {
 
 /** Shows the measured time range. */
 export function showMeasurement() {
-  const line = byId("measured");
+  const line = byId("measurement");
   line.hidden = view.measured === null;
   if (!view.measured) return;
   const [from, to] = view.measured;

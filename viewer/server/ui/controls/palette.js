@@ -13,8 +13,8 @@ import { show, view } from "../state/view.js";
 /** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
 
 /** @type {HTMLDialogElement} */ const dialog = byId("palette");
-/** @type {HTMLInputElement} */ const field = byId("command");
-/** @type {HTMLElement} */ const list = byId("choices");
+/** @type {HTMLInputElement} */ const field = byId("palette-field");
+/** @type {HTMLElement} */ const list = byId("palette-choices");
 /** @type {Choice[]} */ let choices = [];
 let markedChoice = 0;
 
@@ -24,7 +24,7 @@ export function listenToPalette() {
     dialog.showModal();
     updateChoices();
   });
-  byId("palette-button").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
+  byId("open-palette").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
   field.addEventListener("input", updateChoices);
   field.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -45,20 +45,20 @@ function runChoice(choice) {
 
 async function updateChoices() {
   const text = field.value.trim();
-  const found = matchingActions(text);
+  const matches = matchingActions(text);
   const interval = text && parseInterval(text, view);
   if (interval && "from" in interval) {
-    found.unshift({ name: `Show ${text}`, more: formatDuration(interval.to - interval.from), run: () => show(interval.from, interval.to, true) });
+    matches.unshift({ name: `Show ${text}`, more: formatDuration(interval.to - interval.from), run: () => show(interval.from, interval.to, true) });
   }
-  if (text) found.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
-  fill(found);
+  if (text) matches.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
+  fill(matches);
   if (text.length < 2) return;
-  const answer = await request("containers", { what: text }).catch(() => undefined);
+  const answer = await request("containers", { text }).catch(() => undefined);
   if (!answer || field.value.trim() !== text) return;
   const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
     name: `Go to ${isolate(one.name)}`, more: joinNames(one.path.slice(0, -1)), run: () => goTo(`c${one.id}`).then(() => focusRow(one.id)),
   }));
-  fill([...found.slice(0, -1), ...rows, ...found.slice(-1)]);
+  fill([...matches.slice(0, -1), ...rows, ...matches.slice(-1)]);
 }
 
 /**
@@ -85,7 +85,7 @@ function fill(next) {
   choices = next;
   list.replaceChildren(...choices.map((choice, place) => make("div", {
     role: "option", id: `choice-${place}`, onclick: () => runChoice(choice), onpointermove: () => { if (markedChoice !== place) markChoice(place, false); },
-  }, make("span", { text: choice.name }), make("span", { class: "more", text: choice.more }))));
+  }, make("span", { text: choice.name }), make("span", { class: "detail", text: choice.more }))));
   markChoice(0);
 }
 

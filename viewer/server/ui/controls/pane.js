@@ -23,21 +23,21 @@ export function listenToPanes(duration) {
   document.documentElement.dataset.pane = "true";
   window.addEventListener("message", ({ origin, data, source }) => {
     if (origin !== location.origin || source !== window.parent || typeof data?.tumit !== "string") return;
-    if (data.tumit === "reach") setLongestDuration(Number(data.duration));
+    if (data.tumit === "longest") setLongestDuration(Number(data.duration));
     else if (data.tumit === "show") {
       isFollowing = true;
       followPane(Number(data.from), Number(data.to));
       isFollowing = false;
       reportView(true);
     } else if (data.tumit === "names") setCommonWidth(Number(data.width));
-    else if (data.tumit === "side") copyPanelState(Boolean(data.seen));
+    else if (data.tumit === "side") copyPanelState(Boolean(data.open));
   });
   onChange((kind) => { if (kind === "time" || kind === "selection" || kind === "rows" || kind === "settings") reportView(); });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
-  const reportPanel = (/** @type {boolean} */ isOpen) => window.parent.postMessage({ tumit: "side", seen: isOpen }, location.origin);
+  const reportPanel = (/** @type {boolean} */ isOpen) => window.parent.postMessage({ tumit: "side", open: isOpen }, location.origin);
   watchPanel(reportPanel);
   if (!byId("panel").hidden) reportPanel(true);
-  leaveWidthToPanes((width, hand) => window.parent.postMessage({ tumit: "names", width, hand }, location.origin));
+  leaveWidthToPanes((width, userWidth) => window.parent.postMessage({ tumit: "names", width, userWidth }, location.origin));
   document.documentElement.addEventListener("pointerenter", () => window.parent.postMessage({ tumit: "pointed" }, location.origin));
   reportView();
 }

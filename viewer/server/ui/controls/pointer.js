@@ -53,8 +53,8 @@ export async function pointAt(x, y, pointer) {
   const row = rowAt(y);
   Object.assign(overlay, { x, y, pointedRow: row?.id ?? null, snap: null });
   highlightRow(row?.id ?? null);
-  const found = chart.entityAt(x, y);
-  const id = found?.hit?.id ?? null;
+  const entity = chart.entityAt(x, y);
+  const id = entity?.hit?.id ?? null;
   if (id !== overlay.target) {
     overlay.target = id;
     overlay.highlighted = [];
@@ -70,9 +70,9 @@ export async function pointAt(x, y, pointer) {
     repaint();
     const short = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(-2));
     showReadout(timestamp, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : joinNames(all.containers.slice(-2)));
-    showFacts(all, found?.hit?.color ?? "", pointer);
-  } else if (row && (found?.mixture || isVariable(row, toRows(y)))) {
-    const [left, right] = found?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
+    showFacts(all, entity?.hit?.color ?? "", pointer);
+  } else if (row && (entity?.mixture || isVariable(row, toRows(y)))) {
+    const [left, right] = entity?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
     const from = Math.floor(view.from + left * resolution);
     const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
     const at = await request("at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
@@ -94,7 +94,7 @@ function isVariable(row, y) {
 }
 
 /**
- * @param {{ name: string, least: string, mean: string, largest: string }} what
+ * @param {{ name: string, least: string, mean: string, largest: string }} variable
  * @param {import("../state/rows.js").Row} row
  * @param {{ clientX: number, clientY: number }} pointer
  */
@@ -111,7 +111,7 @@ function showFacts(all, color, pointer) {
   const list = make("dl");
   const fields = factPairs(all, false);
   for (const [name, text] of fields.slice(0, 9)) list.append(make("dt", { text: name }), make("dd", { text }));
-  const long = all.to > all.from && make("span", { class: "long", text: formatDuration(all.to - all.from) });
+  const long = all.to > all.from && make("span", { class: "entity-duration", text: formatDuration(all.to - all.from) });
   const more = all.related.length;
   tooltip.replaceChildren(
     make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
@@ -130,7 +130,7 @@ function showFacts(all, color, pointer) {
  * @param {{ clientX: number, clientY: number }} pointer
  */
 function showMixture({ parts, states }, row, pointer) {
-  const list = make("div", { class: "mix" });
+  const list = make("div", { class: "mixture" });
   for (const { name, color, share } of parts) {
     list.append(make("i", { color }), make("span", { text: name }), make("span", { text: formatPercent(share) }));
   }

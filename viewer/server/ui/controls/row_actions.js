@@ -20,7 +20,7 @@ let inspectRow = () => {};
 export function listenToRows(inspect) {
   inspectRow = inspect;
   listenToTree({ fold, pin, hide, menu: rowMenu, choose: (row) => inspectRow(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : dragRow(event, row, siblings(row), () => (row.expandable ? fold(row) : inspectRow(`c${row.id}`)), move) });
-  const field = byId("names");
+  const field = byId("row-search");
   field.value = view.names;
   field.addEventListener("input", () => {
     view.names = field.value;
@@ -38,7 +38,7 @@ export function listenToRows(inspect) {
     }
   });
   byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
-  byId("gone").addEventListener("click", (/** @type {MouseEvent} */ event) => hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("hidden-rows").addEventListener("click", (/** @type {MouseEvent} */ event) => hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
 }
 
 function storeRows() {
@@ -79,7 +79,7 @@ export function pin(row) {
 /** @param {Row} row */
 export function hide(row) {
   const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
-  view.gone.add(row.id);
+  view.hiddenRows.add(row.id);
   view.pinned = view.pinned.filter((id) => id !== row.id);
   const hadFocus = focusedRow();
   storeRows();
@@ -90,22 +90,22 @@ export function hide(row) {
 /** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
 function isolate(row) {
   for (const other of layout.rows) {
-    const related = other.id === row.id || row.above.includes(other.id) || other.above.includes(row.id);
+    const related = other.id === row.id || row.ancestors.includes(other.id) || other.ancestors.includes(row.id);
     // A descendant of a hidden row needs no mark of its own.
-    if (!related && other.above.every((id) => row.above.includes(id))) view.gone.add(other.id);
+    if (!related && other.ancestors.every((id) => row.ancestors.includes(id))) view.hiddenRows.add(other.id);
   }
   storeRows();
 }
 
 export function showHidden() {
-  view.gone.clear();
+  view.hiddenRows.clear();
   storeRows();
 }
 
 /** Restores all rows to the order of the trace. */
 export function resetRows() {
-  Object.assign(view, { level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "" });
-  byId("names").value = "";
+  Object.assign(view, { level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "" });
+  byId("row-search").value = "";
   storeRows();
 }
 
@@ -122,7 +122,7 @@ function clearSelection() {
 }
 
 /** @param {Row[]} rows */
-const filterNames = (rows) => rows.map((row) => quoteName(row.called)).join(", ");
+const filterNames = (rows) => rows.map((row) => quoteName(row.filter_name)).join(", ");
 
 /** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
 function targetRows(row) {
@@ -152,7 +152,7 @@ function dissolve(name) {
   showNote(done ? `Dissolved: ${name}` : "No filter of this page made this group");
 }
 
-/** `G`: groups the selected rows, or bursts the row that is a group. */
+/** `G`: groups the selected rows, or dissolves the row that is a group. */
 export function groupOrDissolve() {
   const row = keyTarget();
   const rows = layout.rows.filter((one) => selectedRows.has(one.id));
@@ -170,10 +170,10 @@ function sort(row, key) {
 
 /** The rows among which a row can be moved, including itself. @param {Row} row */
 function siblings(row) {
-  const top = view.pinned.includes(row.id);
-  if (top) return layout.rows.filter((other) => view.pinned.includes(other.id));
-  const parent = row.above[row.above.length - 1];
-  return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.above[other.above.length - 1] === parent && other.above.length === row.above.length && !view.pinned.includes(other.id));
+  const isPinnedRoot = view.pinned.includes(row.id);
+  if (isPinnedRoot) return layout.rows.filter((other) => view.pinned.includes(other.id));
+  const parent = row.ancestors[row.ancestors.length - 1];
+  return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.ancestors[other.ancestors.length - 1] === parent && other.ancestors.length === row.ancestors.length && !view.pinned.includes(other.id));
 }
 
 /**
@@ -206,7 +206,7 @@ export function moveByKey(by) {
   const to = at + by;
   if (at < 0 || to < 0 || to >= all.length) return;
   movedRow = row.id;
-  pointerPosition = false;
+  pointerMovedLast = false;
   move(row, by < 0 ? all[to] : all[to + 1] ?? null);
 }
 
@@ -216,20 +216,20 @@ export function moveByKey(by) {
  */
 let movedRow = null;
 /** Whether the pointer has moved since keys moved the focus. */
-let pointerPosition = false;
+let pointerMovedLast = false;
 /** The position of the pointer in the window. @type {[number, number] | null} */
 let pointer = null;
 for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
   document.addEventListener(kind, ({ clientX, clientY }) => {
     // Browsers also report a resting pointer when another element moves under it.
     if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
-    [movedRow, lastGroup, pointerPosition, pointer] = [null, null, true, [clientX, clientY]];
+    [movedRow, lastGroup, pointerMovedLast, pointer] = [null, null, true, [clientX, clientY]];
   }, true);
 }
 document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
 document.addEventListener("keydown", ({ key, altKey }) => {
   if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
-  [movedRow, pointerPosition] = [null, false];
+  [movedRow, pointerMovedLast] = [null, false];
 }, true);
 
 /** The row that lies under the pointer now: rows move under a resting pointer. */
@@ -249,7 +249,7 @@ function rowAtPointer() {
 export function keyTarget() {
   if (movedRow !== null && rowOf(movedRow)) return rowOf(movedRow);
   const [focused, pointed] = [focusedRow(), rowAtPointer()];
-  return pointerPosition ? pointed ?? focused : focused ?? pointed;
+  return pointerMovedLast ? pointed ?? focused : focused ?? pointed;
 }
 
 /** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
@@ -266,7 +266,7 @@ export function selectRow() {
 
 function clearNames() {
   view.names = "";
-  byId("names").value = "";
+  byId("row-search").value = "";
   storeView();
   notifyChange("rows");
 }
@@ -274,9 +274,9 @@ function clearNames() {
 /** Moves the focus to the next row with the text in its name. @param {number} by */
 function focusMatch(by) {
   const searched = view.names.trim().toLowerCase();
-  const found = layout.rows.filter((row) => row.name.toLowerCase().includes(searched));
-  const place = found.findIndex((row) => row.id === overlay.pointedRow);
-  if (found.length) focusRow(found[(place + by + found.length) % found.length].id);
+  const matches = layout.rows.filter((row) => row.name.toLowerCase().includes(searched));
+  const place = matches.findIndex((row) => row.id === overlay.pointedRow);
+  if (matches.length) focusRow(matches[(place + by + matches.length) % matches.length].id);
 }
 
 /** @param {Row} row @param {DOMRect} at */
@@ -296,7 +296,7 @@ function rowMenu(row, at) {
     null,
     ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
     ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
-    ...(view.gone.size ? [{ name: `Show ${view.gone.size} hidden`, act: showHidden }] : []),
+    ...(view.hiddenRows.size ? [{ name: `Show ${view.hiddenRows.size} hidden`, act: showHidden }] : []),
     { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
   ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
 }
@@ -319,7 +319,7 @@ function allRowsMenu(button) {
   openMenu("All rows", button.getBoundingClientRect(), [
     { name: "Unfold all", act: unfoldAll },
     { name: "Fold groups", act: foldGroups },
-    ...(view.gone.size ? [null, ...hiddenRowItems()] : []),
+    ...(view.hiddenRows.size ? [null, ...hiddenRowItems()] : []),
     null,
     { name: "Reset all rows", act: resetRows },
   ]);
@@ -332,25 +332,25 @@ function hiddenRowsMenu(button) {
 
 /** @returns {import("../util/menu.js").Item[]} */
 function hiddenRowItems() {
-  const some = layout.gone.slice(0, 20).map((place) => ({
+  const items = layout.hidden_rows.slice(0, 20).map((place) => ({
     name: `Show ${place.path.slice(-2).join(" › ")}`,
-    act: () => { view.gone.delete(place.id); storeRows(); },
+    act: () => { view.hiddenRows.delete(place.id); storeRows(); },
   }));
-  return layout.gone.length > 1 ? [{ name: `Show all ${view.gone.size}`, act: showHidden }, null, ...some] : some;
+  return layout.hidden_rows.length > 1 ? [{ name: `Show all ${view.hiddenRows.size}`, act: showHidden }, null, ...items] : items;
 }
 
 /** Shows the number of hidden rows, and reports a name that no row has. */
 export function showRowCounts() {
-  const button = byId("gone");
-  button.hidden = layout.gone.length === 0;
-  button.textContent = `${layout.gone.length} hidden`;
-  button.setAttribute("aria-label", `${layout.gone.length} hidden: show`);
-  const field = byId("names");
+  const button = byId("hidden-rows");
+  button.hidden = layout.hidden_rows.length === 0;
+  button.textContent = `${layout.hidden_rows.length} hidden`;
+  button.setAttribute("aria-label", `${layout.hidden_rows.length} hidden: show`);
+  const field = byId("row-search");
   if (field !== document.activeElement) field.value = view.names;
   const name = view.names.trim();
-  const nothing = (name !== "" || layout.gone.length > 0) && layout.rows.every((row) => row.pinned);
-  byId("nowhere").replaceChildren(...(nothing
+  const hasNoRows = (name !== "" || layout.hidden_rows.length > 0) && layout.rows.every((row) => row.pinned);
+  byId("no-rows").replaceChildren(...(hasNoRows
     ? [make("p", { text: name ? `No row has “${name}” in its name.` : "All rows are hidden." }), make("button", { text: "Show all", onclick: name ? clearNames : showHidden })]
     : []));
-  byId("nowhere").hidden = !nothing;
+  byId("no-rows").hidden = !hasNoRows;
 }

@@ -33,8 +33,8 @@ export function dragRow(event, row, all, click, move) {
     const y = now.clientY - box.top;
     if (y < pinnedHeight() + EDGE && !row.pinned) scroller.scrollTop -= 8;
     else if (y > box.height - EDGE) scroller.scrollTop += 8;
-    const far = places.map((place) => Math.abs(toWindow(place) - y));
-    to = far.indexOf(Math.min(...far));
+    const distances = places.map((place) => Math.abs(toWindow(place) - y));
+    to = distances.indexOf(Math.min(...distances));
     mark.style.top = `${places[to] - 2}px`;
     mark.hidden = to === all.indexOf(row) || to === all.indexOf(row) + 1;
   };
@@ -46,7 +46,7 @@ export function dragRow(event, row, all, click, move) {
     document.body.classList.remove("dragging");
     const moved = mark !== null && !mark.hidden;
     mark?.remove();
-    byId("tree").querySelector(".carried")?.classList.remove("carried");
+    byId("tree").querySelector(".dragged")?.classList.remove("dragged");
     if (ended.type !== "pointerup") return;
     if (!mark) click();
     else if (moved && to !== null) move(row, all[to] ?? null);
@@ -66,15 +66,15 @@ export function dragRow(event, row, all, click, move) {
 function subtreeEnd(row) {
   const at = layout.rows.indexOf(row);
   let end = at + 1;
-  while (end < layout.rows.length && layout.rows[end].above.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
+  while (end < layout.rows.length && layout.rows[end].ancestors.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
   return layout.rows[end - 1].y + layout.rows[end - 1].height;
 }
 
 /** @param {Row} row */
 function startDrag(row) {
   document.body.classList.add("dragging");
-  byId("tree").querySelector(`[data-id="${row.id}"]`)?.classList.add("carried");
-  const mark = make("div", { class: "drop", "aria-hidden": "true" });
+  byId("tree").querySelector(`[data-id="${row.id}"]`)?.classList.add("dragged");
+  const mark = make("div", { class: "drop-mark", "aria-hidden": "true" });
   byId("rows").append(mark);
   return mark;
 }

@@ -71,9 +71,9 @@ export function pie(name, parts) {
 /** @param {string} name @param {Part[]} parts */
 export function columns(name, parts) {
   const most = Math.max(1e-9, ...parts.map((one) => one.size));
-  const shown = parts.slice(0, 24);
-  const wide = 276 / Math.max(shown.length, 4);
-  const bars = shown.map((one, at) => {
+  const listed = parts.slice(0, 24);
+  const wide = 276 / Math.max(listed.length, 4);
+  const bars = listed.map((one, at) => {
     const tall = (one.size / most) * 104;
     return shape("rect", { x: at * wide + wide * 0.12, y: 108 - tall, width: wide * 0.76, height: Math.max(tall, 0.5), rx: Math.min(2, wide / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
   });
@@ -86,10 +86,10 @@ export function columns(name, parts) {
  * @param {(one: Part) => string} [describe] describes the effect of a click
  */
 export function colorKey(parts, describe = (one) => `Go to the longest ${one.name}`) {
-  const list = make("ul", { class: "key" });
+  const list = make("ul", { class: "color-key" });
   for (const one of parts.slice(0, 24)) {
     const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
-    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: describe(one) }, ...inside) : make("span", { class: "key-line" }, ...inside)));
+    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: describe(one) }, ...inside) : make("span", { class: "color-key-line" }, ...inside)));
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${groupDigits(parts.length - 24)} more` }));
   return list;
@@ -136,9 +136,9 @@ const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864
  */
 function roundDurations(from, to) {
   const all = (/** @type {number[]} */ parts) => {
-    const found = [];
-    for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) found.push(part * power);
-    return [...found, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
+    const durations = [];
+    for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) durations.push(part * power);
+    return [...durations, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
   };
   const tens = all([1]);
   return tens.length > 2 ? tens : all([1, 2, 5]);
@@ -165,7 +165,7 @@ export function histogram(name, classes, color, shares, go) {
   const end = classes.length ? classes[classes.length - 1].to : 1;
   // The first class may be that of 0.
   const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
-  let free = -Infinity;
+  let nextFreeX = -Infinity;
   const marks = roundDurations(classes[0]?.from ?? 1, end);
   // Labels only every `each`-th power of ten, so that they have room at equal distances.
   const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
@@ -173,8 +173,8 @@ export function histogram(name, classes, color, shares, go) {
     const x = LEFT_MARGIN + (Math.log2(nanos) - first) * wide;
     const text = formatDuration(nanos, 1);
     const halfWidth = textWidth("9px")(text) / 2;
-    if (x - halfWidth < free || x + halfWidth > 276) return [];
-    free = x + halfWidth + 6;
+    if (x - halfWidth < nextFreeX || x + halfWidth > 276) return [];
+    nextFreeX = x + halfWidth + 6;
     return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
   });
   const unit = shares ? total / 100 : 1;
@@ -190,35 +190,35 @@ export function histogram(name, classes, color, shares, go) {
  * @param {(id: string) => void} go
  */
 export function matrix(type, quantity, shares, go) {
-  const { sides, cells, many } = type.cells;
+  const { containers, cells, container_count: containerCount } = type.cells;
   const amount = (/** @type {any} */ cell) => cell[quantity] ?? 0;
   const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
   const most = Math.max(1, ...cells.map(amount));
   const text = (/** @type {any} */ cell) => shares ? formatPercent(amount(cell) / sum) : quantity === "nanos" ? formatDuration(cell.nanos) : groupDigits(amount(cell));
   // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
   // them.
-  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...sides.map((/** @type {string} */ side) => side.length)));
+  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...containers.map((/** @type {string} */ name) => name.length)));
   const shorten = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
-  const step = (276 - room) / Math.max(sides.length, 3);
-  const wide = step * sides.length;
+  const step = (276 - room) / Math.max(containers.length, 3);
+  const side = step * containers.length;
   const stride = Math.ceil(9 / step);
-  const names = sides.flatMap((/** @type {string} */ side, /** @type {number} */ at) => {
+  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ at) => {
     if (at % stride) return [];
     const middle = room + at * step + step / 2;
-    const column = label(0, 0, shorten(side));
+    const column = label(0, 0, shorten(name));
     column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(room - 4).toFixed(1)}) rotate(-90)`);
-    const both = [label(room - 4, middle + 3, shorten(side), "end"), column];
-    for (const one of both) one.append(titleElement(side));
-    return both;
+    const labels = [label(room - 4, middle + 3, shorten(name), "end"), column];
+    for (const one of labels) one.append(titleElement(name));
+    return labels;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
-    const title = `${joinNames([sides[cell.from], sides[cell.to]], " → ")}: ${text(cell)} (${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); go to the longest`;
+    const title = `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} (${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); go to the longest`;
     return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
-  const frame = shape("rect", { x: room, y: room, width: wide, height: wide, class: "frame" });
+  const frame = shape("rect", { x: room, y: room, width: side, height: side, class: "frame" });
   const every = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
-  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(most / sum) : quantity === "nanos" ? formatDuration(most) : groupDigits(most)}.${every}${many > sides.length ? ` The first ${sides.length} of ${groupDigits(many)} are shown.` : ""}`;
-  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, room + wide + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
+  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(most / sum) : quantity === "nanos" ? formatDuration(most) : groupDigits(most)}.${every}${containerCount > containers.length ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.` : ""}`;
+  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, room + side + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
 
 /** A tooltip. @param {string} text */
@@ -238,9 +238,9 @@ const MAX_PAIRS = 100;
  * @param {(cell: any) => string} text
  */
 function pairTable(type, cells, text) {
-  const { sides } = type.cells;
+  const { containers } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
-  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((side) => make("th", { role: "rowheader", scope: "row", text: sides[side], title: sides[side] })), make("td", { role: "cell", text: text(cell) })));
+  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((at) => make("th", { role: "rowheader", scope: "row", text: containers[at], title: containers[at] })), make("td", { role: "cell", text: text(cell) })));
   const more = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
   return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
     make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), more);

@@ -64,7 +64,7 @@ export function showDifferences(box, names, answers) {
       all[row.kind].set(key, line);
     }
   });
-  lines = Object.fromEntries(Object.entries(all).map(([kind, found]) => [kind, [...found.values()]]));
+  lines = Object.fromEntries(Object.entries(all).map(([kind, byKey]) => [kind, [...byKey.values()]]));
   const failed = answers.some((one) => one.failed);
   fill(box, names, failed);
 }
@@ -86,7 +86,7 @@ function fill(box, names, failed) {
   refill(box, () => {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
     box.replaceChildren(
-      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
+      make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet-button", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
       ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all requests: this table may be incomplete." })] : []),
       ...(tables.length ? tables : [make("p", { class: "hint", text: "There are no entities in these time ranges." })]));
   });
@@ -106,14 +106,14 @@ function sortLines(kind) {
 function table(kind, names, again) {
   const [title, measures] = KINDS[kind];
   // A measure that no line has gets no columns.
-  const shown = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
+  const shownMeasures = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
   const sortButton = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
     make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
-  const groups = make("tr", {}, make("td"), ...shown.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
-  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shown.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const groups = make("tr", {}, make("td"), ...shownMeasures.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
+  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shownMeasures.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sortLines(kind);
-  const bar = shown.find(({ at }) => at === order) ?? shown[0];
+  const bar = shownMeasures.find(({ at }) => at === order) ?? shownMeasures[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The own name of a type identifies it, if no other type has the same.
   const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
@@ -122,10 +122,10 @@ function table(kind, names, again) {
   const shortNames = new Map([...paths].map((type) => [type, short(type)]));
   const body = all.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
-    const mark = make("i", { class: increase < 0 ? "less" : "more-of" });
+    const mark = make("i", { class: increase < 0 ? "decrease" : "increase" });
     mark.style.width = `${(Math.abs(increase) / most) * 50}%`;
     return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), shortNames.get(line.type) !== line.value && make("small", { title: line.type, text: shortNames.get(line.type) })),
-      ...shown.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
+      ...shownMeasures.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
     all.length > MAX_LINES && make("p", { class: "hint", text: `and ${groupDigits(all.length - MAX_LINES)} more: CSV has all` }));
@@ -141,8 +141,8 @@ function cells(line, [, field, format]) {
   const before = amount(line.a, field);
   const sign = increase === null || increase === 0 ? "" : increase > 0 ? "+" : "−";
   const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "removed" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
-  const text = (/** @type {any} */ one) => { const found = amount(one, field); return found === null ? "–" : format(found); };
-  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "by" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
+  const text = (/** @type {any} */ one) => { const value = amount(one, field); return value === null ? "–" : format(value); };
+  return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "difference" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
 }
 
 /** All differences as lines of CSV: one for each measure. */

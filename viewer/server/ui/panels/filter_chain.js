@@ -58,7 +58,7 @@ export function replaceFilter(matches, next) {
 
 /** @param {string} [text] the initial text */
 export function addFilter(text = "") {
-  openEditor(byId("filter-add"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (expression) => appendFilter(expression));
+  openEditor(byId("add-filter"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (expression) => appendFilter(expression));
 }
 
 /** @param {number} at */
@@ -78,7 +78,7 @@ function moveFilter(from, to) {
 /** Offers the filters that the trace had at the last visit. @param {Filter[]} saved */
 export function offerFilters(saved) {
   if (view.filters.length > 0 || saved.length === 0) return;
-  const offer = byId("filters-saved");
+  const offer = byId("restore-filters");
   offer.textContent = saved.length === 1 ? "Restore the last filter" : `Restore the last ${saved.length} filters`;
   offer.title = saved.map(([text]) => text).join("\n");
   offer.hidden = false;
@@ -87,8 +87,8 @@ export function offerFilters(saved) {
 }
 
 export function listenToChain() {
-  byId("filter-add").addEventListener("click", () => addFilter());
-  byId("filters-off").addEventListener("click", () => setFilters([]));
+  byId("add-filter").addEventListener("click", () => addFilter());
+  byId("remove-filters").addEventListener("click", () => setFilters([]));
 }
 
 /** Shows the chain, and requests its errors. */
@@ -109,9 +109,9 @@ export async function showChain() {
 }
 
 function fill() {
-  const offer = byId("filters-saved");
+  const offer = byId("restore-filters");
   offer.hidden ||= view.filters.length > 0;
-  byId("filters-off").hidden = view.filters.length === 0;
+  byId("remove-filters").hidden = view.filters.length === 0;
   byId("chain").hidden = view.filters.length === 0 && offer.hidden;
   refill(list, () => list.replaceChildren(...view.filters.map(chip)));
 }
@@ -134,10 +134,10 @@ function chip([text, on], at) {
     onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, at); },
     onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
   }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
-  return make("li", { class: `filter${on ? "" : " off"}${error ? " wrong" : ""}` },
+  return make("li", { class: `filter${on ? "" : " off"}${error ? " invalid" : ""}` },
     make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
       onclick: () => setFilters(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
-    body, error && make("span", { class: "filter-fault", role: "img", "aria-label": error, title: error, text: "!" }),
+    body, error && make("span", { class: "filter-error-sign", role: "img", "aria-label": error, title: error, text: "!" }),
     make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== at)) }));
 }
 
@@ -153,16 +153,16 @@ function dragFilter(event, at) {
   const follow = (/** @type {PointerEvent} */ now) => {
     moved ||= Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) > 5;
     if (!moved) return;
-    chips[at].classList.add("carried");
-    const far = boxes.map((box) => Math.hypot(box.left + box.width / 2 - now.clientX, (box.top + box.height / 2 - now.clientY) * 3));
-    to = far.indexOf(Math.min(...far));
+    chips[at].classList.add("dragged");
+    const distances = boxes.map((box) => Math.hypot(box.left + box.width / 2 - now.clientX, (box.top + box.height / 2 - now.clientY) * 3));
+    to = distances.indexOf(Math.min(...distances));
     chips.forEach((one, place) => one.classList.toggle("target", place === to && to !== at));
   };
   const end = (/** @type {PointerEvent} */ now) => {
     window.removeEventListener("pointermove", follow);
     window.removeEventListener("pointerup", end);
     window.removeEventListener("pointercancel", end);
-    chips.forEach((one) => one.classList.remove("carried", "target"));
+    chips.forEach((one) => one.classList.remove("dragged", "target"));
     if (now.type !== "pointerup") return;
     if (!moved) editFilter(at);
     else if (to !== at) moveFilter(at, to);

@@ -1,4 +1,4 @@
-// The field in which a filter is typed: it offers the possible continuations and shows errors
+// The field in which a filter is typed: it completions the possible continuations and shows errors
 // below.
 
 import { request } from "../net/api.js";
@@ -13,10 +13,10 @@ const VERBS = {
 
 /** @type {HTMLInputElement} */ const field = byId("filter-field");
 /** @type {HTMLElement} */ const box = byId("editor");
-/** @type {HTMLElement} */ const list = byId("filter-offers");
-/** @type {any[]} */ let offers = [];
-/** The index of the marked offer; -1 for none. */
-let markedOffer = -1;
+/** @type {HTMLElement} */ const list = byId("filter-completions");
+/** @type {any[]} */ let completions = [];
+/** The index of the marked completion; -1 for none. */
+let markedCompletion = -1;
 /** @type {string[]} */ let filtersBefore = [];
 /** @type {(text: string) => void} */ let onAccept = () => {};
 /** @type {any} */ let error = null;
@@ -38,7 +38,7 @@ export function openEditor(near, text, filters, accept) {
   field.value = text;
   field.focus();
   field.setSelectionRange(text.length, text.length);
-  updateOffers();
+  updateCompletions();
 }
 
 function close() {
@@ -49,14 +49,14 @@ function close() {
 }
 
 export function listenToEditor() {
-  field.addEventListener("input", updateOffers);
+  field.addEventListener("input", updateCompletions);
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && offers.length) markOffer((markedOffer + by + offers.length + (markedOffer < 0 && by < 0 ? 1 : 0)) % offers.length);
+    if (by && completions.length) markCompletion((markedCompletion + by + completions.length + (markedCompletion < 0 && by < 0 ? 1 : 0)) % completions.length);
     else if (event.key === "Escape") close();
-    else if (event.key === "Tab" && offers.length && !event.shiftKey) acceptOffer(offers[Math.max(markedOffer, 0)]);
-    else if (event.key === "Enter" && markedOffer >= 0) acceptOffer(offers[markedOffer]);
+    else if (event.key === "Tab" && completions.length && !event.shiftKey) acceptCompletion(completions[Math.max(markedCompletion, 0)]);
+    else if (event.key === "Enter" && markedCompletion >= 0) acceptCompletion(completions[markedCompletion]);
     else if (event.key === "Enter") commit();
     else return;
     event.preventDefault();
@@ -65,13 +65,13 @@ export function listenToEditor() {
   document.addEventListener("pointerdown", (event) => { if (!box.hidden && !box.contains(/** @type {Node} */ (event.target))) close(); }, true);
 }
 
-async function updateOffers() {
+async function updateCompletions() {
   const text = field.value;
-  const answer = await request("filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", what: text, by: field.selectionEnd ?? text.length })
+  const answer = await request("filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
     .catch((error) => { if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
   if (!answer || field.value !== text || box.hidden) return null;
-  offers = answer.offers;
-  error = answer.wrong;
+  completions = answer.completions;
+  error = answer.problem;
   fill();
   // An incomplete filter is not reported as an error.
   showError(error && error.from < text.trimEnd().length ? error : null);
@@ -80,51 +80,51 @@ async function updateOffers() {
 
 /** @param {any} error */
 function showError(error) {
-  const line = byId("filter-wrong");
+  const line = byId("filter-error");
   const text = field.value;
   field.setAttribute("aria-invalid", String(error !== null));
   line.hidden = error === null;
   if (!error) return;
   const errorText = text.slice(error.from, error.to);
-  const place = make("span", { class: "where", "aria-hidden": "true" }, text.slice(0, error.from), make("mark", { text: errorText || "␣" }), text.slice(error.to));
+  const place = make("span", { class: "location", "aria-hidden": "true" }, text.slice(0, error.from), make("mark", { text: errorText || "␣" }), text.slice(error.to));
   line.replaceChildren(...(error.to > 0 ? [place] : []), make("span", { text: error.error.replace(/^`[^`]*`: /, "") }));
 }
 
 async function commit() {
-  const answer = await updateOffers();
+  const answer = await updateCompletions();
   if (!answer) return;
-  if (answer.wrong || answer.meant === null) {
-    showError(answer.wrong);
+  if (answer.problem || answer.canonical === null) {
+    showError(answer.problem);
     return;
   }
   close();
-  onAccept(answer.meant);
+  onAccept(answer.canonical);
 }
 
-/** Replaces the text before the cursor by an offer. @param {any} offer */
-function acceptOffer(offer) {
-  if (!offer || offer.told) return;
+/** Replaces the text before the cursor by a completion. @param {any} completion */
+function acceptCompletion(completion) {
+  if (!completion || completion.is_hint) return;
   const end = field.selectionEnd ?? field.value.length;
-  const start = field.value.slice(0, offer.from).trimEnd();
-  const text = `${offer.text === "," || !start ? start : `${start} `}${offer.text} `;
+  const start = field.value.slice(0, completion.from).trimEnd();
+  const text = `${completion.text === "," || !start ? start : `${start} `}${completion.text} `;
   field.value = text + field.value.slice(end).trimStart();
   field.setSelectionRange(text.length, text.length);
   field.focus();
-  updateOffers();
+  updateCompletions();
 }
 
 function fill() {
-  list.replaceChildren(...offers.map((offer, place) => make("div", {
-    role: "option", id: `offer-${place}`, class: offer.told ? "told" : "", onpointermove: () => { if (markedOffer !== place) markOffer(place); }, onclick: () => acceptOffer(offer),
-  }, make("span", { text: offer.text }), make("span", { class: "more", text: offer.told ? "" : offer.what === "word" ? VERBS[offer.text] && !field.value.includes(" ") ? VERBS[offer.text] : "" : offer.what.replace(/^the names? of (a )?/, "") }))));
-  field.setAttribute("aria-expanded", String(offers.length > 0));
-  markOffer(-1);
+  list.replaceChildren(...completions.map((completion, place) => make("div", {
+    role: "option", id: `completion-${place}`, class: completion.is_hint ? "hint-only" : "", onpointermove: () => { if (markedCompletion !== place) markCompletion(place); }, onclick: () => acceptCompletion(completion),
+  }, make("span", { text: completion.text }), make("span", { class: "detail", text: completion.is_hint ? "" : completion.kind === "word" ? VERBS[completion.text] && !field.value.includes(" ") ? VERBS[completion.text] : "" : completion.kind.replace(/^the names? of (a )?/, "") }))));
+  field.setAttribute("aria-expanded", String(completions.length > 0));
+  markCompletion(-1);
 }
 
 /** @param {number} place */
-function markOffer(place) {
-  markedOffer = place;
-  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedOffer)));
-  field.setAttribute("aria-activedescendant", markedOffer >= 0 ? `offer-${markedOffer}` : "");
-  list.children[Math.max(markedOffer, 0)]?.scrollIntoView({ block: "nearest" });
+function markCompletion(place) {
+  markedCompletion = place;
+  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedCompletion)));
+  field.setAttribute("aria-activedescendant", markedCompletion >= 0 ? `completion-${markedCompletion}` : "");
+  list.children[Math.max(markedCompletion, 0)]?.scrollIntoView({ block: "nearest" });
 }

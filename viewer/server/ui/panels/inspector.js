@@ -47,8 +47,8 @@ export function fillInspector(facts, hops, act) {
  */
 function chainList(id, hops, act) {
   return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(hops.length)})` }),
-    make("ol", { class: "chained", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
-      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.ends, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
+      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.endpoint_names, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
 }
 
 /**
@@ -80,7 +80,7 @@ function relatedList(facts, act, most) {
  * @param {boolean} [wide] shows the name instead of a sign
  */
 function copyButton(name, text, wide = false) {
-  const button = make("button", { class: wide ? "" : "copy", "aria-label": name, title: name, onclick: async () => {
+  const button = make("button", { class: wide ? "" : "copy-button", "aria-label": name, title: name, onclick: async () => {
     const copied = await copyText(text());
     button.classList.add("done");
     button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");

@@ -91,7 +91,7 @@ function listedEntries(group) {
   if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
   const text = all ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
   const flip = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
-  return { listed, rest: make("button", { class: "rest", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
+  return { listed, rest: make("button", { class: "more-values", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
 }
 
 /** A type of links or events with its values. @param {any} group */
@@ -187,7 +187,7 @@ function styleItems(group, name, target, entry) {
  * @param {any} entry
  */
 function makeColorSource(line, group, entry) {
-  Object.assign(line.dataset, { what: `${quoteName(entry.name)} of ${quoteName(group.name)}`, color: entry.color });
+  Object.assign(line.dataset, { styleTarget: `${quoteName(entry.name)} of ${quoteName(group.name)}`, color: entry.color });
   return line;
 }
 
@@ -195,13 +195,13 @@ function makeColorSource(line, group, entry) {
 export function listenToLegend() {
   const legend = byId("legend");
   legend.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    const from = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".line[data-what]"));
+    const from = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".line[data-style-target]"));
     const sign = from?.querySelector(".chip, svg")?.getBoundingClientRect();
     if (!from || !sign || event.button !== 0 || event.clientX > sign.right + 2) return;
     /** @type {HTMLElement | null} */ let to = null;
     const move = (/** @type {PointerEvent} */ now) => {
       to?.classList.remove("target");
-      to = /** @type {HTMLElement | null} */ (document.elementFromPoint(now.clientX, now.clientY)?.closest("#legend .line[data-what]") ?? null);
+      to = /** @type {HTMLElement | null} */ (document.elementFromPoint(now.clientX, now.clientY)?.closest("#legend .line[data-style-target]") ?? null);
       if (to === from) to = null;
       to?.classList.add("target");
       document.body.classList.toggle("dragging", to !== null);
@@ -211,7 +211,7 @@ export function listenToLegend() {
       for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.removeEventListener(kind, end);
       document.body.classList.remove("dragging");
       to?.classList.remove("target");
-      if (to && ended.type === "pointerup") setStyle(to.dataset.what ?? "", from.dataset.color ?? "");
+      if (to && ended.type === "pointerup") setStyle(to.dataset.styleTarget ?? "", from.dataset.color ?? "");
     };
     window.addEventListener("pointermove", move);
     for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.addEventListener(kind, end);
@@ -225,7 +225,7 @@ function colorItems(target) {
     // Browsers open the dialog next to its field, which must be on the page. Colours that are only
     // tried make no undo steps.
     const legend = byId("legend").getBoundingClientRect();
-    const input = make("input", { type: "color", class: "sr", tabindex: -1, "aria-label": "Another colour", onchange: () => { input.remove(); paint(input.value); } });
+    const input = make("input", { type: "color", class: "visually-hidden", tabindex: -1, "aria-label": "Another colour", onchange: () => { input.remove(); paint(input.value); } });
     document.querySelectorAll("input[type=color]").forEach((one) => one.remove());
     document.body.append(input);
     Object.assign(input.style, { left: `${legend.left}px`, top: `${legend.top}px` });

@@ -36,7 +36,7 @@ function applyAnswer(answer) {
 
 /** @param {unknown} error */
 function showError(error) {
-  byId("notes-say").textContent = error instanceof Error ? error.message : String(error);
+  byId("notes-status").textContent = error instanceof Error ? error.message : String(error);
 }
 
 /** @param {unknown} change @returns {Promise<boolean>} whether it was stored */
@@ -84,7 +84,7 @@ function fill() {
     go.setAttribute("aria-label", `Go to note ${name}`);
     go.textContent = `${formatTimestamp(one.from, (one.to - one.from) / 1000)}, ${formatDuration(one.to - one.from)}`;
   }
-  byId("notes-say").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
+  byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
 }
 
 /** An empty line for a note. @param {string} id */
@@ -95,7 +95,7 @@ function emptyLine(id) {
     make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((one) => sendChange({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
     make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => sendChange({ remove: id }) }),
-    make("button", { class: "go", onclick: () => withNote(goToNote) }));
+    make("button", { class: "go-to-note", onclick: () => withNote(goToNote) }));
 }
 
 /** @param {Note} one */

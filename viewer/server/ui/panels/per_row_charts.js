@@ -59,7 +59,7 @@ function columns(parts, paints, most) {
  */
 export function rowCharts(type, form, shares, go) {
   /** @type {Row[]} */
-  const rows = type.each;
+  const rows = type.rows;
   const paints = [...type.values.map((/** @type {any} */ value) => value.color), "var(--track)"];
   const names = [...type.values.map((/** @type {any} */ value) => value.name), "none"];
   const all = rows.map((row) => sizes(type, row));
@@ -67,19 +67,19 @@ export function rowCharts(type, form, shares, go) {
   // Rows with different lifetimes are compared by their shares.
   const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].existence || 1)) : parts);
   const most = Math.max(1e-9, ...scaled.flat());
-  const shown = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
+  const shownValues = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
   const pies = rows.map((row, at) => {
-    const text = shown.filter((place) => all[at][place] > 0).map((place) => `${isolate(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
+    const text = shownValues.filter((place) => all[at][place] > 0).map((place) => `${isolate(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
     const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
-    svg.append(...form === "pie" ? pie(all[at], paints) : columns(shown.map((place) => scaled[at][place]), shown.map((place) => paints[place]), most));
+    svg.append(...form === "pie" ? pie(all[at], paints) : columns(shownValues.map((place) => scaled[at][place]), shownValues.map((place) => paints[place]), most));
     return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${text}`, title: `${isolate(row.name)}: ${text}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
   });
   const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);
-  const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shown.map((place) => head(names[place])))),
-    make("tbody", {}, ...rows.map((row, at) => make("tr", {}, make("th", { scope: "row", text: row.name, title: row.name }), ...shown.map((place) => make("td", { text: amount(all[at][place], row) }))))));
+  const table = make("table", { "aria-label": `${type.name} of each row` }, make("thead", {}, make("tr", {}, head("Row"), ...shownValues.map((place) => head(names[place])))),
+    make("tbody", {}, ...rows.map((row, at) => make("tr", {}, make("th", { scope: "row", text: row.name, title: row.name }), ...shownValues.map((place) => make("td", { text: amount(all[at][place], row) }))))));
   return [
-    colorKey(shown.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),
-    make("ul", { class: "each", "aria-label": `${type.name} of each row` }, ...pies),
+    colorKey(shownValues.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),
+    make("ul", { class: "per-row", "aria-label": `${type.name} of each row` }, ...pies),
     make("details", { class: "pairs wide-table", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) },
       make("summary", { text: "As a table", "data-key": `each ${type.type}` }), make("div", { tabindex: 0, role: "region", "aria-label": `Table of ${type.name}` }, table)),
   ];

@@ -17,7 +17,7 @@ import { traceDuration, setSetting, setting, view } from "../state/view.js";
 const MAX_LISTED = 2000;
 
 /** @type {HTMLInputElement} */ const field = byId("find-field");
-/** @type {HTMLInputElement} */ const onlyInterval = byId("find-inside");
+/** @type {HTMLInputElement} */ const onlyInterval = byId("find-in-interval");
 /** @type {HTMLElement} */ const list = byId("hits");
 /** A stretch of all hits, in order. @type {Hit[]} */
 let hits = [];
@@ -49,7 +49,7 @@ export function listenToSearch() {
   onlyInterval.addEventListener("change", search);
   field.addEventListener("input", storeSearch);
   byId("find-next").addEventListener("click", () => stepHits(1));
-  byId("find-before").addEventListener("click", () => stepHits(-1));
+  byId("find-previous").addEventListener("click", () => stepHits(-1));
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       field.value = "";
@@ -108,7 +108,7 @@ export function findText(text) {
 
 function currentSearch() {
   const [from, to] = onlyInterval.checked ? [view.from, view.to] : [0, traceDuration() + 1];
-  return JSON.stringify({ what: field.value.trim(), from, to });
+  return JSON.stringify({ text: field.value.trim(), from, to });
 }
 
 /** Repeats the search if it depends on the interval and the interval has changed. */
@@ -125,7 +125,7 @@ async function search() {
   total = null;
   hits = firstPage = [];
   counts = { before: 0, after: null };
-  if (!parameters.what) {
+  if (!parameters.text) {
     showStatus("");
     showList();
     markHits(null);
@@ -133,12 +133,12 @@ async function search() {
   }
   let listedCount = -1;
   const showAnswer = (/** @type {any} */ answer) => {
-    const many = groupDigits(answer.total);
+    const countText = groupDigits(answer.total);
     if (answer.done === undefined) {
       total = answer.total;
     }
     firstPage = answer.hits;
-    showStatus(answer.done !== undefined ? `counting… ${many} found, ${formatPercent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${many} found`);
+    showStatus(answer.done !== undefined ? `counting… ${countText} found, ${formatPercent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${countText} found`);
     // The list grows until it has a page. It stays in place if the user has moved elsewhere in
     // it.
     if (answer.hits.length > listedCount && (listedCount < 0 || hits.length === listedCount) && counts.before === 0) {
@@ -171,19 +171,19 @@ function deriveCounts() {
 
 /** @param {string} text @param {boolean} [isError] */
 function showStatus(text, isError = false) {
-  const line = byId("find-says");
+  const line = byId("find-status");
   line.textContent = text;
-  line.classList.toggle("wrong", isError);
+  line.classList.toggle("invalid", isError);
   field.setAttribute("aria-invalid", String(isError));
 }
 
 /** Shows the stretch of the list. */
 function showList() {
-  byId("find-next").disabled = byId("find-before").disabled = hits.length === 0;
+  byId("find-next").disabled = byId("find-previous").disabled = hits.length === 0;
   const span = view.to - view.from;
   refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => enqueue(() => visitHit(hits.findIndex(({ id }) => id === hit.id))) },
     make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? formatDuration(hit.to - hit.from) : "" }),
-    make("span", { class: "where", text: `${formatTimestamp(hit.from, span / 1000)} · ${joinNames(hit.path.slice(-2))}` }))))));
+    make("span", { class: "location", text: `${formatTimestamp(hit.from, span / 1000)} · ${joinNames(hit.path.slice(-2))}` }))))));
   markCurrent();
 }
 
@@ -191,9 +191,9 @@ function showList() {
 function markCurrent() {
   [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === currentIndex)));
   const { before, after } = counts;
-  const many = total === null ? "…" : groupDigits(total);
+  const totalText = total === null ? "…" : groupDigits(total);
   const left = after === null ? 0 : after + hits.length - 1 - currentIndex;
-  byId("find-place").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${many}` : left === 0 ? "the last" : `${groupDigits(left)} before the last`;
+  byId("find-position").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${totalText}` : left === 0 ? "the last" : `${groupDigits(left)} before the last`;
 }
 
 /**
@@ -205,7 +205,7 @@ async function extendList(by) {
   const edge = by > 0 ? hits[hits.length - 1] : hits[0];
   const remaining = by > 0 ? counts.after : counts.before;
   if (!edge || remaining === 0) return false;
-  const more = await requestPage({ id: edge.id, by });
+  const more = await requestPage({ id: edge.id, direction: by });
   if (!more) return false;
   const added = more.hits.length;
   const before = list.scrollHeight;
@@ -230,17 +230,17 @@ async function extendList(by) {
 
 /** Removes hits at the opposite end of a list that has become long. @param {number} by */
 function trimList(by) {
-  const many = hits.length - MAX_LISTED;
-  if (many <= 0) return;
+  const surplus = hits.length - MAX_LISTED;
+  if (surplus <= 0) return;
   const before = list.scrollHeight;
   const top = list.scrollTop;
   if (by > 0) {
-    hits = hits.slice(many);
-    if (counts.before !== null) counts.before += many;
-    currentIndex = Math.max(-1, currentIndex - many);
+    hits = hits.slice(surplus);
+    if (counts.before !== null) counts.before += surplus;
+    currentIndex = Math.max(-1, currentIndex - surplus);
   } else {
     hits = hits.slice(0, MAX_LISTED);
-    if (counts.after !== null) counts.after += many;
+    if (counts.after !== null) counts.after += surplus;
     if (currentIndex >= MAX_LISTED) currentIndex = -1;
   }
   showList();
@@ -272,7 +272,7 @@ async function requestPage(where) {
  */
 async function jumpToEnd(end) {
   if ((end ? counts.after : counts.before) !== 0) {
-    const answer = end ? await requestPage({ by: -1 }) : { hits: firstPage, more: true };
+    const answer = end ? await requestPage({ direction: -1 }) : { hits: firstPage, more: true };
     if (!answer || answer.hits.length === 0) return;
     hits = answer.hits;
     counts = end ? { before: answer.more ? null : 0, after: 0 } : { before: 0, after: null };

@@ -30,7 +30,7 @@ export async function openInspector(id) {
 
 /**
  * @param {string} id
- * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number, after: number, cut: boolean
+ * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number, after: number, truncated: boolean
  * } | undefined>}
  */
 function requestChain(id) {
@@ -62,7 +62,7 @@ export async function toggleChain() {
   view.chained = true;
   await openInspector(from);
   const count = answer.hops.length;
-  showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.cut ? "; there may be more" : ""}`);
+  showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
 }
 
 export function closeInspector() {
@@ -93,14 +93,14 @@ export async function goTo(id, zoomIn = false) {
   if (!rowOf(all.container)) await revealContainer(all);
   if (all.kind !== "Container") {
     const middle = (all.from + all.to) / 2;
-    const long = Math.abs(all.to - all.from);
+    const length = Math.abs(all.to - all.from);
     const span = view.to - view.from;
     // An entity without duration is visible at any zoom. The chosen span separates it from others
     // and shows some of them.
-    const enough = Math.max(long === 0 ? traceDuration() / 50 : long * 20, 200);
-    const small = zoomIn && long < span / 60 && enough < span;
-    const newSpan = small ? enough : span;
-    if (small || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
+    const targetSpan = Math.max(length === 0 ? traceDuration() / 50 : length * 20, 200);
+    const isSmall = zoomIn && length < span / 60 && targetSpan < span;
+    const newSpan = isSmall ? targetSpan : span;
+    if (isSmall || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
       // Stays within the trace, if it is long enough.
       const from = Math.max(0, Math.min(middle - newSpan / 2, traceDuration() - newSpan));
       show(from, from + newSpan, true);
@@ -116,14 +116,14 @@ export async function goTo(id, zoomIn = false) {
  * @param {any} all
  */
 async function revealContainer(all) {
-  const path = [...all.above, all.container];
-  for (const container of path) view.gone.delete(container);
-  for (const container of all.above) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  const path = [...all.ancestors, all.container];
+  for (const container of path) view.hiddenRows.delete(container);
+  for (const container of all.ancestors) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
   if (view.names) view.names = "";
-  const shown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
+  const rowsShown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
   storeView();
   notifyChange("rows");
-  await shown;
+  await rowsShown;
   // Containers below folded ones were folded themselves.
   if (!rowOf(all.container) && path.some((container) => rowOf(container)?.folded)) await revealContainer(all);
 }
@@ -139,7 +139,7 @@ export async function stepTo(by, same) {
     showNote("Select an entity first: click it or search for it");
     return;
   }
-  const answer = await request("step", { id: from, by, same: String(same) }).catch(() => undefined);
+  const answer = await request("step", { id: from, direction: by, same_value: String(same) }).catch(() => undefined);
   if (answer === undefined) return;
   if (!answer.facts) {
     showNote(by > 0 ? "This is the last of its kind" : "This is the first of its kind");
@@ -188,8 +188,8 @@ export async function zoomToSelected() {
  * @param {import("../state/rows.js").Row | undefined} row
  */
 export async function selectAt(x, y, row) {
-  const found = chart.entityAt(x, y);
-  if (found?.hit) await openInspector(found.hit.id);
-  else if (found?.mixture || !row) closeInspector();
+  const entity = chart.entityAt(x, y);
+  if (entity?.hit) await openInspector(entity.hit.id);
+  else if (entity?.mixture || !row) closeInspector();
   else await openInspector(`c${row.id}`);
 }

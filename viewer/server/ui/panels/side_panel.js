@@ -68,7 +68,7 @@ function selectTab(tab) {
 function placeInspector() {
   const [panel, inspector] = [byId("panel"), byId("inspector")];
   if (panel.hidden) {
-    if (inspector.parentElement === panel) byId("trouble").after(inspector);
+    if (inspector.parentElement === panel) byId("error-box").after(inspector);
   } else if (openTab === "find") {
     // Below the hits, so that its height does not move the buttons that step through them.
     if (panel.lastElementChild !== inspector) panel.append(inspector);
@@ -98,14 +98,14 @@ export function refreshPanel() {
 /** @param {boolean} isOpen */
 export function setPanelOpen(isOpen) {
   byId("panel").hidden = !isOpen;
-  byId("side").setAttribute("aria-pressed", String(isOpen));
+  byId("panel-toggle").setAttribute("aria-pressed", String(isOpen));
   placeInspector();
 }
 
-/** @type {(seen: boolean) => void} */
+/** @type {(isOpen: boolean) => void} */
 let onSideChange = () => {};
 
-/** @param {(seen: boolean) => void} handler called when a user opens or closes the panel */
+/** @param {(isOpen: boolean) => void} handler called when a user opens or closes the panel */
 export function watchPanel(handler) {
   onSideChange = handler;
 }

@@ -20,10 +20,10 @@ let goTo = async () => {};
 /**
  * The contents of the pane: file, line and interval; the answer of the server; and for each line
  * the position of the steps through its entities.
- * @type {{ of: string, file: string, line: number, part: { from: number, to: number }, answer: any,
- * at: Map<number, number> }}
+ * @type {{ key: string, file: string, line: number, part: { from: number, to: number }, answer: any,
+ * steps: Map<number, number> }}
  */
-let shown = { of: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, at: new Map() };
+let contents = { key: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, steps: new Map() };
 
 /** Whether the user is stepping through the entities of a line. */
 let isStepping = false;
@@ -45,25 +45,25 @@ export async function openSource(id = view.chosen ?? overlay.target) {
   resize();
   const [file, line] = all.source;
   const part = { from: view.from, to: view.to };
-  const of = JSON.stringify([file, part, activeFilters(), currentGeneration()]);
-  if (of === shown.of) {
+  const key = JSON.stringify([file, part, activeFilters(), currentGeneration()]);
+  if (key === contents.key) {
     // The entities of its lines are known, or being counted.
-    shown.line = line;
+    contents.line = line;
     fill();
     return;
   }
-  shown = { of, file, line, part, answer: null, at: file === shown.file ? shown.at : new Map() };
-  const ownRequest = shown;
+  contents = { key, file, line, part, answer: null, steps: file === contents.file ? contents.steps : new Map() };
+  const ownRequest = contents;
   const showAnswer = (/** @type {any} */ answer) => {
     ownRequest.answer = answer;
-    if (ownRequest === shown) fill();
+    if (ownRequest === contents) fill();
   };
   try {
     const answer = await request("source", { id, ...part }, "source", showAnswer);
     if (answer) showAnswer(answer);
-    else if (ownRequest === shown) shown.of = "";
+    else if (ownRequest === contents) contents.key = "";
   } catch (error) {
-    if (ownRequest === shown) shown.of = "";
+    if (ownRequest === contents) contents.key = "";
     throw error;
   }
 }
@@ -84,7 +84,7 @@ export function followSource() {
   facts(view.chosen, "follow").then((all) => {
     if (!all?.source) return;
     if (!isOwnStep) return openSource(view.chosen);
-    shown.line = all.source[1];
+    contents.line = all.source[1];
     fill();
   }).catch(() => {});
 }
@@ -99,42 +99,42 @@ export function closeSource() {
 }
 
 function fill() {
-  if (!shown.answer) return;
-  const { file, line } = shown;
-  const { path, text, why, lines, done } = shown.answer;
+  if (!contents.answer) return;
+  const { file, line } = contents;
+  const { path, text, reason, lines, done } = contents.answer;
   const lineFacts = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
   const all = text === null ? [] : text.split("\n");
   const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(all.length, line + LINES_AROUND)];
-  const places = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+  const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
   const most = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
-  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...places.map((place) => lineElement(place, all[place - 1] ?? "", lineFacts.get(place), most, place === line)));
-  const [here, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
+  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((place) => lineElement(place, all[place - 1] ?? "", lineFacts.get(place), most, place === line)));
+  const [location, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
   refill(pane, () => pane.replaceChildren(
     make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`),
       make("button", { class: "icon-button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
-    ...(why ? [make("p", { class: "why", role: "status", text: why })] : []),
+    ...(reason ? [make("p", { class: "reason", role: "status", text: reason })] : []),
     list,
   ));
   // The scroll position stays while entities are counted.
-  if (pane.dataset.at === here) list.scrollTop = scrolled;
+  if (pane.dataset.location === location) list.scrollTop = scrolled;
   else list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
-  pane.dataset.at = here;
+  pane.dataset.location = location;
 }
 
 /**
  * @param {number} place
  * @param {string} text
- * @param {any} of the entities of the line
+ * @param {any} entities of the line
  * @param {number} most
  * @param {boolean} current
  */
-function lineElement(place, text, of, most, current) {
+function lineElement(place, text, entities, most, current) {
   const heat = make("i", { class: "heat" });
-  if (of) heat.style.width = `${Math.max(4, (of.nanos / most) * 100)}%`;
-  const many = of && `${groupDigits(of.count)} of line ${place}${of.nanos ? `, ${formatDuration(of.nanos)}` : ""}`;
+  if (entities) heat.style.width = `${Math.max(4, (entities.nanos / most) * 100)}%`;
+  const description = entities && `${groupDigits(entities.count)} of line ${place}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
   return make("li", { "aria-current": current ? "true" : null, value: place },
     make("span", { class: "number", text: String(place) }),
-    of ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Highlight ${many}`, title: `${many}: highlight them and go to the next`, text: groupDigits(of.count), onclick: () => showNext(place, of) }, heat) : make("span", { class: "count" }),
+    entities ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Highlight ${description}`, title: `${description}: highlight them and go to the next`, text: groupDigits(entities.count), onclick: () => showNext(place, entities) }, heat) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 
@@ -142,24 +142,24 @@ function lineElement(place, text, of, most, current) {
  * Lights the entities of a line, and moves to the next of them. Entities that the answer did not
  * list are requested, a page at a time.
  * @param {number} place
- * @param {any} of
+ * @param {any} entities
  */
-async function showNext(place, of) {
-  const at = (shown.at.get(place) ?? 0) % of.count;
-  const last = of.ids[of.ids.length - 1];
-  if (at >= of.ids.length) {
-    const filter = `at:"${shown.file}:${place}"`;
-    const page = await request("find", { what: filter, id: last, by: 1, ...shown.part }, "line").catch(() => undefined);
+async function showNext(place, entities) {
+  const at = (contents.steps.get(place) ?? 0) % entities.count;
+  const last = entities.ids[entities.ids.length - 1];
+  if (at >= entities.ids.length) {
+    const filter = `at:"${contents.file}:${place}"`;
+    const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(() => undefined);
     if (!page) return;
-    of.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
+    entities.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
-  const id = of.ids[at];
+  const id = entities.ids[at];
   if (!id) return;
-  shown.at.set(place, at + 1);
-  const highlighted = of.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
+  contents.steps.set(place, at + 1);
+  const highlighted = entities.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
   isStepping = true;
   await goTo(id).finally(() => { isStepping = false; });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(at + 1)} of ${groupDigits(of.count)} of line ${place}; ${of.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
+  showNote(`${groupDigits(at + 1)} of ${groupDigits(entities.count)} of line ${place}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
   notifyChange("selection");
 }

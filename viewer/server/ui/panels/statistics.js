@@ -73,11 +73,11 @@ export async function showTimes() {
   };
   cancel("histogram");
   if (rows) {
-    const answer = await request("each", { ...part, what: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
+    const answer = await request("each", { ...part, text: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
     if (answer) showAnswer(answer);
     return;
   }
-  const answer = await request(FORMS[form][1], { ...part, bare: form === "durations" ? "true" : null }, "statistics", showAnswer);
+  const answer = await request(FORMS[form][1], { ...part, sums_only: form === "durations" ? "true" : null }, "statistics", showAnswer);
   if (!answer) return;
   if (requestedForm === "durations") await requestDurations(answer, part, showAnswer);
   else showAnswer(answer);
@@ -105,8 +105,8 @@ const isPerRow = () => perRow && (form === "pie" || form === "columns");
 
 /** The selected rows; if there are none, all rows. */
 function chartedRows() {
-  const some = layout.rows.filter((row) => selectedRows.has(row.id));
-  return some.length ? some : layout.rows;
+  const selected = layout.rows.filter((row) => selectedRows.has(row.id));
+  return selected.length ? selected : layout.rows;
 }
 
 // The charts of rows change with the rows and the selection.
@@ -150,7 +150,7 @@ function controls() {
   const whole = shownAnswer.done === undefined ? {} : { disabled: "", title: "Available when the count is complete" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "taking" }, values, rowwise, make("span", { class: "gap" }), make("button", { class: "quiet", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => saveStatistics("json") })),
+    make("p", { class: "statistics-settings" }, values, rowwise, make("span", { class: "spacer" }), make("button", { class: "quiet-button", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet-button", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => saveStatistics("json") })),
   ];
 }
 
@@ -251,14 +251,14 @@ function durationsSection() {
 function saveStatistics(format) {
   /** @type {Record<string, unknown>[]} */
   const rows = shownAnswer.types.flatMap((/** @type {any} */ type) => {
-    const own = { type: type.name };
-    if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...own, from: type.cells.sides[cell.from], to: type.cells.sides[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
-    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...own, value: one.name, from_ns: Math.round(shownAnswer.from + (at / one.shares.length) * shownAnswer.span), share })));
-    if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...own, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
-    if (form === "variables") return [{ ...own, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
-    if (shownAnswer.rows !== null) return type.each.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...own, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
+    const typeColumn = { type: type.name };
+    if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...typeColumn, from: type.cells.containers[cell.from], to: type.cells.containers[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
+    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...typeColumn, value: one.name, from_ns: Math.round(shownAnswer.from + (at / one.shares.length) * shownAnswer.span), share })));
+    if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...typeColumn, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
+    if (form === "variables") return [{ ...typeColumn, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
+    if (shownAnswer.rows !== null) return type.rows.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...typeColumn, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
     if (form === "durations") return shownAnswer.types.indexOf(type) > 0 ? [] : (shownAnswer.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
-    return type.rows.map((/** @type {any} */ one) => ({ ...own, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
+    return type.rows.map((/** @type {any} */ one) => ({ ...typeColumn, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
   const cell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };

@@ -48,11 +48,11 @@ export function factPairs(facts, whole = true) {
   /** @type {[string, string][]} */
   let times = span === 0 ? [["At", ends[0]]] : [["From", ends[0]], ["To", ends[1]]];
   if (facts.kind === "Link") {
-    const [from, to, key, ...own] = fields;
+    const [from, to, key, ...others] = fields;
     const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
     times = [["From", `${place(from[1])}, ${ends[0]}`], ["To", `${place(to[1])}, ${ends[1]}`]];
     // A key of the form `k1` is a number of the viewer's own; the trace does not contain it.
-    fields = whole && !/^k\d+$/.test(key[1]) ? [...own, ["Key", key[1]]] : own;
+    fields = whole && !/^k\d+$/.test(key[1]) ? [...others, ["Key", key[1]]] : others;
   }
   /** @type {[string, string][]} */
   const source = whole && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];

@@ -30,7 +30,7 @@ function readEntries() {
  */
 export function traceIdentity(summary) {
   // A growing trace has no fixed size.
-  if (summary.standing) return summary.name;
+  if (summary.availability) return summary.name;
   return [summary.name, summary.origin, summary.duration, summary.containers, summary.states].join(" ");
 }
 
@@ -40,14 +40,14 @@ export function traceIdentity(summary) {
  * @param {string} trace
  * @param {any} summary
  */
-export async function initialRows(trace, { filters, look, standing }) {
-  const rows = await readRows(trace, Boolean(standing));
+export async function initialRows(trace, { filters, style, availability }) {
+  const rows = await readRows(trace, Boolean(availability));
   if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
-  else if (look && ![...rows].length) {
-    if (look.filters.length) rows.set("filters", JSON.stringify(look.filters));
-    if (look.hidden.length) rows.set("hidden", look.hidden.join(" "));
-    if (look.gradients?.length) rows.set("gradients", look.gradients.join(" "));
-    if (look.dimmed.length) rows.set("dimmed", look.dimmed.join(" "));
+  else if (style && ![...rows].length) {
+    if (style.filters.length) rows.set("filters", JSON.stringify(style.filters));
+    if (style.hidden.length) rows.set("hidden", style.hidden.join(" "));
+    if (style.gradients?.length) rows.set("gradients", style.gradients.join(" "));
+    if (style.dimmed.length) rows.set("dimmed", style.dimmed.join(" "));
   }
   return String(rows);
 }
@@ -72,7 +72,7 @@ export function listenToMemory(trace, grows) {
     sentStyle = text;
     if (!isChanged) return;
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => { send("look", style).catch(() => {}); }, 100);
+    timer = window.setTimeout(() => { send("style", style).catch(() => {}); }, 100);
   });
 }
 
@@ -81,9 +81,9 @@ async function readRows(trace, grows) {
   const [, rows = "", names = "{}"] = readEntries().find(([name]) => name === trace) ?? [];
   if (!grows || !rows) return new URLSearchParams(rows);
   try {
-    const [here, missing] = await renumber(rows, JSON.parse(names), "");
+    const [localRows, missing] = await renumber(rows, JSON.parse(names), "");
     if (missing) showNote(`Not in this trace, but in the previous one: ${missing}`);
-    return new URLSearchParams(here);
+    return new URLSearchParams(localRows);
   } catch {
     return new URLSearchParams();
   }

@@ -8,8 +8,8 @@ export const overlay = {
   /** @type {[number, number] | null} */ dragRange: null,
   /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
   /** @type {string[]} */ highlighted: [],
-  /** What stays lit until something else is chosen. @type {string[]} */ stickyHighlights: [],
-  /** The chain of links through what is chosen. @type {Hop[]} */ chainLinks: [],
+  /** Entities that stay lit until another one is chosen. @type {string[]} */ stickyHighlights: [],
+  /** The chain of links through the chosen entity. @type {Hop[]} */ chainLinks: [],
   /** @type {string | null} */ target: null,
 };
 
@@ -17,5 +17,5 @@ export const overlay = {
  * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
  * the innermost last.
  * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
- * ends: [string, string] }} Hop
+ * endpoint_names: [string, string] }} Hop
  */

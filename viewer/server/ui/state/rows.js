@@ -4,19 +4,19 @@
 import { byId } from "../util/dom.js";
 
 /**
- * The layout. `bounds` of a strip are its largest and least value; `called` is the name of a row in
+ * The layout. `bounds` of a strip are its largest and least value; `filter_name` is the name of a row in
  * filters, `members` the number of containers that it represents.
  * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] |
  * null }} Strip
  * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number,
- * expandable: boolean, folded: boolean, pinned: boolean, above: number[], strips: Strip[], called:
+ * expandable: boolean, folded: boolean, pinned: boolean, ancestors: number[], strips: Strip[], filter_name:
  * string, members: number }} Row
- * @typedef {{ id: number, name: string, path: string[], above: number[] }} Place
- * @typedef {{ height: number, pinned: number, rows: Row[], gone: Place[] }} Rows
+ * @typedef {{ id: number, name: string, path: string[], ancestors: number[] }} Place
+ * @typedef {{ height: number, pinned: number, rows: Row[], hidden_rows: Place[] }} Rows
  */
 
 /** @type {Rows} */
-export let layout = { height: 0, pinned: 0, rows: [], gone: [] };
+export let layout = { height: 0, pinned: 0, rows: [], hidden_rows: [] };
 /** @type {Map<number, Row>} */
 let byContainer = new Map();
 
@@ -28,7 +28,7 @@ let indentation = 12;
 /** Adds the default values, which the server omits. @param {Rows} answer */
 export function addDefaults(answer) {
   for (const row of answer.rows) {
-    row.called ??= row.name;
+    row.filter_name ??= row.name;
     row.members ??= 0;
     row.pinned ??= false;
     row.expandable ??= false;

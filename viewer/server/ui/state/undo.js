@@ -7,14 +7,14 @@ import { restoreRows, onStore } from "./view.js";
 
 /**
  * The arrangement of the rows, the text searched in their names, and their scroll position.
- * @typedef {[string, string, number]} Look
+ * @typedef {[string, string, number]} Arrangement
  */
 
-/** Earlier arrangements, the newest last. @type {Look[]} */
+/** Earlier arrangements, the newest last. @type {Arrangement[]} */
 let past = [];
-/** @type {Look[]} */
+/** @type {Arrangement[]} */
 let future = [];
-/** @type {Look | null} */
+/** @type {Arrangement | null} */
 let current = null;
 const MAX_STEPS = 200;
 
@@ -27,7 +27,7 @@ onStore((rows, names) => {
   current = [rows, names, 0];
 });
 
-/** @param {Look[]} from @param {Look[]} to @param {string} none */
+/** @param {Arrangement[]} from @param {Arrangement[]} to @param {string} none */
 function restore(from, to, none) {
   const arrangement = from.pop();
   if (arrangement === undefined || current === null) {

@@ -12,7 +12,7 @@ import { showNote } from "../util/status_line.js";
  * @property {number | null} level containers at this depth are folded
  * @property {Set<number>} toggled containers that differ from that
  * @property {number[]} pinned containers on top, in this order
- * @property {Set<number>} gone containers that are not drawn
+ * @property {Set<number>} hiddenRows containers that are not drawn
  * @property {[number, number][]} moved `[container, the next sibling]`, applied in order; 0 is the
  * end
  * @property {string} names text that the names of the rows contain
@@ -28,7 +28,7 @@ import { showNote } from "../util/status_line.js";
 
 /** @type {View} */
 export const view = {
-  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], gone: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
+  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
   filters: [], chosen: null, chained: false, measured: null,
 };
 
@@ -201,11 +201,11 @@ export function zoomHistory() {
 export function startView(duration, storedRows, number) {
   length = duration;
   generation = number;
-  const here = location.hash.slice(1);
-  readAddress(here || storedRows);
+  const address = location.hash.slice(1);
+  readAddress(address || storedRows);
   zooms = history.state?.trail ?? addZoom([], [view.from, view.to]);
   step = history.state?.step ?? 0;
-  if (!here) storeView(true);
+  if (!address) storeView(true);
   else notifyStore();
   window.addEventListener("popstate", (event) => {
     window.clearTimeout(timer);
@@ -232,12 +232,12 @@ export function startView(duration, storedRows, number) {
  * @param {boolean} [follows] another pane has moved
  */
 export function show(from, to, step = false, follows = false) {
-  const least = 20;
-  const far = Math.max(length, longestDuration);
-  const span = Math.min(Math.max(to - from, least), far * 1.5);
+  const minSpan = 20;
+  const farthest = Math.max(length, longestDuration);
+  const span = Math.min(Math.max(to - from, minSpan), farthest * 1.5);
   const middle = (from + to) / 2;
   // At most a quarter of the image lies outside the trace.
-  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(far - span * 0.75, -span / 4));
+  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(farthest - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
   if (step) storeView();
@@ -335,7 +335,8 @@ function addZoom(before, [from, to]) {
   return [all, ...wider.slice(-4), [from, to]];
 }
 
-const SETS = /** @type {const} */ (["toggled", "gone", "dimmed", "hidden", "gradients"]);
+/** The sets of the view, and their names in the address. */
+const SETS = /** @type {const} */ ([["toggled", "toggled"], ["hiddenRows", "gone"], ["dimmed", "dimmed"], ["hidden", "hidden"], ["gradients", "gradients"]]);
 
 function viewAddress() {
   const parts = new URLSearchParams(rowParameters());
@@ -352,8 +353,8 @@ function viewAddress() {
 function rowParameters() {
   const parts = new URLSearchParams();
   if (view.level !== null) parts.set("level", String(view.level));
-  for (const name of SETS) {
-    if (view[name].size) parts.set(name, [...view[name]].join(" "));
+  for (const [set, name] of SETS) {
+    if (view[set].size) parts.set(name, [...view[set]].join(" "));
   }
   if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
   if (view.filters.length) parts.set("filters", JSON.stringify(view.filters.map(([text, on]) => (on ? text : [text]))));
@@ -399,7 +400,7 @@ function readRows(parts) {
   const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
   const level = parts.get("level");
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
-  for (const name of SETS) view[name] = new Set(numbers(name));
+  for (const [set, name] of SETS) view[set] = new Set(numbers(name));
   view.pinned = numbers("pinned");
   view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
   view.filters = readFilters(parts.get("filters") ?? "");
@@ -430,7 +431,7 @@ function readFilters(text) {
  * @param {(one: any) => unknown} text returns the text of an entry
  */
 export function describeInvalidFilter(all, text) {
-  const at = all.findIndex((one) => { const found = text(one); return typeof found !== "string" || found.trim() === ""; });
+  const at = all.findIndex((one) => { const value = text(one); return typeof value !== "string" || value.trim() === ""; });
   return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
@@ -444,7 +445,7 @@ export function imageParameters() {
     level: view.level,
     toggled: [...view.toggled].join(","),
     pinned: view.pinned.join(","),
-    gone: [...view.gone].join(","),
+    hidden_containers: [...view.hiddenRows].join(","),
     moved: view.moved.map((pair) => pair.join("-")).join(","),
     names: view.names,
     dimmed: [...view.dimmed].join(","),

@@ -76,13 +76,13 @@ export async function renumber(address, names, filters) {
   for (const [part, [kind, one, several]] of Object.entries(PARTS)) {
     /** @type {Set<string>} */
     const unknown = new Set();
-    const found = numbers(parts, part).map((group) => group.map((number, at) => {
+    const groups = numbers(parts, part).map((group) => group.map((number, at) => {
       if (at > 0 && number === END) return END;
-      const found = localNumbers[kind].get(number) ?? null;
-      if (found === null) unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
-      return found;
+      const localNumber = localNumbers[kind].get(number) ?? null;
+      if (localNumber === null) unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
+      return localNumber;
     })).filter((group) => group.every((number) => number !== null));
-    if (found.length) parts.set(part, found.map((group) => group.join("-")).join(" "));
+    if (groups.length) parts.set(part, groups.map((group) => group.join("-")).join(" "));
     else parts.delete(part);
     const list = [...unknown];
     if (list.length) missing.push(`${list.length} ${list.length === 1 ? one : several} (${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`);
@@ -163,8 +163,8 @@ async function readWorkspace(text) {
   const on = filters.filter((one) => one[1]).map((one) => one[0]);
   let [page, missing] = [file.page, ""];
   if (file.trace !== trace) {
-    const bare = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
-    if (bare && typeof file.names !== "object") {
+    const hasNumbers = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
+    if (hasNumbers && typeof file.names !== "object") {
       showNote("The workspace was not opened: an earlier version of Tumit saved it and identified rows and values by numbers, which differ in another trace. To open only its filters, delete its line \"page\"");
       return;
     }

@@ -39,7 +39,7 @@ export function clearNote() {
 
 /** Shows which contents the image draws as one. @param {string[]} notes */
 export function showImageNotes(notes) {
-  const line = byId("missing");
+  const line = byId("image-notes");
   line.hidden = notes.length === 0;
   line.textContent = notes.join("; ");
 }

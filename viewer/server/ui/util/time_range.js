@@ -39,8 +39,8 @@ function trim(text) {
 
 /** The digits of the first number of a text, the name of its unit, and the rest. @param {string} text */
 function firstPart(text) {
-  const found = /^\p{White_Space}*([\d.\u202f]*)\p{White_Space}*(\p{Alphabetic}*)(.*)$/su.exec(text);
-  const [, number, name, rest] = /** @type {string[]} */ (/** @type {unknown} */ (found));
+  const match = /^\p{White_Space}*([\d.\u202f]*)\p{White_Space}*(\p{Alphabetic}*)(.*)$/su.exec(text);
+  const [, number, name, rest] = /** @type {string[]} */ (/** @type {unknown} */ (match));
   return { number, name, rest: trim(rest) };
 }
 
@@ -59,12 +59,12 @@ function nanosOf(number, unit) {
 
 /**
  * Parses a time: a number of seconds, or numbers with units, the largest first.
- * @param {string} given
+ * @param {string} input
  * @param {bigint} [unitless] the unit of a number without one
  * @returns {bigint | Wrong} nanoseconds
  */
-export function parseTime(given, unitless = SECOND) {
-  const text = trim(given);
+export function parseTime(input, unitless = SECOND) {
+  const text = trim(input);
   const withPoint = text.replace(/,/g, ".");
   if (withPoint !== text && typeof parseTime(withPoint, unitless) === "bigint") return wrong(text, "a decimal point, not a comma", withPoint);
   const noTime = wrong(text, "a time in seconds, or with units", "250ms");
@@ -95,11 +95,11 @@ function written(nanos) {
 /**
  * Parses `FROM..TO`, `FROM..`, `..TO`, `..` or `FROM+LENGTH`. A bound without a unit has the unit
  * of the other bound.
- * @param {string} given
+ * @param {string} input
  * @returns {{ from: bigint | null, to: bigint | null } | Wrong} the bounds; `null` is that of the trace
  */
-export function parseTimeRange(given) {
-  const text = trim(given);
+export function parseTimeRange(input) {
+  const text = trim(input);
   const dots = text.indexOf("..");
   if (dots < 0) return withLength(text);
   const [first, last] = [text.slice(0, dots), text.slice(dots + 2)];

@@ -10,7 +10,7 @@ import { traceDuration, imageParameters, view } from "../state/view.js";
 
 /** @type {HTMLElement} */ const chart = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
-const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".picture"));
+const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".image"));
 
 /**
  * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
@@ -144,13 +144,13 @@ export function setLayout(next, scroll = null) {
  * @param {import("../state/rows.js").Rows} before
  */
 function formerPosition(row, before) {
-  const was = before.rows.find((one) => one.id === row.id);
-  if (was?.folded === row.folded) return was;
-  if (!was) return before.rows.find((one) => one.folded && row.above.includes(one.id));
-  if (was.folded) return undefined;
-  const below = before.rows.filter((one) => one.above.includes(row.id) && one.pinned === was.pinned);
+  const former = before.rows.find((one) => one.id === row.id);
+  if (former?.folded === row.folded) return former;
+  if (!former) return before.rows.find((one) => one.folded && row.ancestors.includes(one.id));
+  if (former.folded) return undefined;
+  const below = before.rows.filter((one) => one.ancestors.includes(row.id) && one.pinned === former.pinned);
   const last = below[below.length - 1];
-  return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: was.pinned };
+  return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: former.pinned };
 }
 
 /**
@@ -307,7 +307,7 @@ function evictImages(style) {
 export function paint() {
   const { width, height: visibleHeight } = size();
   const context = sizedContext(canvas, width, visibleHeight);
-  const stays = pinnedHeight();
+  const pinnedBottom = pinnedHeight();
   const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
   const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
     if (below <= above) return;
@@ -323,8 +323,8 @@ export function paint() {
   const span = view.to - view.from;
   const parts = images.filter((one) => one === last || (one.style === last.style && one.from < view.to && one.to > view.from));
   // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const near = (/** @type {ChartImage} */ one) => (one === last && exactImage() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
-  parts.sort((a, b) => near(a) - near(b));
+  const zoomCloseness = (/** @type {ChartImage} */ one) => (one === last && exactImage() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
+  parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
   // An image that covers the whole view hides those below it.
   const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
   const covers = (/** @type {ChartImage} */ one) => one.from <= view.from && one.to >= view.to && one.top <= scrollTop() && one.bottom >= bottom;
@@ -334,23 +334,23 @@ export function paint() {
     context.imageSmoothingEnabled = x1 - x0 !== width;
     if (one !== parts[0]) {
       const [above, below] = [Math.max(one.top - scrollTop(), 0), Math.min(one.bottom - scrollTop(), visibleHeight)];
-      if (one.pinned) wipe(x0, x1, 0, stays);
+      if (one.pinned) wipe(x0, x1, 0, pinnedBottom);
       wipe(x0, x1, above, below);
     }
     const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / pixelRatio());
     context.save();
     context.beginPath();
-    context.rect(0, stays, width, visibleHeight - stays);
+    context.rect(0, pinnedBottom, width, visibleHeight - pinnedBottom);
     context.clip();
     scaled(one.canvas, one.top - scrollTop());
     context.restore();
-    if (one.pinned && stays > 0) scaled(one.pinned, 0);
+    if (one.pinned && pinnedBottom > 0) scaled(one.pinned, 0);
     else if (one.pinned && one.top > 0) scaled(one.pinned, -scrollTop());
   }
-  if (last?.pinned) drawLinks(context, last, stays);
-  if (stays > 0) {
+  if (last?.pinned) drawLinks(context, last, pinnedBottom);
+  if (pinnedBottom > 0) {
     context.fillStyle = cssColor("--edge");
-    context.fillRect(0, stays - 4, width, 1);
+    context.fillRect(0, pinnedBottom - 4, width, 1);
   }
   // Shades the time before the start and after the end of the trace.
   context.globalAlpha = 0.08;
@@ -361,14 +361,14 @@ export function paint() {
   context.globalAlpha = 1;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {ChartImage} image @param {number} stays */
-function drawLinks(context, image, stays) {
+/** @param {CanvasRenderingContext2D} context @param {ChartImage} image @param {number} pinnedBottom */
+function drawLinks(context, image, pinnedBottom) {
   const [x0, x1] = [xOf(image.from), xOf(image.to)];
   const x = (/** @type {number} */ at) => x0 + (at / image.width) * (x1 - x0);
   for (const one of image.drawn.arrows) {
     const [a, b, c, d] = one.ends;
     // The pinned rows hide a link below them.
-    const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < stays;
+    const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < pinnedBottom;
     if (isCovered(b) || isCovered(d)) continue;
     drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
   }
@@ -383,8 +383,8 @@ function drawLinks(context, image, stays) {
 export function entityAt(x, y) {
   const image = exactImage();
   if (!image) return null;
-  const found = hitAt(image.drawn, x, toRows(y), y, toWindow);
-  return found ? { hit: found } : { mixture: columnAt(image.drawn, x, toRows(y)) };
+  const hit = hitAt(image.drawn, x, toRows(y), y, toWindow);
+  return hit ? { hit } : { mixture: columnAt(image.drawn, x, toRows(y)) };
 }
 
 /** Notes on the contents that the image leaves out. */

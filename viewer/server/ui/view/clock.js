@@ -82,20 +82,20 @@ export function timeAxis(width) {
  */
 function clockRuler(from, to, width, spacing) {
   if (traceStart === null || !(to > from) || width <= 0) return { base: null, ticks: [] };
-  const least = ((to - from) * spacing) / width;
-  let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  step *= [1, 2, 5, 10].find((factor) => step * factor >= least) ?? 10;
+  const minStep = ((to - from) * spacing) / width;
+  let step = 10 ** Math.floor(Math.log10(Math.max(minStep, 1)));
+  step *= [1, 2, 5, 10].find((factor) => step * factor >= minStep) ?? 10;
   step = Math.max(1, Math.round(step));
-  if (least > 5e8) step = 1e9 * (STEPS.find((seconds) => seconds * 1e9 >= least) ?? 86400 * Math.ceil(least / 86400e9));
+  if (minStep > 5e8) step = 1e9 * (STEPS.find((seconds) => seconds * 1e9 >= minStep) ?? 86400 * Math.ceil(minStep / 86400e9));
   const start = traceStart + BigInt(Math.ceil(from));
-  const big = BigInt(step);
+  const bigStep = BigInt(step);
   const digits = digitsOf(step);
   // A label with many digits would not fit. The seconds then appear to the left of the ruler, and
   // ticks count from them.
   const isShort = digits <= 3;
   const origin = isShort ? 0n : (start / SECOND) * SECOND;
   const ticks = [];
-  for (let at = ((start + big - 1n) / big) * big; Number(at - traceStart) <= to; at += big) {
+  for (let at = ((start + bigStep - 1n) / bigStep) * bigStep; Number(at - traceStart) <= to; at += bigStep) {
     const label = isShort ? (step >= 86400e9 ? dayOf(at) : timeOf(at, digits)) : fraction(at - origin, digits);
     ticks.push({ x: ((Number(at - traceStart) - from) / (to - from)) * width, label });
   }
@@ -105,8 +105,8 @@ function clockRuler(from, to, width, spacing) {
 /** @param {bigint} nanos @param {number} digits */
 function fraction(nanos, digits) {
   const unit = digits > 6 ? { size: 1_000n, name: "µs" } : { size: 1_000_000n, name: "ms" };
-  const shown = digits > 6 ? digits - 6 : digits - 3;
-  const rest = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, shown);
+  const restDigits = digits > 6 ? digits - 6 : digits - 3;
+  const rest = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, restDigits);
   const whole = String(nanos / unit.size).replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return `+${whole}.${rest} ${unit.name}`;
 }

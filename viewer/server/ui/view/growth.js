@@ -19,16 +19,16 @@ let isRenewing = false;
 
 /**
  * Shows the progress of the trace, and whether its file has changed since.
- * @param {{ standing: string | null, kept?: boolean, changed?: string | null }} answer
+ * @param {{ availability: string | null, interrupted?: boolean, changed?: string | null }} answer
  */
-export function showProgress({ standing, kept, changed }) {
-  const pill = byId("standing");
-  isGrowing = standing !== null;
+export function showProgress({ availability, interrupted, changed }) {
+  const pill = byId("reading-status");
+  isGrowing = availability !== null;
   pill.hidden = !isGrowing && !changed;
-  pill.classList.toggle("alert", Boolean(changed) || Boolean(kept));
-  pill.textContent = changed ? `${changed} since it was read` : standing ?? "";
+  pill.classList.toggle("alert", Boolean(changed) || Boolean(interrupted));
+  pill.textContent = changed ? `${changed} since it was read` : availability ?? "";
   pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it anew"
-    : kept ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
+    : interrupted ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
   byId("caption").textContent = isGrowing ? "So far" : "Whole trace";
 }
 
@@ -80,7 +80,7 @@ async function renew(showGeneration) {
   overlay.chainLinks = [];
   if (factsBefore) {
     const entity = JSON.stringify({ name: factsBefore.name, types: factsBefore.types, containers: factsBefore.containers, from: factsBefore.from + shift });
-    const answer = await request("same", { what: entity }).catch(() => undefined);
+    const answer = await request("rematch", { text: entity }).catch(() => undefined);
     // The user may have chosen another entity in the meantime.
     if (view.chosen === chosen) view.chosen = answer?.id ?? null;
   }

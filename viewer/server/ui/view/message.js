@@ -1,4 +1,4 @@
-// Messages in place of an image or an answer: loading, empty, damaged, gone.
+// Messages in place of an image or an answer: loading, empty, damaged, lost server.
 
 import { byId, make } from "../util/dom.js";
 
@@ -22,7 +22,7 @@ export function showMessage(kind, activity = "Reading the trace…") {
   // Without a diagram the time controls are hidden.
   document.documentElement.dataset.message = kind ?? "";
   if (kind === "loading") {
-    box.replaceChildren(make("div", { class: "bones", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: activity }));
+    box.replaceChildren(make("div", { class: "placeholder-bars", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: activity }));
   } else if (kind === "empty") {
     box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
       make("p", {}, ...withCode("The trace has no states, events, links or values. Check whether its levels were on: `tumit info` shows the records of each process.")));
@@ -35,7 +35,7 @@ export function showMessage(kind, activity = "Reading the trace…") {
  * @param {() => void} again repeats the request; the page stays
  */
 export function showError(text, again = () => {}) {
-  const box = byId("trouble");
+  const box = byId("error-box");
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
@@ -50,14 +50,14 @@ export function showError(text, again = () => {}) {
 export function showDiagnostics({ diagnostics, intact }) {
   const pill = byId("diagnostics");
   pill.hidden = diagnostics.length === 0;
-  const many = diagnostics.length === 1 ? "1 diagnostic" : `${diagnostics.length} diagnostics`;
-  pill.textContent = intact ? many : `Damaged: ${many}`;
+  const count = diagnostics.length === 1 ? "1 diagnostic" : `${diagnostics.length} diagnostics`;
+  pill.textContent = intact ? count : `Damaged: ${count}`;
   pill.classList.toggle("alert", !intact);
   pill.title = diagnostics.map(({ text }) => text).join("\n");
   pill.onclick = () => {
     const sheet = make("dialog", { class: "sheet", "aria-label": "Diagnostics of the trace" },
       make("h2", { text: intact ? "Diagnostics of the trace" : "Part of the trace is missing or damaged" }),
-      !intact && make("p", { class: "fine", text: "The page shows the intact part. These problems were found:" }),
+      !intact && make("p", { class: "small-print", text: "The page shows the intact part. These problems were found:" }),
       make("ul", {}, ...diagnostics.map(({ severity, text }) => make("li", { class: severity }, ...withCode(text)))),
       make("form", { method: "dialog" }, make("button", { text: "Close" })));
     sheet.addEventListener("close", () => sheet.remove());

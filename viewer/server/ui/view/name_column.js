@@ -22,7 +22,7 @@ let commonWidth = null;
 
 /**
  * Receives the width that the names need here, and the width that the user chose.
- * @type {((pixels: number, hand?: number | null) => void) | null}
+ * @type {((pixels: number, userWidth?: number | null) => void) | null}
  */
 let reportWidth = null;
 
@@ -42,16 +42,16 @@ export function fitNames(all) {
    */
   const widest = (font, of) => {
     pen.font = `${font} Inter, sans-serif`;
-    const long = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
-    const some = of.length > MAX_MEASURED ? [...of].sort((a, b) => long(b) - long(a)).slice(0, MAX_MEASURED) : of;
-    return Math.ceil(some.reduce((most, [text, padding]) => Math.max(most, pen.measureText(text).width + padding), 0));
+    const estimatedWidth = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
+    const measured = of.length > MAX_MEASURED ? [...of].sort((a, b) => estimatedWidth(b) - estimatedWidth(a)).slice(0, MAX_MEASURED) : of;
+    return Math.ceil(measured.reduce((most, [text, padding]) => Math.max(most, pen.measureText(text).width + padding), 0));
   };
-  const once = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
-  const bounds = widest("9px", once(all.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
-  const labelWidth = Math.min(130, widest("10px", once(all.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
+  const distinct = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
+  const bounds = widest("9px", distinct(all.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
+  const labelWidth = Math.min(130, widest("10px", distinct(all.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
   const nameWidth = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
-  stage.style.setProperty("--what", `${labelWidth}px`);
+  stage.style.setProperty("--strip-label-width", `${labelWidth}px`);
   // The width never shrinks, so that rows that come and go do not move the diagram.
   neededWidth = Math.max(neededWidth, nameWidth);
   setWidth(commonWidth ?? userWidth ?? fittingWidth());
@@ -60,7 +60,7 @@ export function fitNames(all) {
 
 /**
  * Leaves the width to the page around this one.
- * @param {(pixels: number, hand?: number | null) => void} report receives the width that names need,
+ * @param {(pixels: number, userWidth?: number | null) => void} report receives the width that names need,
  * and the one the user chose
  */
 export function leaveWidthToPanes(report) {
@@ -81,10 +81,10 @@ export function setCommonWidth(pixels) {
  * @param {number} pixels
  */
 function setWidth(pixels) {
-  stage.style.setProperty("--names", `${pixels}px`);
-  byId("edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
-  byId("edge").setAttribute("aria-valuemin", "90");
-  byId("edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
+  stage.style.setProperty("--name-width", `${pixels}px`);
+  byId("name-edge").setAttribute("aria-valuenow", String(Math.round(pixels)));
+  byId("name-edge").setAttribute("aria-valuemin", "90");
+  byId("name-edge").setAttribute("aria-valuemax", String(Math.round(innerWidth * 0.6)));
 }
 
 /**
@@ -94,7 +94,7 @@ function setWidth(pixels) {
  */
 export function listenToEdge(follow, fitted) {
   onResize = follow;
-  const handle = byId("edge");
+  const handle = byId("name-edge");
   const set = (/** @type {number | null} */ width) => {
     if (reportWidth) {
       reportWidth(fittingWidth(), width);

@@ -8,7 +8,7 @@ import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
 import { overlay } from "../state/overlay_state.js";
 import { view } from "../state/view.js";
 
-const canvas = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".over"));
+const canvas = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".overlay"));
 
 export function paintOverlay() {
   const { x, dragRange, target, snap } = overlay;

@@ -9,7 +9,7 @@ let observer = null;
 
 /** Shows or hides the figures. */
 export function togglePerfReadout() {
-  const line = byId("cost");
+  const line = byId("image-cost");
   line.hidden = !line.hidden;
   if (line.hidden) {
     observer?.disconnect();

@@ -46,156 +46,199 @@ function entityId(number) {
  * @returns {Drawn}
  */
 export function drawScene(context, scene, withArrows = true) {
-  /** @type {Drawn} */
-  const drawn = { hits: [], cells: [], arrows: [], notes: scene.notes };
-  /** @type {[string, number][]} */
-  const paints = [["", 0], ...scene.paints];
-  const inks = { fillStyle: "", strokeStyle: "" };
-  /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
-  const ink = (paint, as) => {
-    const [name, alpha] = paints[paint];
-    // Comparing a colour with the previous one is faster than having the canvas parse it.
-    if (inks[as] !== name) context[as] = inks[as] = name;
-    context.globalAlpha = alpha;
-  };
-  /**
-   * The columns of a kind: plain ones, then delta-coded ones. The last `whole` of these are plain
-   * numbers, the others lengths in hundredths of a pixel.
-   * @param {string} kind
-   * @param {number} whole
-   */
-  const columns = (kind, whole) => {
-    const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
-    return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => decodeColumn(column, at < others.length - whole ? 100 : 1)), last];
-  };
-  const bands = new Stream(scene.bytes[4]);
-  /** @type {Record<string, any[]>} */
-  const tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
-  const mixtures = readMixtures(context, scene, tables, paints);
-  drawn.cells = mixtures?.cells ?? [];
+  const drawing = new SceneDrawing(context, scene, withArrows);
   /** The number of drawn rows of each table. @type {Record<string, number>} */
-  const places = {};
-  /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
-  let pen = 0;
+  const rowCounts = {};
   for (const [kind, rows] of scene.runs) {
-    const first = places[kind] ?? 0;
-    const end = (places[kind] = first + rows);
+    const first = rowCounts[kind] ?? 0;
+    const end = (rowCounts[kind] = first + rows);
     switch (kind) {
-      case "r": {
-        const [gaps, widths, y, h, radius, fill, ids] = tables.r;
-        for (let i = first; i < end; i += 1) {
-          const [x, w] = [(pen + gaps[i]) / 100, widths[i] / 100];
-          pen += gaps[i] + widths[i];
-          ink(fill[i], "fillStyle");
-          if (radius[i] > 0) {
-            context.beginPath();
-            context.roundRect(x, y[i], w, h[i], radius[i]);
-            context.fill();
-          } else context.fillRect(x, y[i], w, h[i]);
-          const id = entityId(ids[i]);
-          if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
-        }
-        break;
-      }
-      case "x": {
-        const [gaps, widths] = tables.x;
-        for (let i = first; i < end; i += 1) pen += gaps[i] + widths[i];
-        mixtures?.pixels.draw(drawn.cells.slice(first, end));
-        break;
-      }
-      case "b": {
-        const [x, floor, width, unit, step, count, pale, fill, line] = tables.b;
-        for (let i = first; i < end; i += 1) {
-          const { xs, edges } = band(x[i], step[i] / 10000, count[i], scene.columns, unit[i], bands);
-          const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
-          ink(pale[i], "fillStyle");
-          curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
-          context.fill();
-          curve(context, xs, mean);
-          ink(line[i], "strokeStyle");
-          context.lineWidth = width[i];
-          context.lineJoin = "round";
-          context.stroke();
-          ink(fill[i], "fillStyle");
-          context.lineTo(xs[xs.length - 1], floor[i]);
-          context.lineTo(xs[0], floor[i]);
-          context.fill();
-        }
-        break;
-      }
-      case "l": {
-        const [x0, y0, x1, y1, width, paint] = tables.l;
-        for (let i = first; i < end; i += 1) {
-          ink(paint[i], "strokeStyle");
-          stroke(context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
-        }
-        break;
-      }
-      case "p": {
-        const [fill, line, width, floor, points] = tables.p;
-        for (let i = first; i < end; i += 1) {
-          const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
-          curve(context, x, y);
-          if (line[i]) {
-            ink(line[i], "strokeStyle");
-            context.lineWidth = width[i] / 100;
-            context.lineJoin = "round";
-            context.stroke();
-          }
-          if (fill[i] && x.length) {
-            ink(fill[i], "fillStyle");
-            if (floor[i] >= 0) {
-              context.lineTo(x[x.length - 1], floor[i] / 100);
-              context.lineTo(x[0], floor[i] / 100);
-            }
-            context.fill();
-          }
-        }
-        break;
-      }
-      case "a": {
-        const [x0, y0, dx, y1, width, head, paint, halo, ids] = tables.a;
-        for (let i = first; i < end; i += 1) {
-          const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
-          /** @type {Arrow} */
-          const one = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
-          drawn.arrows.push(one);
-          if (withArrows) {
-            drawArrow(context, one);
-            inks.fillStyle = inks.strokeStyle = "";
-          }
-          const id = entityId(ids[i]);
-          // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
-          // arrow.
-          if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (one.paint[1] < 0.5 ? 0.5 : 2) });
-        }
-        break;
-      }
-      case "m": {
-        const [x, y, size, shape, fill, ids] = tables.m;
-        for (let i = first; i < end; i += 1) {
-          ink(fill[i], "fillStyle");
-          const box = [x[i], y[i], size[i], shape[i]];
-          mark(context, box);
-          const id = entityId(ids[i]);
-          if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
-        }
-        break;
-      }
-      case "t": {
-        const [x, y, size, weight, anchor, fill, texts] = tables.t;
-        for (let i = first; i < end; i += 1) {
-          ink(fill[i], "fillStyle");
-          context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
-          context.textAlign = ANCHORS[anchor[i]];
-          context.fillText(texts[i], x[i], y[i]);
-        }
-        break;
-      }
+      case "r": drawing.rectangles(first, end); break;
+      case "x": drawing.mixtures(first, end); break;
+      case "b": drawing.bands(first, end); break;
+      case "l": drawing.lines(first, end); break;
+      case "p": drawing.paths(first, end); break;
+      case "a": drawing.arrows(first, end); break;
+      case "m": drawing.marks(first, end); break;
+      case "t": drawing.texts(first, end); break;
     }
   }
   context.globalAlpha = 1;
-  return drawn;
+  return drawing.drawn;
+}
+
+/**
+ * The columns of a table of a scene: plain ones, then delta-coded ones. The last `whole` of these
+ * are plain numbers, the others lengths in hundredths of a pixel.
+ * @param {any} scene
+ * @param {string} kind
+ * @param {number} whole
+ */
+function tableColumns(scene, kind, whole) {
+  const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
+  return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => decodeColumn(column, at < others.length - whole ? 100 : 1)), last];
+}
+
+/** A scene while it is drawn. Each method draws the rows `first` to `end` of one table. */
+class SceneDrawing {
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {any} scene
+   * @param {boolean} withArrows
+   */
+  constructor(context, scene, withArrows) {
+    this.context = context;
+    this.withArrows = withArrows;
+    /** The number of columns of pixels that are drawn as one. @type {number} */
+    this.columns = scene.columns;
+    /** @type {[string, number][]} */
+    this.paints = [["", 0], ...scene.paints];
+    /** The present colours of the context. */
+    this.inks = { fillStyle: "", strokeStyle: "" };
+    this.bandStream = new Stream(scene.bytes[4]);
+    const columns = (/** @type {string} */ kind, /** @type {number} */ whole) => tableColumns(scene, kind, whole);
+    /** @type {Record<string, any[]>} */
+    this.tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
+    const mixtures = readMixtures(context, scene, this.tables, this.paints);
+    this.mixturePixels = mixtures?.pixels;
+    /** @type {Drawn} */
+    this.drawn = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
+    /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
+    this.rightEdge = 0;
+  }
+
+  /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
+  ink(paint, as) {
+    const [name, alpha] = this.paints[paint];
+    // Comparing a colour with the previous one is faster than having the canvas parse it.
+    if (this.inks[as] !== name) this.context[as] = this.inks[as] = name;
+    this.context.globalAlpha = alpha;
+  }
+
+  /** @param {number} first @param {number} end */
+  rectangles(first, end) {
+    const { context, paints, drawn } = this;
+    const [gaps, widths, y, h, radius, fill, ids] = this.tables.r;
+    for (let i = first; i < end; i += 1) {
+      const [x, w] = [(this.rightEdge + gaps[i]) / 100, widths[i] / 100];
+      this.rightEdge += gaps[i] + widths[i];
+      this.ink(fill[i], "fillStyle");
+      if (radius[i] > 0) {
+        context.beginPath();
+        context.roundRect(x, y[i], w, h[i], radius[i]);
+        context.fill();
+      } else context.fillRect(x, y[i], w, h[i]);
+      const id = entityId(ids[i]);
+      if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  mixtures(first, end) {
+    const [gaps, widths] = this.tables.x;
+    for (let i = first; i < end; i += 1) this.rightEdge += gaps[i] + widths[i];
+    this.mixturePixels?.draw(this.drawn.cells.slice(first, end));
+  }
+
+  /** @param {number} first @param {number} end */
+  bands(first, end) {
+    const { context } = this;
+    const [x, floor, width, unit, step, count, pale, fill, line] = this.tables.b;
+    for (let i = first; i < end; i += 1) {
+      const { xs, edges } = band(x[i], step[i] / 10000, count[i], this.columns, unit[i], this.bandStream);
+      const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
+      this.ink(pale[i], "fillStyle");
+      curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
+      context.fill();
+      curve(context, xs, mean);
+      this.ink(line[i], "strokeStyle");
+      context.lineWidth = width[i];
+      context.lineJoin = "round";
+      context.stroke();
+      this.ink(fill[i], "fillStyle");
+      context.lineTo(xs[xs.length - 1], floor[i]);
+      context.lineTo(xs[0], floor[i]);
+      context.fill();
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  lines(first, end) {
+    const [x0, y0, x1, y1, width, paint] = this.tables.l;
+    for (let i = first; i < end; i += 1) {
+      this.ink(paint[i], "strokeStyle");
+      stroke(this.context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  paths(first, end) {
+    const { context } = this;
+    const [fill, line, width, floor, points] = this.tables.p;
+    for (let i = first; i < end; i += 1) {
+      const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
+      curve(context, x, y);
+      if (line[i]) {
+        this.ink(line[i], "strokeStyle");
+        context.lineWidth = width[i] / 100;
+        context.lineJoin = "round";
+        context.stroke();
+      }
+      if (fill[i] && x.length) {
+        this.ink(fill[i], "fillStyle");
+        if (floor[i] >= 0) {
+          context.lineTo(x[x.length - 1], floor[i] / 100);
+          context.lineTo(x[0], floor[i] / 100);
+        }
+        context.fill();
+      }
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  arrows(first, end) {
+    const { paints, drawn } = this;
+    const [x0, y0, dx, y1, width, head, paint, halo, ids] = this.tables.a;
+    for (let i = first; i < end; i += 1) {
+      const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
+      /** @type {Arrow} */
+      const arrow = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
+      drawn.arrows.push(arrow);
+      if (this.withArrows) {
+        drawArrow(this.context, arrow);
+        this.inks.fillStyle = this.inks.strokeStyle = "";
+      }
+      const id = entityId(ids[i]);
+      // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
+      // arrow.
+      if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (arrow.paint[1] < 0.5 ? 0.5 : 2) });
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  marks(first, end) {
+    const { paints, drawn } = this;
+    const [x, y, size, shape, fill, ids] = this.tables.m;
+    for (let i = first; i < end; i += 1) {
+      this.ink(fill[i], "fillStyle");
+      const box = [x[i], y[i], size[i], shape[i]];
+      mark(this.context, box);
+      const id = entityId(ids[i]);
+      if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
+    }
+  }
+
+  /** @param {number} first @param {number} end */
+  texts(first, end) {
+    const { context } = this;
+    const [x, y, size, weight, anchor, fill, texts] = this.tables.t;
+    for (let i = first; i < end; i += 1) {
+      this.ink(fill[i], "fillStyle");
+      context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
+      context.textAlign = ANCHORS[anchor[i]];
+      context.fillText(texts[i], x[i], y[i]);
+    }
+  }
 }
 
 /**
@@ -264,9 +307,9 @@ export function drawArrow(context, { ends, width, head, paint, halo }) {
  * @param {number} head
  */
 export function strokeArrow(context, [x0, y0, x1, y1], width, head) {
-  const long = Math.hypot(x1 - x0, y1 - y0);
-  const [ux, uy] = long > 0 ? [(x1 - x0) / long, (y1 - y0) / long] : [1, 0];
-  const back = Math.min(head, long);
+  const length = Math.hypot(x1 - x0, y1 - y0);
+  const [ux, uy] = length > 0 ? [(x1 - x0) / length, (y1 - y0) / length] : [1, 0];
+  const back = Math.min(head, length);
   stroke(context, [x0, y0, x1 - ux * back * 0.9, y1 - uy * back * 0.9], width);
   if (head <= 0) return;
   const [bx, by, halfWidth] = [x1 - ux * back, y1 - uy * back, head * 0.34];
@@ -308,7 +351,7 @@ function mark(context, [x, y, size, shape]) {
 }
 
 /**
- * Whether a point is on a mark or within 2.5 pixels of it, because hands tremble.
+ * Whether a point is on a mark or within 2.5 pixels of it, because a pointer is not exact.
  * @param {number} x
  * @param {number} y
  * @param {number[]} box

@@ -21,7 +21,7 @@ export function paintRuler(pointer, choice) {
   const context = sizedContext(/** @type {HTMLCanvasElement} */ (scale.firstElementChild), width, height);
   const { base, ticks } = timeAxis(width);
   // A number and its unit stay on one line.
-  byId("base").textContent = (base ?? "").replace(/ (?=[a-zµ])/g, "\u00a0");
+  byId("ruler-base").textContent = (base ?? "").replace(/ (?=[a-zµ])/g, "\u00a0");
   context.font = "11px Inter, sans-serif";
   context.textAlign = "center";
   for (const { x, center, label } of ticks) {
@@ -88,19 +88,19 @@ export async function paintOverview() {
 
 /**
  * Marks the hits of a search on the minimap.
- * @param {{ from: number, to: number, bins: number[] } | null} found
+ * @param {{ from: number, to: number, bins: number[] } | null} hits
  */
-export function markHits(found) {
+export function markHits(hits) {
   const [width, height] = [minimap.clientWidth, minimap.clientHeight];
-  const context = sizedContext(/** @type {HTMLCanvasElement} */ (minimap.querySelector(".found")), width, height);
-  if (!found) return;
-  const most = Math.max(1, ...found.bins);
-  const step = ((found.to - found.from) / found.bins.length / traceDuration()) * width;
+  const context = sizedContext(/** @type {HTMLCanvasElement} */ (minimap.querySelector(".hit-marks")), width, height);
+  if (!hits) return;
+  const most = Math.max(1, ...hits.bins);
+  const step = ((hits.to - hits.from) / hits.bins.length / traceDuration()) * width;
   context.fillStyle = cssColor("--alert");
-  found.bins.forEach((count, place) => {
+  hits.bins.forEach((count, place) => {
     if (count === 0) return;
     const tall = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(most));
-    context.fillRect((found.from / traceDuration()) * width + place * step, height - tall, Math.max(2, step), tall);
+    context.fillRect((hits.from / traceDuration()) * width + place * step, height - tall, Math.max(2, step), tall);
   });
 }
 

@@ -35,9 +35,9 @@ let filledRange = [0, 0];
  */
 let rowActions;
 
-/** @type {HTMLElement} */ const pins = byId("pins");
-/** @type {HTMLElement} */ const others = byId("others");
-/** @type {HTMLElement} */ const ancestorBar = byId("stuck");
+/** @type {HTMLElement} */ const pinnedRows = byId("pinned-rows");
+/** @type {HTMLElement} */ const otherRows = byId("other-rows");
+/** @type {HTMLElement} */ const ancestorBar = byId("scrolled-ancestors");
 
 /** @param {typeof rowActions} acts the user actions on rows */
 export function listenToTree(acts) {
@@ -89,8 +89,8 @@ function nearbyRange() {
 
 /** Shows the rows of the layout again. */
 export function showRows() {
-  pins.style.height = `${layout.pinned}px`;
-  pins.classList.toggle("stay", pinnedHeight() > 0);
+  pinnedRows.style.height = `${layout.pinned}px`;
+  pinnedRows.classList.toggle("sticky", pinnedHeight() > 0);
   if (focusedId === null || !rowOf(focusedId)) focusedId = layout.rows[0]?.id ?? null;
   fill();
   showAncestors();
@@ -101,34 +101,34 @@ function fill() {
   const [from, to] = nearbyRange();
   filledRange = [Math.max(0, from), to];
   byId("tree").setAttribute("aria-rowcount", String(layout.rows.length));
-  /** @type {HTMLElement[]} */ const above = [];
-  /** @type {HTMLElement[]} */ const below = [];
+  /** @type {HTMLElement[]} */ const pinned = [];
+  /** @type {HTMLElement[]} */ const scrolled = [];
   for (const row of layout.rows) names.set(row.id, row.name);
   layout.rows.forEach((row, place) => {
-    if (row.pinned) above.push(rowElement(row, place));
-    else if ((row.y + row.height > from && row.y < to) || row.id === focusedId) below.push(rowElement(row, place));
+    if (row.pinned) pinned.push(rowElement(row, place));
+    else if ((row.y + row.height > from && row.y < to) || row.id === focusedId) scrolled.push(rowElement(row, place));
   });
-  pins.replaceChildren(...above);
-  others.replaceChildren(...below);
+  pinnedRows.replaceChildren(...pinned);
+  otherRows.replaceChildren(...scrolled);
   if (focused !== null) focusRow(focused);
 }
 
 /** Shows the ancestors of the first visible row, if they have been scrolled away. */
 function showAncestors() {
-  const stays = pinnedHeight();
-  const line = scrollTop() + stays;
+  const pinned = pinnedHeight();
+  const line = scrollTop() + pinned;
   const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
   // A single root is left out, because it contains everything.
-  const all = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
-  const away = (first?.above ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(all && row.depth === 0));
-  ancestorBar.hidden = away.length === 0 || scrollTop() < 2;
-  ancestorBar.style.top = `${stays}px`;
-  const inner = away[away.length - 1];
-  if (ancestorBar.hidden || !inner) return;
-  const text = joinNames(away.map((row) => row?.name ?? ""));
+  const hasSingleRoot = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
+  const scrolledAncestors = (first?.ancestors ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(hasSingleRoot && row.depth === 0));
+  ancestorBar.hidden = scrolledAncestors.length === 0 || scrollTop() < 2;
+  ancestorBar.style.top = `${pinned}px`;
+  const innermost = scrolledAncestors[scrolledAncestors.length - 1];
+  if (ancestorBar.hidden || !innermost) return;
+  const text = joinNames(scrolledAncestors.map((row) => row?.name ?? ""));
   if (ancestorBar.dataset.text !== text) {
     ancestorBar.dataset.text = text;
-    ancestorBar.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = inner.y - pinnedHeight(); } }));
+    ancestorBar.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = innermost.y - pinnedHeight(); } }));
   }
   // Names at the height of this label end before it. Lane labels and bounds under it are hidden.
   const pill = /** @type {HTMLElement} */ (ancestorBar.firstElementChild).getBoundingClientRect();
@@ -136,17 +136,17 @@ function showAncestors() {
     const { top, bottom } = part.getBoundingClientRect();
     return top < pill.bottom && bottom > pill.top;
   };
-  for (const row of /** @type {Iterable<HTMLElement>} */ (others.children)) {
+  for (const row of /** @type {Iterable<HTMLElement>} */ (otherRows.children)) {
     const label = /** @type {HTMLElement} */ (row.querySelector(".label"));
     row.style.setProperty("--pill", overlaps(label) ? `${pill.width}px` : "0px");
-    if (overlaps(row)) for (const part of row.querySelectorAll(".what, .bound")) part.classList.toggle("under", overlaps(part));
+    if (overlaps(row)) for (const part of row.querySelectorAll(".strip-label, .strip-bound")) part.classList.toggle("covered", overlaps(part));
   }
 }
 
 /** Lights the row at the pointer. @param {number | null} id */
 export function highlightRow(id) {
-  byId("tree").querySelector(".lit")?.classList.remove("lit");
-  if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("lit");
+  byId("tree").querySelector(".highlighted")?.classList.remove("highlighted");
+  if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("highlighted");
 }
 
 /** The row that keys act on: the focused one. */
@@ -159,38 +159,38 @@ export function focusedRow() {
 function rowElement(row, place) {
   const shift = row.y - (row.pinned ? 0 : layout.pinned);
   const labels = labelledStrips(row).map((strip) => {
-    const label = make("span", { class: "what", text: strip.name, title: strip.name });
+    const label = make("span", { class: "strip-label", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
   const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, at) => {
     const inset = strip.height > 30 ? 3 : 0;
-    const bound = make("span", { class: "bound", text, "aria-hidden": "true" });
+    const bound = make("span", { class: "strip-bound", text, "aria-hidden": "true" });
     bound.style.top = `${strip.y - row.y + (at === 0 ? inset : strip.height - 11 - inset)}px`;
     return bound;
   }));
-  const arrow = make("span", { class: "turn", "aria-hidden": "true" });
+  const arrow = make("span", { class: "fold-arrow", "aria-hidden": "true" });
   if (row.expandable) arrow.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
-  const pinned = view.pinned.includes(row.id);
-  const above = pinned ? row.above.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
-  const where = joinNames(above);
+  const isPinnedRoot = view.pinned.includes(row.id);
+  const ancestors = isPinnedRoot ? row.ancestors.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
+  const ancestorPath = joinNames(ancestors);
   const box = make(
     "div",
     {
-      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${pinned ? " pin" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
-      "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": pinned ? "pinned" : null,
-      "aria-selected": selectedRows.size ? String(selectedRows.has(row.id)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${where ? `${where} › ` : ""}${isolate(row.name)}`,
+      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${isPinnedRoot ? " pinned-root" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
+      "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": isPinnedRoot ? "pinned" : null,
+      "aria-selected": selectedRows.size ? String(selectedRows.has(row.id)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${ancestorPath ? `${ancestorPath} › ` : ""}${isolate(row.name)}`,
     },
     arrow,
-    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }), above.length > 0 && make("i", { text: above[above.length - 1] })),
+    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }), ancestors.length > 0 && make("i", { text: ancestors[ancestors.length - 1] })),
     ...labels, ...bounds,
-    make("span", { class: "hands", role: "gridcell" },
-      rowButton(pinned ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => rowActions.pin(row)),
+    make("span", { class: "row-buttons", role: "gridcell" },
+      rowButton(isPinnedRoot ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => rowActions.pin(row)),
       rowButton("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => rowActions.hide(row)),
       rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => rowActions.menu(row, at))),
   );
   // The name ends at the start of the label to its right.
-  if (labels.length > 0) box.style.setProperty("--label", `calc(var(--what) + var(--bounds) + 18px)`);
+  if (labels.length > 0) box.style.setProperty("--label", `calc(var(--strip-label-width) + var(--bounds) + 18px)`);
   box.style.top = `${shift}px`;
   box.style.height = `${row.height}px`;
   box.style.paddingLeft = `${4 + row.depth * indent()}px`;

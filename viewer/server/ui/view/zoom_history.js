@@ -12,7 +12,7 @@ export function showZoomHistory() {
   const text = JSON.stringify(all);
   if (shownZooms === text) return;
   shownZooms = text;
-  byId("crumbs").replaceChildren(...all.map(([from, to], at) => {
+  byId("zoom-history").replaceChildren(...all.map(([from, to], at) => {
     const span = to - from;
     const name = at === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
     const whole = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;

@@ -29,32 +29,34 @@ struct DurationClasses([DurationClass; 64]);
 
 pub(crate) async fn histogram(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |_, app, ask, teller| {
-        let (interval, ty) = (ask.interval(app)?, TypeId(ask.ty));
-        let source = app.source.as_ref();
+    grow(app, request, |_, trace, request, progress| {
+        let (interval, ty) = (request.interval(trace)?, TypeId(request.ty));
+        let source = trace.source.as_ref();
         let lists: Vec<ScanList> = match source.model().types.get(ty.index()).map(|ty| ty.kind) {
-            Some(PajeTypeKind::State) => lanes(app, ask.within()?, ty).into_iter().map(ScanList::States).collect(),
+            Some(PajeTypeKind::State) => {
+                lanes(trace, request.within()?, ty).into_iter().map(ScanList::States).collect()
+            }
             Some(PajeTypeKind::Link { .. }) => vec![ScanList::Links(ty)],
             _ => return Err(QueryError::Unknown { what: "type of states or links" }.into()),
         };
-        let mut all = DurationClasses([DurationClass::default(); 64]);
+        let mut total = DurationClasses([DurationClass::default(); 64]);
         let count = |job: &scan::ScanJob| {
-            let mut own = DurationClasses([DurationClass::default(); 64]);
+            let mut part = DurationClasses([DurationClass::default(); 64]);
             job.visit(source, |item| {
-                if ask.value.is_none_or(|wanted| wanted == item.value.0) {
-                    own.add(item);
+                if request.value.is_none_or(|value| value == item.value.0) {
+                    part.add(item);
                 }
                 Ok(())
             })?;
-            Ok(own)
+            Ok(part)
         };
-        scan::run(scan::jobs(source, lists, interval)?, count, |own, done| {
-            all.merge(&own);
-            teller.report(done, || all.answer());
+        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+            total.merge(&part);
+            progress.report(done, || total.answer());
         })?;
-        Ok(all.answer())
+        Ok(total.answer())
     })
     .await
 }
@@ -85,17 +87,17 @@ impl DurationClasses {
         let filled = |class: &DurationClass| class.count > 0;
         let first = self.0.iter().position(filled).unwrap_or(0);
         let last = self.0.iter().rposition(filled).map_or(first, |last| last + 1);
-        let shown = self.0[first..last].iter().enumerate().map(|(at, class)| {
-            let class_of = first + at;
+        let classes = self.0[first..last].iter().enumerate().map(|(at, class)| {
+            let number = first + at;
             json!({
-                "from": if class_of == 0 { 0 } else { 1_u64 << (class_of - 1) },
-                "to": 1_u64 << class_of,
+                "from": if number == 0 { 0 } else { 1_u64 << (number - 1) },
+                "to": 1_u64 << number,
                 "count": class.count,
                 "nanos": json_number(class.nanos),
                 "longest": class.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
             })
         });
-        json!({ "classes": shown.collect::<Vec<_>>(), "total": self.0.iter().map(|class| class.count).sum::<u64>() })
+        json!({ "classes": classes.collect::<Vec<_>>(), "total": self.0.iter().map(|class| class.count).sum::<u64>() })
     }
 }
 

@@ -18,9 +18,9 @@ use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
 
 /// Maximum number of containers of a matrix.
-const SIDES: usize = 64;
+const MAX_CONTAINERS: usize = 64;
 /// Maximum number of stored pairs. Above it, pairs that will not be shown are removed.
-const PAIRS: usize = 4 * SIDES * SIDES;
+const MAX_PAIRS: usize = 4 * MAX_CONTAINERS * MAX_CONTAINERS;
 
 /// The traffic from one container to another.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +45,7 @@ impl PairTraffic {
 struct TrafficMatrix {
     pairs: FxHashMap<(u32, u32), PairTraffic>,
     /// All containers that send or receive.
-    sides: BTreeSet<u32>,
+    containers: BTreeSet<u32>,
 }
 
 /// A link type that has links in the interval.
@@ -59,10 +59,10 @@ struct MatrixType {
 
 pub(crate) async fn matrix(
     State(app): State<Arc<AppState>>,
-    Query(ask): Query<DrawRequest>,
+    Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
-    grow(app, ask, |_, app, ask, teller| {
-        let (source, interval) = (app.source.as_ref(), ask.interval(app)?);
+    grow(app, request, |_, trace, request, progress| {
+        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
         let mut types = Vec::new();
         for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let total = ScanList::Links(ty.id).count(source, interval)?;
@@ -74,40 +74,40 @@ pub(crate) async fn matrix(
         let containers = source.containers();
         let places: FxHashMap<ContainerId, u32> =
             containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
-        let mut all: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
+        let mut matrices: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
         let count = |job: &scan::ScanJob| {
             let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
             let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
-            let mut own = TrafficMatrix::default();
+            let mut part = TrafficMatrix::default();
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
-                own.add(item, size, &places);
+                part.add(item, size, &places);
                 Ok(())
             })?;
-            Ok((ty, own))
+            Ok((ty, part))
         };
         let jobs = scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
-        scan::run(jobs, count, |(ty, own), done| {
-            all.entry(ty).or_default().merge(own);
-            teller.report(done, || answer(&types, &all, &containers));
+        scan::run(jobs, count, |(ty, part), done| {
+            matrices.entry(ty).or_default().merge(part);
+            progress.report(done, || answer(&types, &matrices, &containers));
         })?;
-        Ok(answer(&types, &all, &containers))
+        Ok(answer(&types, &matrices, &containers))
     })
     .await
 }
 
-fn answer(types: &[MatrixType], all: &BTreeMap<TypeId, TrafficMatrix>, containers: &[ContainerInfo]) -> Value {
-    let none = TrafficMatrix::default();
-    let shown = types.iter().map(|ty| {
+fn answer(types: &[MatrixType], matrices: &BTreeMap<TypeId, TrafficMatrix>, containers: &[ContainerInfo]) -> Value {
+    let empty = TrafficMatrix::default();
+    let types = types.iter().map(|ty| {
         json!({
             "type": ty.id.0,
             "name": ty.name,
             "total": ty.total,
             "field": ty.field,
-            "cells": all.get(&ty.id).unwrap_or(&none).cells(containers),
+            "cells": matrices.get(&ty.id).unwrap_or(&empty).cells(containers),
         })
     });
-    json!({ "types": shown.collect::<Vec<_>>() })
+    json!({ "types": types.collect::<Vec<_>>() })
 }
 
 impl TrafficMatrix {
@@ -121,17 +121,17 @@ impl TrafficMatrix {
 
     fn merge(&mut self, other: Self) {
         // Includes the containers of removed pairs.
-        self.sides.extend(other.sides);
-        other.pairs.into_iter().for_each(|(pair, exchange)| self.put(pair, &exchange));
+        self.containers.extend(other.containers);
+        other.pairs.into_iter().for_each(|(pair, added)| self.put(pair, &added));
     }
 
-    fn put(&mut self, pair: (u32, u32), exchange: &PairTraffic) {
-        let of = self.pairs.entry(pair).or_default();
-        if of.count == 0 {
-            self.sides.extend([pair.0, pair.1]);
+    fn put(&mut self, pair: (u32, u32), added: &PairTraffic) {
+        let traffic = self.pairs.entry(pair).or_default();
+        if traffic.count == 0 {
+            self.containers.extend([pair.0, pair.1]);
         }
-        of.merge(exchange);
-        if self.pairs.len() > PAIRS {
+        traffic.merge(added);
+        if self.pairs.len() > MAX_PAIRS {
             // Further containers can only push out the last ones. A container that is no longer
             // shown is never shown again.
             let last = self.first_containers().last().copied().unwrap_or(0);
@@ -141,16 +141,16 @@ impl TrafficMatrix {
 
     /// The first containers in the order of the rows.
     fn first_containers(&self) -> Vec<u32> {
-        self.sides.iter().copied().take(SIDES).collect()
+        self.containers.iter().copied().take(MAX_CONTAINERS).collect()
     }
 
     fn cells(&self, containers: &[ContainerInfo]) -> Value {
-        let sides = self.first_containers();
+        let first = self.first_containers();
         let mut cells: Vec<_> = self
             .pairs
             .iter()
             .filter_map(|(pair, one)| {
-                Some(((sides.binary_search(&pair.0).ok()?, sides.binary_search(&pair.1).ok()?), one))
+                Some(((first.binary_search(&pair.0).ok()?, first.binary_search(&pair.1).ok()?), one))
             })
             .collect();
         cells.sort_unstable_by_key(|cell| cell.0);
@@ -165,14 +165,14 @@ impl TrafficMatrix {
             })
         });
         let cells: Vec<Value> = cells.collect();
-        let name = |&side: &u32| containers.get(side as usize).map_or("", |info| info.name.as_str());
-        json!({ "sides": sides.iter().map(name).collect::<Vec<_>>(), "many": self.sides.len(), "cells": cells })
+        let name = |&place: &u32| containers.get(place as usize).map_or("", |info| info.name.as_str());
+        json!({ "containers": first.iter().map(name).collect::<Vec<_>>(), "container_count": self.containers.len(), "cells": cells })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PAIRS, PairTraffic, SIDES, TrafficMatrix};
+    use super::{MAX_CONTAINERS, MAX_PAIRS, PairTraffic, TrafficMatrix};
 
     #[test]
     fn the_totals_include_all_pairs() {
@@ -183,14 +183,14 @@ mod tests {
         for _ in 0..2 {
             let mut part = TrafficMatrix::default();
             (0..90_000).for_each(|n| part.put((side(n / 300), side(n % 300)), &one));
-            assert!(part.pairs.len() <= PAIRS + 1);
+            assert!(part.pairs.len() <= MAX_PAIRS + 1);
             matrix.merge(part);
         }
-        let shown = matrix.first_containers();
-        assert_eq!((shown.len(), shown[63], matrix.sides.len()), (SIDES, 63, 300));
+        let containers = matrix.first_containers();
+        assert_eq!((containers.len(), containers[63], matrix.containers.len()), (MAX_CONTAINERS, 63, 300));
         for pair in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
-            let of = matrix.pairs[&pair];
-            assert_eq!((of.count, of.nanos, of.size), (2, 10, Some(4.0)), "{pair:?}");
+            let traffic = matrix.pairs[&pair];
+            assert_eq!((traffic.count, traffic.nanos, traffic.size), (2, 10, Some(4.0)), "{pair:?}");
         }
     }
 }

@@ -13,21 +13,22 @@ use tumit_viewer::stats::{TaskGroup, TasksByValue, json_number, tasks_by_value};
 use tumit_viewer::style::theme::ColorTheme;
 
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
-const MOST_STATES: u64 = 10_000_000;
+const MAX_STATES: u64 = 10_000_000;
 
 /// The tasks that overlap the interval and begin within the container, by type and value. If the
 /// trace has too many states for that, their number in place of the tasks.
-pub(crate) async fn tasks(State(app): State<Arc<AppState>>, Query(ask): Query<DrawRequest>) -> JsonAnswer {
-    compute(app, ask, |app, ask| {
-        let (source, interval, theme) = (app.source.as_ref(), ask.interval(app)?, ColorTheme::new(ask.theme));
-        let containers = app.outline.within(ask.within()?).collect();
-        let found = match tasks_by_value(source, interval, &containers, MOST_STATES)? {
-            TasksByValue::Read(found) => found,
-            TasksByValue::TooMany(states) => return Ok(json!({ "types": [], "states": states, "most": MOST_STATES })),
+pub(crate) async fn tasks(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+    compute(app, request, |trace, request| {
+        let (source, interval, theme) =
+            (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
+        let containers = trace.outline.within(request.within()?).collect();
+        let groups = match tasks_by_value(source, interval, &containers, MAX_STATES)? {
+            TasksByValue::Read(groups) => groups,
+            TasksByValue::TooMany(states) => return Ok(json!({ "types": [], "states": states, "most": MAX_STATES })),
         };
         let model = source.model();
         let mut types: BTreeMap<TypeId, Vec<Value>> = BTreeMap::new();
-        for ((ty, value), tasks) in found {
+        for ((ty, value), tasks) in groups {
             let info = model.values.get(value.index());
             let color = info.map(|info| theme.fill(info.color).to_string());
             types.entry(ty).or_default().push(row(info.map_or("", |info| &info.name), color.as_deref(), &tasks));

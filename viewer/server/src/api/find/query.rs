@@ -39,7 +39,7 @@ pub(crate) struct FindQuery {
     /// Parts of the name of the container or of a container above it.
     pub(crate) places: Vec<String>,
     fields: Vec<FindField>,
-    place: Option<FindSource>,
+    location: Option<FindSource>,
     /// The range of durations in nanoseconds.
     pub(crate) durations: Option<RangeInclusive<i64>>,
     kind: Option<FindKind>,
@@ -51,91 +51,95 @@ impl FindQuery {
     /// # Errors
     /// A sentence that names the word that was not understood.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut wanted = Self::default();
-        let (mut least, mut most) = (0_i64, i64::MAX);
-        let mut long = false;
+        let mut query = Self::default();
         let words = words(text)?;
-        let mut at = 0;
-        while let Some(word) = words.get(at) {
-            at += 1;
-            if let Some(sign) = word.chars().next().filter(|&sign| !word.quoted && matches!(sign, '>' | '<')) {
-                let equal = word[1..].starts_with('=');
-                let mut number = word[1 + usize::from(equal)..].to_owned();
-                // `> 10 ms` may contain spaces.
-                while nanos(&number).is_none() && words.get(at).is_some_and(|next| is_part_of_duration(next)) {
-                    number.push_str(&words[at]);
-                    at += 1;
-                }
-                let bare = number.ends_with(|letter: char| letter.is_ascii_digit());
-                if bare && words.get(at).is_some_and(|next| UNITS.iter().any(|unit| unit.0 == next.text)) {
-                    number.push_str(&words[at]);
-                    at += 1;
-                }
-                let limit = nanos(&number)
-                    .ok_or_else(|| format!("`{}` is not a duration: write one as in `>10ms` or `<2.5us`", word.text))?;
-                long = true;
-                match (sign, equal) {
-                    ('>', true) => least = least.max(limit),
-                    ('>', false) => least = least.max(limit.saturating_add(1)),
-                    (_, true) => most = most.min(limit),
-                    (_, false) => most = most.min(limit.saturating_sub(1)),
-                }
-            } else if let Some(place) = word.strip_prefix("in:") {
-                wanted.places.push(require_text(place, "in:", "the name of a container")?);
-            } else if let Some(place) = word.strip_prefix("at:") {
-                require_text(place, "at:", "a source file, optionally with `:` and a line")?;
-                let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
-                let (file, line) = line.map_or((place, None), |(file, line)| (file, Some(line)));
-                wanted.place = Some(FindSource { file: file.to_owned(), line });
-            } else if let Some(kind) = word.strip_prefix("kind:") {
-                wanted.kind = Some(match kind {
-                    "state" | "states" => FindKind::State,
-                    "event" | "events" => FindKind::Event,
-                    "link" | "links" => FindKind::Link,
-                    _ => {
-                        return Err(format!(
-                            "`kind:{kind}` is unknown: write `kind:state`, `kind:event` or `kind:link`"
-                        ));
-                    }
-                });
-            } else if let Some(place) = word.find(['=', '~']).filter(|&place| place > 0 && !word.quoted) {
-                let text = require_text(&word[place + 1..], &word[..=place], "the text of the field")?;
-                wanted.fields.push(FindField {
-                    name: word[..place].to_lowercase(),
-                    text,
-                    whole: &word[place..=place] == "=",
-                });
-            } else if !word.quoted && is_comparison(word) {
-                return Err(format!(
-                    "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
-                    word.text
-                ));
-            } else {
-                wanted.values.push(word.to_lowercase());
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            match word.chars().next().filter(|sign| !word.quoted && matches!(sign, '>' | '<')) {
+                Some(sign) => query.add_duration_limit(sign, word, &mut rest)?,
+                None => query.add_condition(word)?,
             }
         }
-        if long {
-            wanted.durations = Some(least..=most);
-        }
-        if wanted == Self::default() {
+        if query == Self::default() {
             return Err("write a value, `in:` with a container, `>10ms`, `field=text` or `kind:link`".to_owned());
         }
-        Ok(wanted)
+        Ok(query)
     }
 
-    pub(crate) fn kind(&self, kind: FindKind) -> bool {
-        self.kind.is_none_or(|wanted| wanted == kind)
+    /// Adds a limit such as `>10ms`. Its number and its unit may be in the words after it.
+    fn add_duration_limit(
+        &mut self,
+        sign: char,
+        word: &FindWord,
+        rest: &mut std::slice::Iter<'_, FindWord>,
+    ) -> Result<(), String> {
+        let is_inclusive = word[1..].starts_with('=');
+        let mut number = word[1 + usize::from(is_inclusive)..].to_owned();
+        // `> 10 ms` may contain spaces.
+        while nanos(&number).is_none()
+            && let Some(next) = rest.as_slice().first().filter(|next| is_part_of_duration(next))
+        {
+            number.push_str(next);
+            rest.next();
+        }
+        if number.ends_with(|letter: char| letter.is_ascii_digit())
+            && let Some(unit) = rest.as_slice().first().filter(|next| UNITS.iter().any(|unit| unit.0 == next.text))
+        {
+            number.push_str(unit);
+            rest.next();
+        }
+        let limit = nanos(&number)
+            .ok_or_else(|| format!("`{}` is not a duration: write one as in `>10ms` or `<2.5us`", word.text))?;
+        let (min, max) = match (sign, is_inclusive) {
+            ('>', true) => (limit, i64::MAX),
+            ('>', false) => (limit.saturating_add(1), i64::MAX),
+            (_, true) => (0, limit),
+            (_, false) => (0, limit.saturating_sub(1)),
+        };
+        let (from, to) = self.durations.take().map_or((0, i64::MAX), RangeInclusive::into_inner);
+        self.durations = Some(from.max(min)..=to.min(max));
+        Ok(())
+    }
+
+    /// Adds the condition of a word that is not a limit of durations.
+    fn add_condition(&mut self, word: &FindWord) -> Result<(), String> {
+        if let Some(name) = word.strip_prefix("in:") {
+            self.places.push(require_text(name, "in:", "the name of a container")?);
+        } else if let Some(location) = word.strip_prefix("at:") {
+            require_text(location, "at:", "a source file, optionally with `:` and a line")?;
+            let line = location.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+            let (file, line) = line.map_or((location, None), |(file, line)| (file, Some(line)));
+            self.location = Some(FindSource { file: file.to_owned(), line });
+        } else if let Some(kind) = word.strip_prefix("kind:") {
+            self.kind = Some(parse_kind(kind)?);
+        } else if let Some(at) = word.find(['=', '~']).filter(|&at| at > 0 && !word.quoted) {
+            let text = require_text(&word[at + 1..], &word[..=at], "the text of the field")?;
+            self.fields.push(FindField { name: word[..at].to_lowercase(), text, whole: &word[at..=at] == "=" });
+        } else if !word.quoted && is_comparison(word) {
+            return Err(format!(
+                "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
+                word.text
+            ));
+        } else {
+            self.values.push(word.to_lowercase());
+        }
+        Ok(())
+    }
+
+    /// Whether entities of a kind can match.
+    pub(crate) fn includes_kind(&self, kind: FindKind) -> bool {
+        self.kind.is_none_or(|only| only == kind)
     }
 
     /// Whether the name of a value matches.
-    pub(crate) fn value(&self, name: &str) -> bool {
+    pub(crate) fn matches_value(&self, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.values.iter().all(|wanted| name.contains(wanted.as_str()))
+        self.values.iter().all(|part| name.contains(part.as_str()))
     }
 
     /// Whether the query needs more of an entity than its name and timestamps.
-    pub(crate) fn reads(&self) -> bool {
-        !self.fields.is_empty() || self.place.is_some()
+    pub(crate) fn needs_facts(&self) -> bool {
+        !self.fields.is_empty() || self.location.is_some()
     }
 
     /// The names of the requested fields, in lower case.
@@ -144,22 +148,23 @@ impl FindQuery {
     }
 
     /// Whether the fields and the source location of an entity match.
-    pub(crate) fn facts(&self, facts: &EntityFacts) -> bool {
-        let is_there = |place: &FindSource| facts.source.as_ref().is_some_and(|(file, line)| place.fits(file, *line));
-        self.fields.iter().all(|field| field.fits(facts)) && self.place.as_ref().is_none_or(is_there)
+    pub(crate) fn matches_facts(&self, facts: &EntityFacts) -> bool {
+        let is_there =
+            |location: &FindSource| facts.source.as_ref().is_some_and(|(file, line)| location.fits(file, *line));
+        self.fields.iter().all(|field| field.fits(facts)) && self.location.as_ref().is_none_or(is_there)
     }
 
     /// Whether a duration in nanoseconds matches.
-    pub(crate) fn lasts(&self, nanos: i64) -> bool {
+    pub(crate) fn matches_duration(&self, nanos: i64) -> bool {
         self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
     }
 }
 
 impl FindSource {
     fn fits(&self, file: &str, line: u32) -> bool {
-        let before = file.strip_suffix(self.file.as_str());
-        before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']))
-            && self.line.is_none_or(|wanted| wanted == line)
+        let folder = file.strip_suffix(self.file.as_str());
+        folder.is_some_and(|folder| folder.is_empty() || folder.ends_with(['/', '\\']))
+            && self.line.is_none_or(|only| only == line)
     }
 }
 
@@ -225,8 +230,17 @@ fn is_comparison(word: &str) -> bool {
     is_name && number.trim_start_matches('=').parse::<f64>().is_ok()
 }
 
-fn require_text(text: &str, before: &str, what: &str) -> Result<String, String> {
-    if text.is_empty() { Err(format!("`{before}` needs {what} after it")) } else { Ok(text.to_lowercase()) }
+fn parse_kind(kind: &str) -> Result<FindKind, String> {
+    match kind {
+        "state" | "states" => Ok(FindKind::State),
+        "event" | "events" => Ok(FindKind::Event),
+        "link" | "links" => Ok(FindKind::Link),
+        _ => Err(format!("`kind:{kind}` is unknown: write `kind:state`, `kind:event` or `kind:link`")),
+    }
+}
+
+fn require_text(text: &str, prefix: &str, expected: &str) -> Result<String, String> {
+    if text.is_empty() { Err(format!("`{prefix}` needs {expected} after it")) } else { Ok(text.to_lowercase()) }
 }
 
 const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -266,29 +280,32 @@ mod tests {
 
     #[test]
     fn words_durations_places_and_fields_are_distinguished() {
-        let wanted = FindQuery::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states")
+        let query = FindQuery::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states")
             .expect("understood");
-        assert!(wanted.value("mpi_recv (big)") && !wanted.value("MPI_Send"));
-        assert_eq!(wanted.places, ["node 0"]);
-        assert_eq!(wanted.durations, Some(10_000_001..=2_499_999_999));
-        let of = |size: &str, path: &str| facts(&[("Size", size), ("path", path)], None);
-        assert!(wanted.facts(&of("4096", "/TMP/x")) && !wanted.facts(&of("40960", "/tmp/x")));
-        assert_eq!(wanted.fields().collect::<Vec<_>>(), ["size", "path"]);
-        assert!(wanted.kind(FindKind::State) && !wanted.kind(FindKind::Link));
+        assert!(query.matches_value("mpi_recv (big)") && !query.matches_value("MPI_Send"));
+        assert_eq!(query.places, ["node 0"]);
+        assert_eq!(query.durations, Some(10_000_001..=2_499_999_999));
+        let with_fields = |size: &str, path: &str| facts(&[("Size", size), ("path", path)], None);
+        assert!(
+            query.matches_facts(&with_fields("4096", "/TMP/x"))
+                && !query.matches_facts(&with_fields("40960", "/tmp/x"))
+        );
+        assert_eq!(query.fields().collect::<Vec<_>>(), ["size", "path"]);
+        assert!(query.includes_kind(FindKind::State) && !query.includes_kind(FindKind::Link));
         assert_eq!(FindQuery::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
-        assert!(FindQuery::parse("\"a > b\"").expect("a quoted name").value("if A > B then"));
+        assert!(FindQuery::parse("\"a > b\"").expect("a quoted name").matches_value("if A > B then"));
     }
 
     #[test]
     fn a_place_in_the_source_is_a_file_or_a_line_of_it() {
         let fits = |text: &str, file: &str, line: u32| {
-            let wanted = FindQuery::parse(text).expect("understood");
-            wanted.reads() && wanted.facts(&facts(&[], Some((file, line))))
+            let query = FindQuery::parse(text).expect("understood");
+            query.needs_facts() && query.matches_facts(&facts(&[], Some((file, line))))
         };
         assert!(fits("at:solve.c:12", "../src/solve.c", 12) && fits("at:solve.c", "solve.c", 7));
         assert!(fits("at:\"my src/solve.c:12\"", "/home/my src/solve.c", 12) && fits("at:a.c:1", "C:\\x\\a.c", 1));
         assert!(!fits("at:solve.c:12", "solve.c", 13) && !fits("at:solve.c:12", "resolve.c", 12));
-        assert!(!FindQuery::parse("at:solve.c").expect("understood").facts(&facts(&[], None)));
+        assert!(!FindQuery::parse("at:solve.c").expect("understood").matches_facts(&facts(&[], None)));
         // The same conditions by the field names of the filter language.
         assert!(fits("file~solve line=12", "../src/Solve.c", 12) && !fits("file=solve.c", "../src/solve.c", 12));
         assert!(!fits("line=1", "solve.c", 12) && fits("value=v container~node", "solve.c", 12));
@@ -307,8 +324,8 @@ mod tests {
             ("x=", "x="),
             ("bytes>1000", "a filter also compares"),
         ] {
-            let said = FindQuery::parse(text).expect_err(text);
-            assert!(said.contains(word), "{text}: {said}");
+            let message = FindQuery::parse(text).expect_err(text);
+            assert!(message.contains(word), "{text}: {message}");
         }
     }
 }

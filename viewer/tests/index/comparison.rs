@@ -1,0 +1,88 @@
+//! Comparison of all answers of two sources.
+
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, TypeId};
+use tumit_viewer::query::{EntityId, QueryError, StateLaneId, TimeRange, TimelineSource};
+
+use super::EVER;
+use super::dense_lanes::counted;
+
+/// Compares all answers that are lists, over all time and over windows. Numbers of entities must
+/// also agree.
+pub(crate) fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
+    assert_eq!(a.summary(), b.summary());
+    assert_eq!(a.model(), b.model());
+    assert_eq!(a.containers(), b.containers());
+    let extent = a.summary().extent;
+    let length = extent.to.0 - extent.from.0;
+    let range = |from: i64, to: i64| TimeRange {
+        from: GlobalNanos(extent.from.0 + length * from / 100),
+        to: GlobalNanos(extent.from.0 + length * to / 100 + 1),
+    };
+    let windows = [EVER, range(10, 11), range(37, 92), range(50, 50)];
+    for container in a.containers().iter() {
+        for ty in &a.model().types {
+            compare_lane(a, b, container.id, ty.id, &windows)?;
+        }
+        assert_eq!(a.facts(EntityId::Container(container.id))?, b.facts(EntityId::Container(container.id))?);
+    }
+    compare_entities(a, b)
+}
+
+/// Compares the answers about a container and a type.
+fn compare_lane(
+    a: &dyn TimelineSource,
+    b: &dyn TimelineSource,
+    container: ContainerId,
+    ty: TypeId,
+    windows: &[TimeRange],
+) -> Result<(), QueryError> {
+    let depths = [a.depths(container, ty), b.depths(container, ty)];
+    b.links(ty, EVER, 0)?;
+    assert_eq!(depths[0], depths[1]);
+    for &window in windows {
+        for depth in 0..a.depths(container, ty) {
+            let lane = StateLaneId { container, ty, depth };
+            assert_eq!(a.states(lane, window, usize::MAX)?, b.states(lane, window, usize::MAX)?);
+            assert_eq!(a.states(lane, window, 3)?, b.states(lane, window, 3)?);
+            for columns in [1, 90] {
+                assert_eq!(a.cells(&[lane], window, columns)?, b.cells(&[lane], window, columns)?);
+            }
+        }
+        assert_eq!(a.events(container, ty, window, 1000)?, b.events(container, ty, window, 1000)?);
+        for (columns, limit) in [(1, usize::MAX), (40, 2)] {
+            let counts = |source: &dyn TimelineSource| source.event_counts(container, ty, window, columns, limit);
+            assert_eq!(counts(a)?, counts(b)?);
+        }
+        for exponent in [0, 6, 63] {
+            assert_eq!(counted(a, ty, window, exponent)?, counted(b, ty, window, exponent)?);
+        }
+        assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
+        assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
+    }
+    // These methods cannot report damage. The next query can.
+    let ranges = [a.range(ty), b.range(ty)];
+    b.links(ty, EVER, 0)?;
+    assert_eq!(ranges[0], ranges[1]);
+    Ok(())
+}
+
+/// Compares the facts and the related entities of some entities of each kind.
+fn compare_entities(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
+    let (counts, containers) = (a.summary(), a.containers());
+    let numbers = |count: u64| (0..count as u32).step_by((count as usize / 60).max(1));
+    let entities = numbers(counts.states)
+        .map(EntityId::State)
+        .chain(numbers(counts.events).map(EntityId::Event))
+        .chain(numbers(counts.links).map(EntityId::Link))
+        .chain(numbers(counts.samples).map(EntityId::Sample))
+        .chain(containers.iter().map(|container| EntityId::Container(container.id)));
+    for id in entities {
+        assert_eq!(a.facts(id)?, b.facts(id)?);
+        for limit in [4, 500] {
+            assert_eq!(a.related_entities(id, limit)?, b.related_entities(id, limit)?, "{id:?}");
+        }
+    }
+    assert!(b.facts(EntityId::State(counts.states as u32)).is_err());
+    Ok(())
+}
