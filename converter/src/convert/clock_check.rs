@@ -5,7 +5,7 @@ use super::job::ConversionJob;
 use super::options::{ConvertError, ConvertOptions};
 use super::plan::ConversionPlan;
 use super::plan::{ConversionSetup, plan};
-use crate::clock::{LinkEndpoint, LinkLog, UncorrectedClocks};
+use crate::clock::{LinkEndpoint, LinkLog, LoggedEndpoint, UncorrectedClocks};
 use crate::report::{ConversionCounts, ConversionReport};
 use crate::run::OpenRun;
 
@@ -47,17 +47,19 @@ impl ConversionJob<'_> {
         plan: &ConversionPlan<'_>,
         raw: &UncorrectedClocks,
     ) -> Result<(), ConvertError> {
-        let process = |stream: u32| plan.streams[stream as usize].process;
-        let (mut by_raw, mut in_the_end) = (0, 0);
+        let endpoint = |end: &LinkEndpoint| LoggedEndpoint {
+            process: plan.streams[end.stream as usize].process,
+            timestamp: end.date,
+        };
+        let (mut by_raw, mut by_corrected) = (0, 0);
         let counted = log.pairs(|start, finish| {
-            let (from, to) = (process(start.stream), process(finish.stream));
-            by_raw += u64::from(raw.is_reversed((from, start.date), (to, finish.date)));
+            by_raw += u64::from(raw.is_reversed(endpoint(start), endpoint(finish)));
             let date = |end: &LinkEndpoint| plan.fines[end.stream as usize].date(end.date, end.ordinal);
-            in_the_end += u64::from(date(finish) < date(start));
+            by_corrected += u64::from(date(finish) < date(start));
         });
         counted.map_err(ConvertError::Links)?;
         self.reversed_raw = Some(by_raw);
-        self.counts.reversed_links = in_the_end;
+        self.counts.reversed_links = by_corrected;
         Ok(())
     }
 }

@@ -193,7 +193,7 @@ impl<W: Write> SortWriter<'_, W> {
             return Ok(());
         }
         // The causal pass shifts records, not the clock.
-        let fine = TimestampMap { bend: self.plan.fines[stream].bend.clone(), ..TimestampMap::default() };
+        let fine = TimestampMap { correction: self.plan.fines[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
             let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));

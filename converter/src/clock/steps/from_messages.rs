@@ -6,7 +6,7 @@ use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 /// Noise of an offset in the first search, nanoseconds.
 pub(crate) const NOISE: f64 = 50_000.0;
 /// Noise of an offset if a step was found already, so that the rest of the step is found.
-pub(crate) const FINE_NOISE: f64 = 5_000.0;
+pub(crate) const REST_NOISE: f64 = 5_000.0;
 /// Maximum difference between two offsets because of resolution, in ticks. Each offset depends on
 /// four timestamps.
 pub(crate) const OF_TICKS: f64 = 4.0;
