@@ -4,6 +4,29 @@
 //! reference domain is that of the first process (the lowest rank). Exchanges of messages between
 //! domains (*sync samples*) give the offsets of the others. Without sync samples, the readings of
 //! the real-time clock give them.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::clock::{CorrectionMethod, RunClocks, TimestampSource};
+//! use tumit_converter::run::OpenRun;
+//!
+//! let clocks = RunClocks::new(&OpenRun::open(path)?, CorrectionMethod::Bursts);
+//! assert_eq!(clocks.domains[0].status, TimestampSource::Reference);
+//! assert_eq!(clocks.domain_of, [0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod burst;
 pub(crate) mod controlled_logical_clock;
@@ -59,7 +82,7 @@ const MIN_REVERSED: u64 = 3;
 
 impl RunClocks {
     /// The model of a run by its sync samples alone. Its timestamps do not yet count from the start
-    /// of the run (see [`RunClocks::start_at`]).
+    /// of the run.
     ///
     /// Only the rules know the messages between processes. A conversion by [`CorrectionMethod::Graph`]
     /// refines the model with them.

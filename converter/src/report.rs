@@ -1,4 +1,30 @@
 //! The result of a conversion, and the problems that did not stop it.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::report::loss_diagnostics;
+//! use tumit_converter::run::OpenRun;
+//!
+//! let file = path.join("0.tmt");
+//! let bytes = std::fs::read(&file)?;
+//! std::fs::write(&file, &bytes[..bytes.len() - 8])?;
+//! let diagnostics = loss_diagnostics(&OpenRun::open(path)?.losses());
+//! assert!(diagnostics.iter().all(|diagnostic| diagnostic.is_error()));
+//! assert!(diagnostics[0].to_string().contains("damaged bytes"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::mem::{self, Discriminant};
 

@@ -53,8 +53,7 @@ pub struct CausalityReport {
 
 impl CausalityReport {
     /// Whether the number or the size of the shifts shows that the clock model is wrong.
-    #[must_use]
-    pub fn is_suspicious(&self) -> bool {
+    fn is_suspicious(&self) -> bool {
         self.reversed * 1000 > self.links || self.largest_nanos >= LARGE_NANOS
     }
 

@@ -83,7 +83,7 @@ impl RunClocks {
     }
 
     /// Makes this time the zero of all timestamps. It is in nanoseconds of the previous zero.
-    pub fn start_at(&mut self, nanos: i128) {
+    pub(crate) fn start_at(&mut self, nanos: i128) {
         for domain in &mut self.domains {
             domain.map.shift(-nanos);
             domain.sets.iter_mut().for_each(|(timestamp, _)| {

@@ -24,6 +24,28 @@ pub struct ClockCheck {
 ///
 /// # Errors
 /// If the run cannot be read. Damage and dropped records are in the report.
+///
+/// ```
+/// # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+/// # let folder = tempfile::tempdir()?;
+/// # let text = "trace heat; level APP { event step { n: u32 } }";
+/// # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+/// # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+/// # file.thread(0, 1, "main");
+/// # let mut records = SyntheticRecords::default();
+/// # records.record(0, 1_000, &5u32.to_le_bytes());
+/// # records.record(0, 2_000, &6u32.to_le_bytes());
+/// # file.records(0, 0, &records);
+/// # file.end();
+/// # file.save(folder.path(), "0.tmt");
+/// # let path = folder.path();
+/// use tumit_converter::convert::{ConvertOptions, check_clocks};
+/// use tumit_converter::run::OpenRun;
+///
+/// let check = check_clocks(&OpenRun::open(path)?, &ConvertOptions::default())?;
+/// assert_eq!((check.report.counts.reversed_links, check.reversed_raw), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn check_clocks(run: &OpenRun, options: &ConvertOptions) -> Result<ClockCheck, ConvertError> {
     let options = ConvertOptions { output: None, ..options.clone() };
     let mut job = ConversionJob { reversed_raw: Some(0), ..ConversionJob::new(run, &options) };

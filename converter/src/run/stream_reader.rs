@@ -20,36 +20,12 @@ use tumit_paje::time::LocalTicks;
 /// Maximum number of causes with separate sums.
 const MAX_CAUSES: usize = 64;
 
-/// A source of records.
-pub trait RecordSource {
-    /// The next record, in the order in which they were written.
-    ///
-    /// # Errors
-    /// If the file cannot be read. Damage is no error: it is counted and skipped.
-    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError>;
-}
-
-/// A record of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamRecord<'a> {
-    /// Record id in its file.
-    pub id: u16,
-    /// Its timestamp.
-    pub ticks: LocalTicks,
-    /// Id of its source position. 0 if unknown.
-    pub site: u32,
-    /// Position in the stream, from 0.
-    pub ordinal: u64,
-    /// The bytes of its fields.
-    pub body: &'a [u8],
-}
-
 /// Bytes per record of a block that is evaluated by columns: its timestamp and its operation.
 const RECORD_MEMORY: usize = 32;
 
 /// Reads a stream. Holds one decoded block, or one piece of it.
 #[derive(Debug)]
-pub struct RunStreamReader<'r> {
+pub(crate) struct RunStreamReader<'r> {
     process: &'r ProcessInRun,
     stream: &'r StreamInRun,
     file: Arc<File>,
@@ -72,7 +48,6 @@ pub struct RunStreamReader<'r> {
     ticks: u64,
     in_block: u32,
     ordinal: u64,
-    reported_drops: u64,
     losses: Vec<DroppedRecords>,
     damage: Vec<DamagedRange>,
     damaged_records: u64,
@@ -89,8 +64,7 @@ pub struct RunStreamReader<'r> {
 
 impl<'r> RunStreamReader<'r> {
     /// Reads `stream` of `process` from its file.
-    #[must_use]
-    pub fn new(process: &'r ProcessInRun, stream: &'r StreamInRun, file: Arc<File>) -> Self {
+    pub(crate) fn new(process: &'r ProcessInRun, stream: &'r StreamInRun, file: Arc<File>) -> Self {
         Self {
             process,
             stream,
@@ -108,7 +82,6 @@ impl<'r> RunStreamReader<'r> {
             ticks: 0,
             in_block: 0,
             ordinal: 0,
-            reported_drops: 0,
             losses: Vec::new(),
             damage: Vec::new(),
             damaged_records: 0,
@@ -125,21 +98,13 @@ impl<'r> RunStreamReader<'r> {
         self.process
     }
 
-    /// Number of dropped records that `lost` records have reported so far.
-    #[must_use]
-    pub const fn reported_drops(&self) -> u64 {
-        self.reported_drops
-    }
-
     /// The sums of the `lost` records so far, one for each cause.
-    #[must_use]
-    pub fn losses(&self) -> &[DroppedRecords] {
+    pub(crate) fn losses(&self) -> &[DroppedRecords] {
         &self.losses
     }
 
     /// Number of truncated records among those read so far.
-    #[must_use]
-    pub const fn truncated(&self) -> u64 {
+    pub(crate) const fn truncated(&self) -> u64 {
         self.truncated
     }
 
@@ -180,7 +145,6 @@ impl<'r> RunStreamReader<'r> {
     /// Adds reported drops to the gap and to the sums.
     fn add_drops(&mut self, dropped: &DroppedRecords) {
         self.add_to_gap(dropped);
-        self.reported_drops = self.reported_drops.saturating_add(dropped.count);
         let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == dropped.cause) else {
             // A valid file has few causes. The limit keeps a damaged file from using much memory.
             if self.losses.len() < MAX_CAUSES {
@@ -202,14 +166,12 @@ impl<'r> RunStreamReader<'r> {
 
     /// Blocks with a correct checksum and undecodable contents, and the number of records that this
     /// hides.
-    #[must_use]
-    pub fn damage(&self) -> (&[DamagedRange], u64) {
+    pub(crate) fn damage(&self) -> (&[DamagedRange], u64) {
         (&self.damage, self.damaged_records)
     }
 
     /// Number of blocks read so far.
-    #[must_use]
-    pub const fn blocks_read(&self) -> usize {
+    pub(crate) const fn blocks_read(&self) -> usize {
         self.next_block
     }
 
@@ -481,17 +443,4 @@ pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected
-}
-
-impl RecordSource for RunStreamReader<'_> {
-    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError> {
-        let Some(place) = self.advance()? else { return Ok(None) };
-        Ok(Some(StreamRecord {
-            id: place.id,
-            ticks: place.ticks,
-            site: place.site,
-            ordinal: place.ordinal,
-            body: self.body(&place),
-        }))
-    }
 }

@@ -1,4 +1,32 @@
 //! Makes a smaller run from a larger one: the selected records, with the tables that they need.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::ConvertOptions;
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::cut::cut;
+//! use tumit_converter::tools::dump::RecordSelection;
+//!
+//! let mut selection = RecordSelection::default();
+//! selection.times.push("0..500ns".parse()?);
+//! let result = path.join("start");
+//! let summary = cut(&OpenRun::open(path)?, &ConvertOptions::default(), &selection, &result)?;
+//! assert_eq!((summary.kept, summary.left_out), (1, 1));
+//! assert_eq!(OpenRun::open(&result)?.processes[0].streams[0].records(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,31 @@
 //! The records of a run as they were recorded, in order of time. `tumit dump` prints them.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::{ConvertError, ConvertOptions};
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::dump::list;
+//!
+//! let mut lines = Vec::new();
+//! list::<ConvertError>(&OpenRun::open(path)?, &ConvertOptions::default(), |record| {
+//!     lines.push(format!("{} {} {:?}", record.time.0, record.event, record.fields));
+//!     Ok(())
+//! })?;
+//! assert_eq!(lines, [r#"0 step [("n", Integer(5))]"#, r#"1000 step [("n", Integer(6))]"#]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

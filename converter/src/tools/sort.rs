@@ -4,6 +4,30 @@
 //! Processes and threads are unchanged: each has its tables and its streams in the file, so rules
 //! and listings give the same results as for the run. Only timestamps are different: nanoseconds of
 //! one clock. This includes timestamps within records.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::ConvertOptions;
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::sort::sort;
+//!
+//! let mut sorted = Vec::new();
+//! let (summary, _) = sort(&OpenRun::open(path)?, &ConvertOptions::default(), &mut sorted)?;
+//! assert_eq!((summary.processes, summary.records), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, Write};
 
