@@ -204,8 +204,8 @@ impl OpenRun {
             }
         }
         if run.processes.is_empty() {
-            let told = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
-            run.unreadable.extend(run.empty_live.iter().map(told));
+            let empty_file_error = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
+            run.unreadable.extend(run.empty_live.iter().map(empty_file_error));
             let count = run.unreadable.len();
             return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0).text, count });
         }

@@ -214,8 +214,9 @@ fn corridor(
         }
         (false, false) => {
             let gap = |slope: f64| least(slope) - most(slope);
-            let worth = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
-            let best = highest(|slope| gap(slope) - worth * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
+            let target_width = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
+            let best =
+                highest(|slope| gap(slope) - target_width * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
             // If even the widest corridor has messages on the wrong side, all messages may be wrong
             // by as much.
@@ -252,20 +253,20 @@ fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], RateBounds { low, high
 fn lower_hull(points: &mut Vec<(f64, f64)>) {
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     points.dedup_by_key(|point| point.0);
-    let mut kept = 0;
+    let mut hull_length = 0;
     for at in 0..points.len() {
         let c = points[at];
-        while kept >= 2 {
-            let (a, b) = (points[kept - 2], points[kept - 1]);
+        while hull_length >= 2 {
+            let (a, b) = (points[hull_length - 2], points[hull_length - 1]);
             if (b.1 - a.1) * (c.0 - a.0) < (c.1 - a.1) * (b.0 - a.0) {
                 break;
             }
-            kept -= 1;
+            hull_length -= 1;
         }
-        points[kept] = c;
-        kept += 1;
+        points[hull_length] = c;
+        hull_length += 1;
     }
-    points.truncate(kept);
+    points.truncate(hull_length);
 }
 
 /// The maximum position of a concave function (golden section).

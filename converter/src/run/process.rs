@@ -78,7 +78,7 @@ pub struct ProcessInRun {
     /// old to write it.
     pub end: Option<LocalTicks>,
     /// Last known timestamp of a process without an orderly end, from its live file or, in a copy,
-    /// from its file. See [`Self::last_known_ticks`].
+    /// from its file.
     pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,
