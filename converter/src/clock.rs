@@ -4,6 +4,29 @@
 //! reference domain is that of the first process (the lowest rank). Exchanges of messages between
 //! domains (*sync samples*) give the offsets of the others. Without sync samples, the readings of
 //! the real-time clock give them.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::clock::{CorrectionMethod, RunClocks, TimestampSource};
+//! use tumit_converter::run::OpenRun;
+//!
+//! let clocks = RunClocks::new(&OpenRun::open(path)?, CorrectionMethod::Bursts);
+//! assert_eq!(clocks.domains[0].status, TimestampSource::Reference);
+//! assert_eq!(clocks.domain_of, [0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod burst;
 pub(crate) mod controlled_logical_clock;
@@ -30,7 +53,7 @@ pub(crate) use domain::extent::StreamExtent;
 pub use domain::map::ClockMap;
 pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
 pub use domain::{ClockDomain, TimestampSource};
-pub(crate) use fit::uncorrected::UncorrectedClocks;
+pub(crate) use fit::uncorrected::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
 pub use model::{CorrectionMethod, RunClocks};
 
@@ -39,10 +62,14 @@ use std::sync::Arc;
 
 use crate::run::OpenRun;
 use burst::SyncBurst;
-use correction::TimestampCorrection;
+use correction::CorrectionPoint;
 use diagnostics::{correction_diagnostics, repeated_dates};
 use domain::domains_of;
+use domain::extent::TickRange;
 use domain::map::MapKnot;
+use fit::DomainCorrections;
+use fit::refinement::DomainFit;
+use min_delays::RunSpan;
 use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
 use samples::SyncSamples;
@@ -55,14 +82,14 @@ const MIN_REVERSED: u64 = 3;
 
 impl RunClocks {
     /// The model of a run by its sync samples alone. Its timestamps do not yet count from the start
-    /// of the run (see [`RunClocks::start_at`]).
+    /// of the run.
     ///
     /// Only the rules know the messages between processes. A conversion by [`CorrectionMethod::Graph`]
     /// refines the model with them.
     #[must_use]
     pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
         let (mut domains, domain_of) = domains_of(run);
-        let anchors: Vec<Option<(u64, u64)>> = first_anchors(run, &domain_of, domains.len());
+        let readings = first_readings(run, &domain_of, domains.len());
         let mut data_errors: Vec<TraceDiagnostic> = repeated_dates(run).collect();
         if method == CorrectionMethod::None {
             if domains.len() > 1 {
@@ -70,13 +97,13 @@ impl RunClocks {
             }
         } else {
             remove_observed_steps(run, &mut domains, &domain_of);
-            let unset = |domain: usize, ticks: u64| domains[domain].told_sets.without_steps(ticks);
+            let without_steps = |domain: usize, ticks: u64| domains[domain].observed_steps.without_steps(ticks);
             let SyncSamples { bursts, errors, absent, .. } =
-                samples::collect(run, &domain_of, &domains, unset, USUAL_WANDER);
+                samples::collect(run, &domain_of, &domains, without_steps, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             data_errors.extend(errors);
-            data_errors.extend(apply_bursts(&mut domains, &bursts, &anchors));
-            domains.iter_mut().for_each(ClockDomain::date_sets);
+            data_errors.extend(apply_bursts(&mut domains, &bursts, &readings));
+            domains.iter_mut().for_each(ClockDomain::set_steps);
         }
         let diagnostics = correction_diagnostics(&domains, false);
         Self { diagnostics, domains, domain_of, data_errors, wander: None }
@@ -89,19 +116,20 @@ impl RunClocks {
     /// # Errors
     /// If the temporary file of the log cannot be read.
     pub(crate) fn split(&mut self, run: &OpenRun, log: &LinkLog, processes: &[usize]) -> io::Result<u64> {
-        let mut within = vec![(0u64, 0u64); self.domains.len()];
-        let mut all = 0;
+        let mut within = vec![LinkCounts::default(); self.domains.len()];
+        let mut all_reversed = 0;
         log.pairs(|start, finish| {
             let reversed = u64::from(finish.date < start.date);
-            all += reversed;
+            all_reversed += reversed;
             let (from, to) = (processes[start.stream as usize], processes[finish.stream as usize]);
             if from != to && self.domain_of[from] == self.domain_of[to] {
                 let counts = &mut within[self.domain_of[from]];
-                *counts = (counts.0 + 1, counts.1 + reversed);
+                counts.links += 1;
+                counts.reversed += reversed;
             }
         })?;
-        for (domain, (links, reversed)) in within.into_iter().enumerate() {
-            if reversed <= MIN_REVERSED.max(links / 1000) {
+        for (domain, counts) in within.into_iter().enumerate() {
+            if counts.reversed <= MIN_REVERSED.max(counts.links / 1000) {
                 continue;
             }
             let mut members = (0..self.domain_of.len()).filter(|process| self.domain_of[*process] == domain);
@@ -118,7 +146,7 @@ impl RunClocks {
                 self.domains[domain].was_split = true;
             }
         }
-        Ok(all)
+        Ok(all_reversed)
     }
 
     /// Corrects the clocks further by the messages of the run. Returns the correction that each
@@ -131,82 +159,85 @@ impl RunClocks {
         run: &OpenRun,
         log: &LinkLog,
         streams: &[StreamExtent],
-    ) -> io::Result<Vec<Option<Arc<TimestampCorrection>>>> {
+    ) -> io::Result<DomainCorrections> {
         // The ticks need no correction here, because the map of the domain includes the known clock
         // steps.
         let collect = |wander| samples::collect(run, &self.domain_of, &self.domains, |_, ticks| ticks, wander);
         let mut samples = collect(USUAL_WANDER);
         // Bursts also contradict each other if clock rates change. Messages show the size of these
         // changes.
-        let shown = if samples.has_odd { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
-        let shown = shown.filter(|wander| *wander > USUAL_WANDER);
-        if let Some(wander) = shown {
+        let fitted = if samples.has_odd { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
+        let larger_wander = fitted.filter(|wander| *wander > USUAL_WANDER);
+        if let Some(wander) = larger_wander {
             samples = collect(wander);
         }
         let SyncSamples { bursts, errors, .. } = samples;
-        let Some(refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
+        let Some(mut refined) = fit::refinement::refine(self, &bursts, log, streams)? else {
             self.judge_bursts(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
         self.data_errors = repeated_dates(run).chain(errors).collect();
         self.data_errors.extend(fit::causality_bounds::diagnostics(&refined.contradictions, &self.domains));
-        let counted = refined.bursts.or_else(|| shown.map(|_| fit::rebase::of(self, &bursts).1));
-        for (domain, bursts) in self.domains.iter_mut().zip(counted.into_iter().flatten()) {
+        let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::of(self, &bursts).1));
+        for (domain, bursts) in self.domains.iter_mut().zip(counts.into_iter().flatten()) {
             domain.bursts = bursts;
         }
-        let mut bends = refined.bends;
-        let date = |bends: &[Option<Arc<TimestampCorrection>>], domain: usize, coarse: i64| {
-            bends[domain].as_ref().map_or(coarse, |bend| bend.date(coarse))
-        };
-        // Timestamps continue to count from the first record.
-        let first = streams.iter().map(|stream| date(&bends, stream.domain, stream.first)).min().unwrap_or(0);
-        for bend in bends.iter_mut().filter(|_| first != 0) {
-            let mut shifted = bend.as_deref().cloned().unwrap_or_default();
-            shifted.shift(-first);
-            *bend = Some(Arc::new(shifted));
-        }
+        let mut corrections = std::mem::take(&mut refined.corrections);
+        let first = start_at_first_record(&mut corrections, streams);
+        let span = RunSpan { start: refined.span.start - first, end: refined.span.end - first };
         self.wander = Some(refined.wander);
         for (number, found) in refined.found.iter().enumerate() {
-            let domain = &mut self.domains[number];
-            domain.map = domain.map.with_correction(bends[number].clone());
-            (domain.edges, domain.messages) = (found.edges, found.messages);
-            let of_sets = refined.sets[number].iter();
-            let told = std::mem::take(&mut domain.sets);
-            // The raw timestamps already include the clock steps that the processes observed.
-            let told = told.into_iter().map(|(coarse, by)| (date(&bends, number, coarse), by));
-            domain.sets = told.chain(of_sets.map(|&(coarse, more)| (date(&bends, number, coarse), -more))).collect();
-            domain.sets.sort_unstable();
-            let back = refined.sets[number].iter().filter(|(_, more)| *more > 0);
-            domain.leaps = back.filter_map(|(coarse, _)| leap(|at| date(&bends, number, at), *coarse)).collect();
-            let Some(root) = found.root else { continue };
-            domain.hops = found.hops;
-            (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
-            domain.corridor_nanos = found.width;
-            domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
-            let (start, end) = (refined.dates.0 - first, refined.dates.1 - first);
-            #[expect(
-                clippy::cast_precision_loss,
-                clippy::cast_possible_truncation,
-                reason = "the nanoseconds are only displayed"
-            )]
-            let at = |place: f64| start + ((end - start) as f64 * place) as i64;
-            domain.curve = found.curve.iter().map(|&(place, away)| (at(place), away)).collect();
-            domain.departure_nanos = found.curve.iter().map(|(_, away)| away.abs()).fold(0.0, f64::max);
-            let of_root = self.domains[root].status;
-            let domain = &mut self.domains[number];
-            domain.status = match domain.status {
-                TimestampSource::Reference => TimestampSource::Reference,
-                // The domain is connected to others, but not to the reference.
-                _ if root > 0 => of_root,
-                // A cycle of messages constrains the offset in both directions.
-                _ if found.one_way && !found.certified.is_finite() => TimestampSource::OneWay,
-                _ if found.samples > 0 => TimestampSource::BurstsAndMessages,
-                _ => TimestampSource::Messages,
-            };
+            self.apply_corrections(number, &refined.steps[number], &corrections);
+            self.apply_fit(number, found, span);
         }
         self.measure(run);
         self.diagnostics = correction_diagnostics(&self.domains, true);
-        Ok(bends)
+        Ok(corrections)
+    }
+
+    /// Applies the corrections to the map, the clock steps and the leaps of a domain. `steps` are
+    /// the clock steps that messages show.
+    fn apply_corrections(&mut self, number: usize, steps: &[CorrectionPoint], corrections: &DomainCorrections) {
+        let corrected = |raw: i64| fit::apply_correction(corrections, number, raw);
+        let domain = &mut self.domains[number];
+        domain.map = domain.map.with_correction(corrections[number].clone());
+        // The raw timestamps already include the clock steps that the processes observed.
+        let observed = std::mem::take(&mut domain.sets).into_iter().map(|(raw, by)| (corrected(raw), by));
+        domain.sets = observed.chain(steps.iter().map(|step| (corrected(step.raw), -step.added))).collect();
+        domain.sets.sort_unstable();
+        let backward = steps.iter().filter(|step| step.added > 0);
+        domain.leaps = backward.filter_map(|step| leap(corrected, step.raw)).collect();
+    }
+
+    /// Sets the properties of a domain by the result of the fit. `span` is the time range of the
+    /// fit, from the first record.
+    fn apply_fit(&mut self, number: usize, found: &DomainFit, span: RunSpan) {
+        let domain = &mut self.domains[number];
+        (domain.edges, domain.messages) = (found.edges, found.messages);
+        let Some(root) = found.root else { return };
+        domain.hops = found.hops;
+        (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
+        domain.corridor_nanos = found.width;
+        domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            reason = "the nanoseconds are only displayed"
+        )]
+        let timestamp = |place: f64| span.start + ((span.end - span.start) as f64 * place) as i64;
+        domain.curve = found.curve.iter().map(|point| (timestamp(point.place), point.nanos)).collect();
+        domain.departure_nanos = found.curve.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
+        let status_of_root = self.domains[root].status;
+        let domain = &mut self.domains[number];
+        domain.status = match domain.status {
+            TimestampSource::Reference => TimestampSource::Reference,
+            // The domain is connected to others, but not to the reference.
+            _ if root > 0 => status_of_root,
+            // A cycle of messages constrains the offset in both directions.
+            _ if found.one_way && !found.certified.is_finite() => TimestampSource::OneWay,
+            _ if found.samples > 0 => TimestampSource::BurstsAndMessages,
+            _ => TimestampSource::Messages,
+        };
     }
 
     /// Computes the quality of the timestamps from the samples alone. `streams` contains the time
@@ -224,7 +255,7 @@ impl RunClocks {
         let found = fit::sample_bounds::quality(self, bursts, streams);
         for (domain, found) in self.domains.iter_mut().zip(found) {
             domain.edges = found.edges;
-            (domain.residual_nanos, domain.residual_p95_nanos) = found.residuals;
+            (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
             domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
         }
     }
@@ -232,36 +263,54 @@ impl RunClocks {
     /// Computes the offset of each domain at its first record and its drift over the run, from the
     /// maps.
     fn measure(&mut self, run: &OpenRun) {
-        let mut ends: Vec<Option<(u64, u64)>> = vec![None; self.domains.len()];
+        let mut ranges: Vec<Option<TickRange>> = vec![None; self.domains.len()];
         for (process, &domain) in run.processes.iter().zip(&self.domain_of) {
             for stream in &process.streams {
                 let (Some(first), Some(last)) = (stream.blocks.first(), stream.blocks.last()) else { continue };
-                let (first, last) = (first.header.first_ticks, last.header.last_ticks);
-                let both = ends[domain].map_or((first, last), |ends| (ends.0.min(first), ends.1.max(last)));
-                ends[domain] = Some(both);
+                let range = TickRange { first: first.header.first_ticks, last: last.header.last_ticks };
+                ranges[domain] = Some(ranges[domain].map_or(range, |others| others.join(range)));
             }
         }
-        // The difference between the reference clock's reading and its timestamps.
-        let show = |domain: &ClockDomain, ticks: u64| {
-            ClockMap::linear(domain.hz).wide_from_ticks(domain.told_sets.without_steps(ticks))
+        let by_clock = |domain: &ClockDomain, ticks: u64| {
+            ClockMap::linear(domain.hz).wide_from_ticks(domain.observed_steps.without_steps(ticks))
         };
-        let dated = |domain: &ClockDomain, ticks: u64| domain.map.wide_from_ticks(ticks);
-        let Some((ticks, _)) = ends[0] else { return };
-        let more = show(&self.domains[0], ticks) - dated(&self.domains[0], ticks);
+        let corrected = |domain: &ClockDomain, ticks: u64| domain.map.wide_from_ticks(ticks);
+        let Some(TickRange { first, .. }) = ranges[0] else { return };
+        // The difference between the reference clock's reading and its timestamps.
+        let of_reference = by_clock(&self.domains[0], first) - corrected(&self.domains[0], first);
         let of_ticks = OF_TICKS * self.granularity();
-        for (domain, ends) in self.domains.iter_mut().zip(ends).skip(1) {
-            let Some((first, last)) = ends else { continue };
-            let shown = (show(domain, first), show(domain, last));
-            let true_dates = (dated(domain, first), dated(domain, last));
+        for (domain, range) in self.domains.iter_mut().zip(ranges).skip(1) {
+            let Some(TickRange { first, last }) = range else { continue };
+            let elapsed_by_clock = by_clock(domain, last) - by_clock(domain, first);
+            let elapsed = corrected(domain, last) - corrected(domain, first);
             #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
             {
-                domain.offset_nanos = (shown.0 - true_dates.0 - more) as f64;
-                let (shown, taken) = ((shown.1 - shown.0) as f64, (true_dates.1 - true_dates.0) as f64);
-                domain.drift_ppm = if taken > 0.0 { (shown / taken - 1.0) * 1e6 } else { 0.0 };
-                domain.drift_shows = (shown - taken).abs() > of_ticks;
+                domain.offset_nanos = (by_clock(domain, first) - corrected(domain, first) - of_reference) as f64;
+                let (by_clock, elapsed) = (elapsed_by_clock as f64, elapsed as f64);
+                domain.drift_ppm = if elapsed > 0.0 { (by_clock / elapsed - 1.0) * 1e6 } else { 0.0 };
+                domain.drift_shows = (by_clock - elapsed).abs() > of_ticks;
             }
         }
     }
+}
+
+/// Links between processes of one domain.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkCounts {
+    links: u64,
+    reversed: u64,
+}
+
+/// Shifts the corrections so that the first record has timestamp 0. Returns its timestamp before.
+fn start_at_first_record(corrections: &mut DomainCorrections, streams: &[StreamExtent]) -> i64 {
+    let first_timestamps = streams.iter().map(|stream| fit::apply_correction(corrections, stream.domain, stream.first));
+    let first = first_timestamps.min().unwrap_or(0);
+    for correction in corrections.iter_mut().filter(|_| first != 0) {
+        let mut shifted = correction.as_deref().cloned().unwrap_or_default();
+        shifted.shift(-first);
+        *correction = Some(Arc::new(shifted));
+    }
+    first
 }
 
 /// Finds the clock steps that the processes observed.
@@ -269,25 +318,32 @@ fn remove_observed_steps(run: &OpenRun, domains: &mut [ClockDomain], domain_of: 
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
-        domain.told_sets = steps::observed::find(run, &members, domain);
+        domain.observed_steps = steps::observed::find(run, &members, domain);
         // Readings are compared within one process, so that one bad process does not spoil the
         // others.
-        let longest = members.iter().filter_map(|member| {
+        let bounds = members.iter().filter_map(|member| {
             let anchors = run.processes[*member].anchors.iter();
-            domain::rate::bounds(anchors, |ticks| domain.told_sets.without_steps(ticks), domain.hz)
+            domain::rate::bounds(anchors, |ticks| domain.observed_steps.without_steps(ticks), domain.hz)
         });
-        domain.rates = longest.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
-        domain.map = domain.map.after(&domain.told_sets);
+        domain.rates = bounds.min_by(|a, b| a.width().total_cmp(&b.width()));
+        domain.map = domain.map.after(&domain.observed_steps);
     }
 }
 
-/// The first reading of the real-time clock in each domain: ticks and nanoseconds.
-fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Option<(u64, u64)>> {
-    let mut first: Vec<Option<(u64, u64)>> = vec![None; domains];
+/// A reading of the real-time clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RealTimeReading {
+    ticks: u64,
+    real_nanos: u64,
+}
+
+/// The first reading of the real-time clock in each domain.
+fn first_readings(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Option<RealTimeReading>> {
+    let mut first: Vec<Option<RealTimeReading>> = vec![None; domains];
     for (process, &domain) in run.processes.iter().zip(domain_of) {
         for anchor in &process.anchors {
-            let point = (anchor.ticks, anchor.real_nanos);
-            first[domain] = Some(first[domain].map_or(point, |before| before.min(point)));
+            let reading = RealTimeReading { ticks: anchor.ticks, real_nanos: anchor.real_nanos };
+            first[domain] = Some(first[domain].map_or(reading, |before| before.min(reading)));
         }
     }
     first
@@ -297,7 +353,7 @@ fn first_anchors(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Opti
 fn apply_bursts(
     domains: &mut [ClockDomain],
     bursts: &[SyncBurst],
-    anchors: &[Option<(u64, u64)>],
+    readings: &[Option<RealTimeReading>],
 ) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
@@ -308,11 +364,11 @@ fn apply_bursts(
         let number = number + 1;
         let offsets = &fit.offsets[number];
         if offsets.is_empty() {
-            by_real_time(reference, domain, anchors[0], anchors[number]);
+            by_real_time(reference, domain, readings[0], readings[number]);
             continue;
         }
         let knots: Vec<MapKnot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
-        domain.map = ClockMap::from_knots(domain.hz, &knots).after(&domain.told_sets);
+        domain.map = ClockMap::from_knots(domain.hz, &knots).after(&domain.observed_steps);
         domain.bursts = knots.len();
         domain.knots.clone_from(&knots);
         domain.status = if knots.len() > 1 { TimestampSource::Bursts } else { TimestampSource::OneBurst };
@@ -327,19 +383,21 @@ fn apply_bursts(
     wrong
 }
 
+/// Relates a domain to the reference by readings of the real-time clock in both.
 fn by_real_time(
     reference: &ClockDomain,
     domain: &mut ClockDomain,
-    ours: Option<(u64, u64)>,
-    theirs: Option<(u64, u64)>,
+    reference_reading: Option<RealTimeReading>,
+    reading: Option<RealTimeReading>,
 ) {
-    let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
-    let there = i128::from(theirs.1) - i128::from(ours.1) + reference.map.wide_from_ticks(ours.0);
-    let here = domain.map.wide_from_ticks(theirs.0);
-    domain.map.shift(there - here);
+    let (Some(reference_reading), Some(reading)) = (reference_reading, reading) else { return };
+    let between = i128::from(reading.real_nanos) - i128::from(reference_reading.real_nanos);
+    let expected = between + reference.map.wide_from_ticks(reference_reading.ticks);
+    let uncorrected = domain.map.wide_from_ticks(reading.ticks);
+    domain.map.shift(expected - uncorrected);
     #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
     {
-        domain.offset_nanos = (here - there) as f64;
+        domain.offset_nanos = (uncorrected - expected) as f64;
     }
     domain.status = TimestampSource::RealTime;
 }

@@ -4,12 +4,38 @@
 //! first line of output needs: link endpoints without a partner, computed values, and the range of
 //! timestamps that actions set themselves. It is skipped if no rule needs it, or if the sink
 //! accepts these facts later (`single_pass`).
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::clock::CorrectionMethod;
+//! use tumit_converter::convert::{ConvertOptions, convert};
+//! use tumit_converter::run::OpenRun;
+//! use tumit_paje::write::PajeWriter;
+//!
+//! let mut options = ConvertOptions::default();
+//! options.clock = CorrectionMethod::None;
+//! let report = convert(&OpenRun::open(path)?, &options, &mut PajeWriter::new(Vec::new()))?;
+//! assert_eq!((report.counts.records, report.end.0), (2, 1000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod clock_check;
 pub(crate) mod columnar;
 mod combined;
 pub(crate) mod first_pass;
-pub mod gaps;
+pub(crate) mod gaps;
 mod job;
 mod labels;
 pub mod launches;
@@ -37,7 +63,7 @@ use rule_conversion::convert_rules;
 use tumit_paje::PajeSink;
 
 pub use clock_check::{ClockCheck, check_clocks};
-pub use options::{ConvertError, ConvertOptions, DEFAULT_MEMORY, ProgressFn};
+pub use options::{ConvertError, ConvertOptions, ProgressFn};
 pub use text_output::{convert_to_text, own_paje_output};
 pub(crate) use timestamps::fine_dates;
 

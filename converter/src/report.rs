@@ -1,4 +1,30 @@
 //! The result of a conversion, and the problems that did not stop it.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::report::loss_diagnostics;
+//! use tumit_converter::run::OpenRun;
+//!
+//! let file = path.join("0.tmt");
+//! let bytes = std::fs::read(&file)?;
+//! std::fs::write(&file, &bytes[..bytes.len() - 8])?;
+//! let diagnostics = loss_diagnostics(&OpenRun::open(path)?.losses());
+//! assert!(diagnostics.iter().all(|diagnostic| diagnostic.is_error()));
+//! assert!(diagnostics[0].to_string().contains("damaged bytes"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::mem::{self, Discriminant};
 
@@ -8,30 +34,36 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of losses of one kind that are listed.
-const TOLD_OF_A_KIND: usize = 8;
+const LISTED_PER_KIND: usize = 8;
 
 /// The diagnostics of losses. Of each kind of loss, the first ones are listed, followed by the
 /// number of the others. Kinds are in the order of their first occurrence.
 #[must_use]
 pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
-    let mut kinds: Vec<(Discriminant<Loss>, Vec<TraceDiagnostic>, usize)> = Vec::new();
+    struct LossesOfKind {
+        kind: Discriminant<Loss>,
+        listed: Vec<TraceDiagnostic>,
+        /// Number of losses that are not listed.
+        others: usize,
+    }
+    let mut kinds: Vec<LossesOfKind> = Vec::new();
     for loss in losses {
         let kind = mem::discriminant(loss);
-        let at = kinds.iter().position(|known| known.0 == kind).unwrap_or(kinds.len());
+        let at = kinds.iter().position(|losses| losses.kind == kind).unwrap_or(kinds.len());
         if at == kinds.len() {
-            kinds.push((kind, Vec::new(), 0));
+            kinds.push(LossesOfKind { kind, listed: Vec::new(), others: 0 });
         }
-        let (_, lines, more) = &mut kinds[at];
-        if lines.len() < TOLD_OF_A_KIND {
-            lines.push(loss.diagnostic());
+        let LossesOfKind { listed, others, .. } = &mut kinds[at];
+        if listed.len() < LISTED_PER_KIND {
+            listed.push(loss.diagnostic());
         } else {
-            *more += 1;
+            *others += 1;
         }
     }
-    let of_kind = |(_, lines, more): (_, Vec<TraceDiagnostic>, usize)| {
-        let text = format!("… and {more} more of this kind: `tumit info --json` lists all of them");
-        let more = lines.first().filter(|_| more > 0).map(|first| TraceDiagnostic::error(first.kind, text));
-        lines.into_iter().chain(more)
+    let of_kind = |LossesOfKind { listed, others, .. }| {
+        let text = format!("… and {others} more of this kind: `tumit info --json` lists all of them");
+        let rest = listed.first().filter(|_| others > 0).map(|first| TraceDiagnostic::error(first.kind, text));
+        listed.into_iter().chain(rest)
     };
     kinds.into_iter().flat_map(of_kind).collect()
 }
@@ -60,7 +92,10 @@ impl Loss {
             | Self::LiveAlone { file } => (DiagnosticKind::Loss, Some(file)),
         };
         let diagnostic = TraceDiagnostic::error(kind, self.to_string());
-        file.map_or(diagnostic.clone(), |file| diagnostic.in_file(file))
+        match file {
+            Some(file) => diagnostic.in_file(file),
+            None => diagnostic,
+        }
     }
 }
 
@@ -168,36 +203,36 @@ impl ConversionReport {
     /// The corrections: data that were left out or moved.
     fn repairs(&self) -> Vec<TraceDiagnostic> {
         let counts = &self.counts;
-        let mut found = Vec::new();
-        let mut say = |kind: DiagnosticKind, count: u64, one: &str, many: &str| match count {
+        let mut repairs = Vec::new();
+        let mut add = |kind: DiagnosticKind, count: u64, one: &str, many: &str| match count {
             0 => {}
-            1 => found.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
-            count => found.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
+            1 => repairs.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
+            count => repairs.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
         };
         let (one, many) = ("link start without an end: omitted", "link starts without an end: omitted");
-        say(DiagnosticKind::Link, counts.unmatched_starts, one, many);
+        add(DiagnosticKind::Link, counts.unmatched_starts, one, many);
         let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");
-        say(DiagnosticKind::Link, counts.unmatched_ends, one, many);
+        add(DiagnosticKind::Link, counts.unmatched_ends, one, many);
         let (one, many) = ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
-        say(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
+        add(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
         let (one, many) = (
             "state is unknown, because records are dropped or missing: shown as `unknown (records lost)`",
             "states are unknown, because records are dropped or missing: shown as `unknown (records lost)`",
         );
-        say(DiagnosticKind::Loss, counts.unknown_states, one, many);
+        add(DiagnosticKind::Loss, counts.unknown_states, one, many);
         let (one, many) =
             ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
-        say(DiagnosticKind::Record, counts.early_dates, one, many);
+        add(DiagnosticKind::Record, counts.early_dates, one, many);
         let (one, many) = (
             "record has a timestamp before that of its predecessor: moved to it",
             "records have timestamps before those of their predecessors: moved to them",
         );
-        say(DiagnosticKind::Record, counts.backward_records, one, many);
+        add(DiagnosticKind::Record, counts.backward_records, one, many);
         let (one, many) = ("value could not be computed: omitted", "values could not be computed: omitted");
-        say(DiagnosticKind::Rule, counts.not_computable, one, many);
+        add(DiagnosticKind::Rule, counts.not_computable, one, many);
         let (one, many) = ("record could not be decoded: omitted", "records could not be decoded: omitted");
-        say(DiagnosticKind::Damage, counts.unknown_records, one, many);
-        found
+        add(DiagnosticKind::Damage, counts.unknown_records, one, many);
+        repairs
     }
 }
 
@@ -212,15 +247,16 @@ mod tests {
     #[test]
     fn some_losses_of_a_frequent_kind_are_listed() {
         let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
-        let ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
-        let losses: Vec<Loss> = (2..32).map(dropped).zip((2..10).map(ended).cycle()).flat_map(<[_; 2]>::from).collect();
+        let not_ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
+        let losses: Vec<Loss> =
+            (2..32).map(dropped).zip((2..10).map(not_ended).cycle()).flat_map(<[_; 2]>::from).collect();
         let diagnostics = loss_diagnostics(&losses);
         assert!(diagnostics.iter().all(|found| found.is_error() && found.kind == DiagnosticKind::Loss));
-        let told = diagnostic_texts(&diagnostics);
-        assert_eq!(told.len(), 2 * (TOLD_OF_A_KIND + 1));
-        assert_eq!(told[0], "2.tmt: 2 records were dropped");
-        assert!(told[8].starts_with("… and 22 more of this kind"), "{}", told[8]);
-        assert!(told[9].contains("did not end in order") && told[17].starts_with("… and 22 more"), "{told:?}");
+        let texts = diagnostic_texts(&diagnostics);
+        assert_eq!(texts.len(), 2 * (LISTED_PER_KIND + 1));
+        assert_eq!(texts[0], "2.tmt: 2 records were dropped");
+        assert!(texts[8].starts_with("… and 22 more of this kind"), "{}", texts[8]);
+        assert!(texts[9].contains("did not end in order") && texts[17].starts_with("… and 22 more"), "{texts:?}");
         assert_eq!(loss_diagnostics(&losses[..16]).len(), 16);
     }
 }

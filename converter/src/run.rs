@@ -1,4 +1,27 @@
 //! A recorded run: a folder with one file per process.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::run::OpenRun;
+//!
+//! let run = OpenRun::open(path)?;
+//! assert_eq!(run.processes[0].rank, Some(0));
+//! assert_eq!(run.processes[0].streams[0].records(), 2);
+//! assert!(run.losses().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod active_recorders;
 mod error;
@@ -31,18 +54,18 @@ pub use error::RunReadError;
 pub use levels::{LevelName, levels_of_live};
 pub use live::LiveError;
 pub use process::{
-    BlockIndex, DamagedRange, LiveFault, LiveFileUse, ProcessInRun, ProviderInRun, RepairSummary, StreamInRun,
+    BlockIndex, DamagedRange, LiveFault, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary,
+    StreamInRun, TornRanges,
 };
-pub use stream_reader::{RecordSource, RunStreamReader, StreamRecord};
 
 pub use launch::{Launch, LaunchSelection};
 pub(crate) use live::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
 pub(crate) use names::missing_names;
-pub(crate) use process::{MovedLiveFiles, ThreadName};
+pub(crate) use process::{MovedLiveFiles, RecordTypePosition, ThreadName};
 pub(crate) use read_at::open_shared;
 pub(crate) use scan::{ScanItem, scan};
-pub(crate) use stream_reader::{BlockPosition, RecordPosition, is_gap};
+pub(crate) use stream_reader::{BlockPosition, RecordPosition, RunStreamReader, is_gap};
 pub(crate) use thread_identity::first_ticks;
 pub(crate) use tumit_spill::spool::Spool;
 pub(crate) use unpacked::{BudgetShare, waiting_budget};
@@ -181,8 +204,8 @@ impl OpenRun {
             }
         }
         if run.processes.is_empty() {
-            let told = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
-            run.unreadable.extend(run.empty_live.iter().map(told));
+            let empty_file_error = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
+            run.unreadable.extend(run.empty_live.iter().map(empty_file_error));
             let count = run.unreadable.len();
             return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0).text, count });
         }

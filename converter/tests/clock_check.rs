@@ -63,18 +63,18 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
         {
             let expected = convert(&run, &options, &mut Nothing).unwrap();
             let found = check_clocks(&run, &options).unwrap();
-            let what = format!("{options:?} {scene:?}");
-            assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{what}");
+            let case = format!("{options:?} {scene:?}");
+            assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{case}");
             let counts = |report: &tumit_converter::report::ConversionReport| {
                 (report.counts.links, report.counts.reversed_links, report.reversed_coarse, report.causality)
             };
-            assert_eq!(counts(&found.report), counts(&expected), "{what}");
-            assert_eq!(found.report.end, expected.end, "{what}");
-            assert_eq!(found.report.clock_errors(), expected.clock_errors(), "{what}");
+            assert_eq!(counts(&found.report), counts(&expected), "{case}");
+            assert_eq!(found.report.end, expected.end, "{case}");
+            assert_eq!(found.report.clock_errors(), expected.clock_errors(), "{case}");
             let certain = |report: &tumit_converter::report::ConversionReport| {
                 report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
             };
-            assert_eq!(certain(&found.report), certain(&expected), "{what}");
+            assert_eq!(certain(&found.report), certain(&expected), "{case}");
         }
     }
 }

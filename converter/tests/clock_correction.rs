@@ -38,7 +38,7 @@ struct Clock {
 }
 
 impl Clock {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a date of the test")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a timestamp of the test")]
     fn at(self, truth: f64) -> u64 {
         self.began + ((truth * (1.0 + self.ppm * 1e-6) + self.offset) * self.hz * 1e-9).floor() as u64
     }
@@ -64,6 +64,55 @@ impl Random {
 const START: f64 = 5e9;
 const SECONDS: f64 = 20.0;
 
+/// A record at a true time.
+struct TrueRecord {
+    /// Nanoseconds.
+    date: f64,
+    kind: u16,
+    body: Vec<u8>,
+}
+
+/// Ten exchanges that rank `a` starts with rank `b`, in a burst that starts at a true time.
+fn burst(number: u32, start: f64, [a, b]: [usize; 2], clocks: &[Clock], random: &mut Random) -> Vec<SyncSample> {
+    let mut now = start;
+    let mut samples = Vec::new();
+    for exchange in 0..10 {
+        let t2 = now + random.latency();
+        let t3 = t2 + 200.0;
+        let t4 = t3 + random.latency();
+        samples.push(SyncSample {
+            burst: number,
+            exchange,
+            peer: peer(100 + b as u64),
+            t1: clocks[a].at(now),
+            t2: clocks[b].at(t2),
+            t3: clocks[b].at(t3),
+            t4: clocks[a].at(t4),
+        });
+        now = t4 + 100.0;
+    }
+    samples
+}
+
+/// Adds the records of a message every millisecond.
+fn send_messages(files: &mut [(SyntheticFile, Vec<TrueRecord>)], random: &mut Random) {
+    let mut key = 0u64;
+    let mut now = START;
+    while now < START + SECONDS * 1e9 {
+        let (from, to) = ((key % 4) as usize, ((key * 7 + 1 + key / 4) % 4) as usize);
+        let arrival = now + random.latency();
+        for (rank, kind, date) in [(from, 0u16, now), (to, 1, arrival)] {
+            let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
+            body.extend(key.to_le_bytes());
+            #[expect(clippy::cast_possible_truncation, reason = "a timestamp of the test")]
+            body.extend((date as i64).to_le_bytes());
+            files[rank].1.push(TrueRecord { date, kind, body });
+        }
+        key += 1;
+        now += 1e6;
+    }
+}
+
 /// Four ranks that send messages to each other every millisecond. Their clocks differ by up to two
 /// seconds and a hundred ppm.
 fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
@@ -76,57 +125,27 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     let (spec, diagnostics) = tumit::compile_text("ring.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
     let mut random = Random(4711);
-    let mut files = Vec::new();
+    let mut files: Vec<(SyntheticFile, Vec<TrueRecord>)> = Vec::new();
     for (rank, clock) in clocks.iter().enumerate() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
         let about = SyntheticProcess { hz: clock.hz as u64, ..SyntheticProcess::rank(rank as u64) };
         let mut file = SyntheticFile::new(&about, &schema);
         file.thread(0, 1, "main");
-        files.push((file, Vec::<(f64, u16, Vec<u8>)>::new()));
+        files.push((file, Vec::new()));
     }
-    for (number, &date) in bursts.iter().enumerate() {
+    for (number, &start) in bursts.iter().enumerate() {
         for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3)] {
-            let mut now = date;
-            let mut samples = Vec::new();
-            for exchange in 0..10 {
-                let t2 = now + random.latency();
-                let t3 = t2 + 200.0;
-                let t4 = t3 + random.latency();
-                samples.push(SyncSample {
-                    burst: u32::try_from(number).unwrap(),
-                    exchange,
-                    peer: peer(100 + b as u64),
-                    t1: clocks[a].at(now),
-                    t2: clocks[b].at(t2),
-                    t3: clocks[b].at(t3),
-                    t4: clocks[a].at(t4),
-                });
-                now = t4 + 100.0;
-            }
+            let samples = burst(u32::try_from(number).unwrap(), start, [a, b], &clocks, &mut random);
             files[a].0.sync(&samples);
         }
     }
-    let mut key = 0u64;
-    let mut now = START;
-    while now < START + SECONDS * 1e9 {
-        let (from, to) = ((key % 4) as usize, ((key * 7 + 1 + key / 4) % 4) as usize);
-        let arrival = now + random.latency();
-        for (rank, kind, date) in [(from, 0u16, now), (to, 1, arrival)] {
-            let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
-            body.extend(key.to_le_bytes());
-            #[expect(clippy::cast_possible_truncation, reason = "a date of the test")]
-            body.extend((date as i64).to_le_bytes());
-            files[rank].1.push((date, kind, body));
-        }
-        key += 1;
-        now += 1e6;
-    }
+    send_messages(&mut files, &mut random);
     for (rank, (file, mut records)) in files.into_iter().enumerate() {
         let mut file = file;
-        records.sort_by(|a, b| a.0.total_cmp(&b.0));
+        records.sort_by(|a, b| a.date.total_cmp(&b.date));
         for (sequence, chunk) in records.chunks(2000).enumerate() {
             let mut block = SyntheticRecords::default();
-            for (date, kind, body) in chunk {
+            for TrueRecord { date, kind, body } in chunk {
                 block.record(*kind, clocks[rank].at(*date), body);
             }
             file.records(0, sequence as u64, &block);
@@ -138,13 +157,14 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
 
 /// Compares timestamps with true times.
 #[derive(Default)]
-struct Judge {
+struct ErrorMeter {
+    /// The timestamp and the true time of the first event.
     first: Option<(i64, i64)>,
     worst: i64,
     links: u64,
 }
 
-impl PajeSink for Judge {
+impl PajeSink for ErrorMeter {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         let (PajeEvent::StartLink { time, extra, .. } | PajeEvent::EndLink { time, extra, .. }) = event else {
             return Ok(());
@@ -162,30 +182,30 @@ impl PajeSink for Judge {
     }
 }
 
-fn judge(bursts: &[f64], method: CorrectionMethod) -> (Judge, ConversionReport) {
-    judge_of(bursts, method, 0)
+fn measure(bursts: &[f64], method: CorrectionMethod) -> (ErrorMeter, ConversionReport) {
+    measure_from(bursts, method, 0)
 }
 
-/// As `judge`, with clocks that began `began` ticks before.
-fn judge_of(bursts: &[f64], method: CorrectionMethod, began: u64) -> (Judge, ConversionReport) {
+/// As `measure`, with clocks that began `began` ticks before.
+fn measure_from(bursts: &[f64], method: CorrectionMethod, began: u64) -> (ErrorMeter, ConversionReport) {
     let folder = tempfile::tempdir().unwrap();
     ring(folder.path(), bursts, began);
     let run = OpenRun::open(folder.path()).unwrap();
-    let mut judge = Judge::default();
+    let mut meter = ErrorMeter::default();
     let mut options = ConvertOptions::default();
     options.clock = method;
     options.causal = false;
-    let report = convert(&run, &options, &mut judge).unwrap();
+    let report = convert(&run, &options, &mut meter).unwrap();
     assert_eq!(report.counts.links, 20_000);
-    (judge, report)
+    (meter, report)
 }
 
 const BOTH_ENDS: [f64; 2] = [START - 1e7, START + SECONDS * 1e9 + 1e7];
 
 #[test]
 fn bursts_at_both_ends_give_errors_below_a_microsecond() {
-    let (judge, report) = judge(&BOTH_ENDS, CorrectionMethod::Bursts);
-    assert!(judge.worst < 1000, "worst error {} ns", judge.worst);
+    let (meter, report) = measure(&BOTH_ENDS, CorrectionMethod::Bursts);
+    assert!(meter.worst < 1000, "worst error {} ns", meter.worst);
     assert_eq!(report.counts.reversed_links, 0);
     assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let domains = &report.clocks.domains;
@@ -203,9 +223,9 @@ fn bursts_at_both_ends_give_errors_below_a_microsecond() {
 #[test]
 fn clocks_may_start_before_the_range_of_timestamps() {
     for method in [CorrectionMethod::Bursts, CorrectionMethod::Graph] {
-        let (near, report) = judge(&BOTH_ENDS, method);
+        let (near, report) = measure(&BOTH_ENDS, method);
         // 190 to 4,750 years.
-        let (far, of_far) = judge_of(&BOTH_ENDS, method, 13 << 60);
+        let (far, of_far) = measure_from(&BOTH_ENDS, method, 13 << 60);
         assert!(far.worst <= near.worst + 1, "{} ns, {} where clocks began with the run", far.worst, near.worst);
         assert!(of_far.is_clean(), "{:?}", of_far.all_diagnostics());
         assert!((of_far.end.0 - report.end.0).abs() <= 1, "{:?} {:?}", of_far.end, report.end);
@@ -227,7 +247,7 @@ fn a_clock_beyond_the_last_timestamp_is_reported() {
     file.end();
     file.save(folder.path(), "0.tmt");
     let run = OpenRun::open(folder.path()).unwrap();
-    let report = convert(&run, &ConvertOptions::default(), &mut Judge::default()).unwrap();
+    let report = convert(&run, &ConvertOptions::default(), &mut ErrorMeter::default()).unwrap();
     assert_eq!((report.end, report.counts.records), (GlobalNanos::LAST, 4));
     let errors = diagnostic_texts(&report.errors());
     assert!(errors.iter().any(|error| error.contains("more than 292 years")), "{errors:?}");
@@ -236,23 +256,23 @@ fn a_clock_beyond_the_last_timestamp_is_reported() {
 #[test]
 fn more_bursts_than_two_are_used() {
     let bursts = [BOTH_ENDS[0], START + 7e9, START + 13e9, BOTH_ENDS[1]];
-    let (judge, report) = judge(&bursts, CorrectionMethod::Bursts);
-    assert!(judge.worst < 1000, "worst error {} ns", judge.worst);
+    let (meter, report) = measure(&bursts, CorrectionMethod::Bursts);
+    assert!(meter.worst < 1000, "worst error {} ns", meter.worst);
     assert_eq!(report.clocks.domains[1].bursts, 4);
 }
 
 #[test]
 fn without_correction_links_are_reversed() {
-    let (judge, report) = judge(&BOTH_ENDS, CorrectionMethod::None);
-    assert!(judge.worst > 1_000_000_000);
+    let (meter, report) = measure(&BOTH_ENDS, CorrectionMethod::None);
+    assert!(meter.worst > 1_000_000_000);
     assert!(report.counts.reversed_links > 5000, "{}", report.counts.reversed_links);
 }
 
 #[test]
 fn one_burst_gives_offsets_but_no_drift() {
-    let (judge, report) = judge(&BOTH_ENDS[..1], CorrectionMethod::Bursts);
+    let (meter, report) = measure(&BOTH_ENDS[..1], CorrectionMethod::Bursts);
     // 20 s at 50 ppm.
-    assert!((500_000..2_000_000).contains(&judge.worst), "worst error {} ns", judge.worst);
+    assert!((500_000..2_000_000).contains(&meter.worst), "worst error {} ns", meter.worst);
     assert_eq!(report.clocks.domains[1].status, TimestampSource::OneBurst);
 }
 

@@ -127,61 +127,66 @@ fn assert_one_state_each(rows: &[String], threads: usize) {
     assert!(states.iter().all(|state| state[6] == "0.000000000"), "no state is nested in another: {states:?}");
 }
 
-/// The equal property, two processes, the delay of the second one, and the names of the rows by
-/// tree.
-type Case = (&'static str, [SyntheticProcess; 2], u64, [&'static [&'static str]; 3]);
+/// Two processes with something in common.
+struct RowCase {
+    name: &'static str,
+    processes: [SyntheticProcess; 2],
+    /// How much later the second process starts, in ticks.
+    delay: u64,
+    /// The names of the rows by tree.
+    rows: [[&'static str; 2]; 3],
+}
+
+/// The rows of two processes with equal process ids.
+const EQUAL_IDS: [[&str; 2]; 3] =
+    [["pid 1#1", "pid 1#2"], ["main (pid 1#1)", "main (pid 1#2)"], ["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"]];
+
+fn row_cases() -> [RowCase; 5] {
+    let ranked = |rank, pid| SyntheticProcess { rank: Some(rank), ..SyntheticProcess::new(pid) };
+    let on = |host, pid| SyntheticProcess { host, ..SyntheticProcess::new(pid) };
+    [
+        RowCase {
+            name: "equal process ids at one time",
+            processes: [SyntheticProcess::new(1), SyntheticProcess::new(1)],
+            delay: 0,
+            rows: EQUAL_IDS,
+        },
+        RowCase {
+            name: "equal process ids one after the other",
+            processes: [SyntheticProcess::new(1), SyntheticProcess::new(1)],
+            delay: 5_000,
+            rows: EQUAL_IDS,
+        },
+        RowCase {
+            name: "two hosts",
+            processes: [on("a", 1), on("b", 1)],
+            delay: 0,
+            rows: [["pid 1@a", "pid 1@b"], ["main (a)", "main (b)"], ["Thread 1 (a)", "Thread 1 (b)"]],
+        },
+        RowCase {
+            name: "equal ranks in two worlds",
+            processes: [ranked(0, 10), ranked(0, 11)],
+            delay: 0,
+            rows: [["rank 0/10", "rank 0/11"], ["main (pid 10)", "main (pid 11)"], ["Thread 10", "Thread 11"]],
+        },
+        RowCase {
+            name: "nothing equal",
+            processes: [SyntheticProcess::new(10), SyntheticProcess::new(11)],
+            delay: 0,
+            rows: [["pid 10", "pid 11"], ["main (pid 10)", "main (pid 11)"], ["Thread 10", "Thread 11"]],
+        },
+    ]
+}
 
 #[test]
 fn no_two_processes_share_a_row() {
-    let ranked = |rank, pid| SyntheticProcess { rank: Some(rank), ..SyntheticProcess::new(pid) };
-    let on = |host, pid| SyntheticProcess { host, ..SyntheticProcess::new(pid) };
-    let cases: [Case; 5] = [
-        (
-            "equal process ids at one time",
-            [SyntheticProcess::new(1), SyntheticProcess::new(1)],
-            0,
-            [
-                &["pid 1#1", "pid 1#2"],
-                &["main (pid 1#1)", "main (pid 1#2)"],
-                &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
-            ],
-        ),
-        (
-            "equal process ids one after the other",
-            [SyntheticProcess::new(1), SyntheticProcess::new(1)],
-            5_000,
-            [
-                &["pid 1#1", "pid 1#2"],
-                &["main (pid 1#1)", "main (pid 1#2)"],
-                &["Thread 1 (pid 1#1)", "Thread 1 (pid 1#2)"],
-            ],
-        ),
-        (
-            "two hosts",
-            [on("a", 1), on("b", 1)],
-            0,
-            [&["pid 1@a", "pid 1@b"], &["main (a)", "main (b)"], &["Thread 1 (a)", "Thread 1 (b)"]],
-        ),
-        (
-            "equal ranks in two worlds",
-            [ranked(0, 10), ranked(0, 11)],
-            0,
-            [&["rank 0/10", "rank 0/11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
-        ),
-        (
-            "nothing equal",
-            [SyntheticProcess::new(10), SyntheticProcess::new(11)],
-            0,
-            [&["pid 10", "pid 11"], &["main (pid 10)", "main (pid 11)"], &["Thread 10", "Thread 11"]],
-        ),
-    ];
-    for (case, abouts, later, expected) in cases {
+    for RowCase { name: case, processes, delay, rows: expected } in row_cases() {
         for (tree, expected) in TREES.into_iter().zip(expected) {
             let folder = tempfile::tempdir().unwrap();
             let schema = spec(tree).schema();
-            for (number, about) in (0u8..).zip(&abouts) {
+            for (number, about) in (0u8..).zip(&processes) {
                 let mut file = process(about, number, &schema);
-                let from = 1_000 + u64::from(number) * (later + 100);
+                let from = 1_000 + u64::from(number) * (delay + 100);
                 step(&mut file, 0, about.pid, "main", (from, from + 1_000));
                 file.end();
                 file.save(folder.path(), &format!("{number}.tmt"));
@@ -253,12 +258,12 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
     }
     let (rows, report) = converted(folder.path());
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
-    let told = diagnostic_texts(&report.errors()).join("\n");
+    let errors = diagnostic_texts(&report.errors()).join("\n");
     assert!(
-        told.contains("`thread[id]` matches several processes (first occurrence: tid 8): 2 actions were omitted"),
-        "{told}"
+        errors.contains("`thread[id]` matches several processes (first occurrence: tid 8): 2 actions were omitted"),
+        "{errors}"
     );
-    assert!(told.contains("add the key `pid` to container `thread`"), "{told}");
+    assert!(errors.contains("add the key `pid` to container `thread`"), "{errors}");
     // No process has thread 9. Its row is named after the thread with the record that refers to it.
     assert_eq!(names(&rows, "thread"), ["t5", "t5 (pid 1)", "t6", "t7"], "{rows:#?}");
     assert_eq!(rows.iter().filter(|row| row.starts_with("Event")).count(), 4);

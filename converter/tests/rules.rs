@@ -308,10 +308,10 @@ fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
     });
     let (rows, report) = paje_of(&run);
     assert!(report.is_clean(), "{:?}", report.all_diagnostics());
-    let said: Vec<&String> = rows.iter().filter(|row| !row.starts_with("Container")).collect();
-    assert_eq!(said.len(), 2, "{rows:?}");
-    assert!(said.iter().any(|row| row.starts_with("Event, Program, Log,") && row.ends_with("begun")), "{rows:?}");
-    assert!(said.iter().any(|row| row.starts_with("State, main, Span,") && row.ends_with("bare")), "{rows:?}");
+    let shown_rows: Vec<&String> = rows.iter().filter(|row| !row.starts_with("Container")).collect();
+    assert_eq!(shown_rows.len(), 2, "{rows:?}");
+    assert!(shown_rows.iter().any(|row| row.starts_with("Event, Program, Log,") && row.ends_with("begun")), "{rows:?}");
+    assert!(shown_rows.iter().any(|row| row.starts_with("State, main, Span,") && row.ends_with("bare")), "{rows:?}");
 }
 
 #[test]
@@ -329,8 +329,8 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     assert_eq!(values, ["1.500000000", "2.500000000"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
     assert!(!report.is_clean());
-    let told = "the rules of `a` could not compute 2 values of `measured` from its field `value`";
-    assert!(report.diagnostics.iter().any(|found| found.text == told), "{:?}", report.diagnostics);
+    let message = "the rules of `a` could not compute 2 values of `measured` from its field `value`";
+    assert!(report.diagnostics.iter().any(|found| found.text == message), "{:?}", report.diagnostics);
 }
 
 #[test]
@@ -343,12 +343,12 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
         }
     });
     let (rows, report) = paje_of(&run);
-    let said: Vec<&str> =
+    let shown_rows: Vec<&str> =
         rows.iter().filter(|row| !row.starts_with("Container")).filter_map(|row| row.rsplit(", ").next()).collect();
-    assert_eq!(said, ["2", "2"], "{rows:?}");
+    assert_eq!(shown_rows, ["2", "2"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
-    let told = "the rules of `a` could not compute 2 values of `e` from its field `n`";
-    assert!(report.diagnostics.iter().any(|found| found.text == told), "{:?}", report.diagnostics);
+    let message = "the rules of `a` could not compute 2 values of `e` from its field `n`";
+    assert!(report.diagnostics.iter().any(|found| found.text == message), "{:?}", report.diagnostics);
 }
 
 #[test]

@@ -51,6 +51,47 @@ impl Skew {
     }
 }
 
+/// A record of seven dropped records before these ticks.
+fn append_drops(records: &mut SyntheticRecords, ticks: u64) {
+    let (first_ticks, last_ticks) = (ticks, ticks + 10);
+    let dropped = DroppedRecords { count: 7, bytes: 99, first_ticks, last_ticks, cause: cause::NO_BUFFER };
+    (records.first, records.last) = (last_ticks, last_ticks);
+    records.payload.extend_from_slice(&ID_LOST.to_le_bytes());
+    records.payload.extend_from_slice(&[0; 4]);
+    records.payload.extend_from_slice(&dropped.encode());
+}
+
+/// A block of 300 records. Thread 0 sends and receives, thread 1 enters and leaves. `names` are the
+/// ids of the texts of thread 1.
+fn thread_block(rank: u32, skew: Skew, stream: u32, block: u64, names: &[u32], has_drops: bool) -> SyntheticRecords {
+    let mut records = SyntheticRecords::default();
+    let start = block * 3_000_000 + 1000;
+    if has_drops {
+        append_drops(&mut records, skew.ticks(start - 500));
+        records.count = 1;
+    }
+    for step in 0..300u64 {
+        let now = start + step * 10_000 + u64::from(stream) * 3000;
+        let n = u32::try_from(block * 300 + step).unwrap();
+        let other = 1 - rank;
+        match (stream, (step + u64::from(rank)) % 2) {
+            // At even steps, one process sends and the other receives 2 µs later.
+            (0, 0) => records.record(2, skew.ticks(now), &[other.to_le_bytes(), n.to_le_bytes()].concat()),
+            (0, _) => {
+                records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat());
+            }
+            (_, 0) => records.record(0, skew.ticks(now), &names[usize::from(step % 3 == 0)].to_le_bytes()),
+            _ => {
+                let since = skew.ticks(now - 4000).to_le_bytes();
+                let body = [&2u16.to_le_bytes()[..], b"ok", &since, &1u16.to_le_bytes(), &since].concat();
+                records.record(1, skew.ticks(now), &body);
+            }
+        }
+    }
+    records.count -= u32::from(has_drops);
+    records
+}
+
 /// Two processes with two threads each that send messages to each other. The offsets of their
 /// clocks differ by seconds, and their rates differ.
 fn write_run(folder: &Path, losses: bool) {
@@ -79,44 +120,8 @@ fn write_run(folder: &Path, losses: bool) {
         file.thread(0, 10 + u64::from(rank), "main");
         file.thread(1, 20 + u64::from(rank), "helper");
         for (stream, block) in (0..6u64).flat_map(|block| [(0u32, block), (1, block)]) {
-            let mut records = SyntheticRecords::default();
-            let start = block * 3_000_000 + 1000;
-            if losses && block == 3 && stream == 0 {
-                let at = skew.ticks(start - 500);
-                let told = DroppedRecords {
-                    count: 7,
-                    bytes: 99,
-                    first_ticks: at,
-                    last_ticks: at + 10,
-                    cause: cause::NO_BUFFER,
-                };
-                (records.first, records.last) = (at + 10, at + 10);
-                records.payload.extend_from_slice(&ID_LOST.to_le_bytes());
-                records.payload.extend_from_slice(&[0; 4]);
-                records.payload.extend_from_slice(&told.encode());
-                records.count = 1;
-            }
-            for step in 0..300u64 {
-                let now = start + step * 10_000 + u64::from(stream) * 3000;
-                let n = u32::try_from(block * 300 + step).unwrap();
-                let other = 1 - rank;
-                match (stream, (step + u64::from(rank)) % 2) {
-                    // At even steps, one process sends and the other receives 2 µs later.
-                    (0, 0) => records.record(2, skew.ticks(now), &[other.to_le_bytes(), n.to_le_bytes()].concat()),
-                    (0, _) => {
-                        records.record(3, skew.ticks(now + 2000), &[other.to_le_bytes(), n.to_le_bytes()].concat());
-                    }
-                    (_, 0) => records.record(0, skew.ticks(now), &names[usize::from(step % 3 == 0)].to_le_bytes()),
-                    _ => {
-                        let since = skew.ticks(now - 4000).to_le_bytes();
-                        let body = [&2u16.to_le_bytes()[..], b"ok", &since, &1u16.to_le_bytes(), &since].concat();
-                        records.record(1, skew.ticks(now), &body);
-                    }
-                }
-            }
-            if losses && block == 3 && stream == 0 {
-                records.count -= 1;
-            }
+            let has_drops = losses && block == 3 && stream == 0;
+            let records = thread_block(rank, skew, stream, block, &names, has_drops);
             let before = file.bytes.len();
             file.records(stream, block, &records);
             if losses && block == 2 && stream == 1 && rank == 1 {
@@ -159,16 +164,16 @@ fn a_sorted_run_converts_to_the_same_operations() {
             // The result is the same for any number of threads.
             assert!(std::fs::read(one.join("all.tmt")).unwrap() == std::fs::read(two.join("all.tmt")).unwrap());
         }
-        let (wanted, before) = converted(&run);
+        let (expected, before) = converted(&run);
         let (found, after) = converted(&one);
         assert_eq!((before.clocks.domains.len(), after.clocks.domains.len()), (2, 1));
         assert_eq!(before.counts, after.counts, "losses: {losses}");
-        assert_eq!(wanted.contains("unknown (records lost)"), losses);
+        assert_eq!(expected.contains("unknown (records lost)"), losses);
         assert_eq!(before.counts.unknown_states > 0, losses);
-        for (number, (a, b)) in wanted.lines().zip(found.lines()).enumerate() {
+        for (number, (a, b)) in expected.lines().zip(found.lines()).enumerate() {
             assert_eq!(a, b, "line {}", number + 1);
         }
-        assert_eq!(wanted.len(), found.len());
+        assert_eq!(expected.len(), found.len());
         assert_eq!(after.counts.dropped_records, if losses { 14 } else { 0 });
         // A second sort changes only the zero of timestamps, which is the same here.
         let again = folder.path().join("again");

@@ -18,6 +18,20 @@ pub(crate) struct TickExchange {
     pub(crate) t4: u64,
 }
 
+/// The offset of a burst, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OffsetPoint {
+    pub(crate) at: f64,
+    pub(crate) offset: f64,
+}
+
+impl OffsetPoint {
+    /// The drift from this burst to a later one.
+    pub(crate) fn drift_to(self, later: Self) -> f64 {
+        (later.offset - self.offset) / (later.at - self.at)
+    }
+}
+
 /// The offset of a domain's clock from the reference clock at one local time. Both are in
 /// nanoseconds from the origin of the domain.
 #[derive(Clone, Copy, Debug)]

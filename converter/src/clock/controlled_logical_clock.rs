@@ -53,8 +53,7 @@ pub struct CausalityReport {
 
 impl CausalityReport {
     /// Whether the number or the size of the shifts shows that the clock model is wrong.
-    #[must_use]
-    pub fn is_suspicious(&self) -> bool {
+    fn is_suspicious(&self) -> bool {
         self.reversed * 1000 > self.links || self.largest_nanos >= LARGE_NANOS
     }
 
@@ -66,7 +65,7 @@ impl CausalityReport {
     /// Whether the largest shift exceeds the known error bounds of the clocks.
     fn is_impossible(&self, clocks: &RunClocks) -> bool {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
-        let certain = certain.try_fold(0.0, |most, own| own.map(|own| f64::max(most, own)));
+        let certain = certain.try_fold(0.0, |most, bound| bound.map(|bound| f64::max(most, bound)));
         #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
         let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
         clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
@@ -112,9 +111,9 @@ impl CausalityReport {
 
     /// A warning if the shifts are suspicious, but the clocks claim no precision.
     pub(crate) fn warning(&self, clocks: &RunClocks) -> Option<TraceDiagnostic> {
-        let is_told = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
+        let is_warning = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
         let text = || format!("the clock model is wrong: {}", self.moved_text());
-        is_told.then(|| TraceDiagnostic::warning(DiagnosticKind::Clock, text()))
+        is_warning.then(|| TraceDiagnostic::warning(DiagnosticKind::Clock, text()))
     }
 }
 
@@ -131,10 +130,10 @@ const LOOKED_AT: usize = 1 << 16;
 ///
 /// # Errors
 /// When the temporary file of the log cannot be read.
-pub(crate) fn usual_reversal(log: &LinkLog, fines: &[TimestampMap]) -> io::Result<i64> {
+pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result<i64> {
     let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
-    let date = |end: &LinkEndpoint| fines.get(end.stream as usize).map_or(end.date, |fine| fine.line(end.date));
+    let date = |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.date, |map| map.line(end.date));
     log.pairs(|start, finish| {
         links += 1;
         let early = date(start).saturating_sub(date(finish));
@@ -164,18 +163,18 @@ pub(crate) fn usual_reversal(log: &LinkLog, fines: &[TimestampMap]) -> io::Resul
 ///
 /// # Errors
 /// When the temporary file of the log cannot be read.
-pub(crate) fn restore_order(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityReport> {
+pub(crate) fn restore_order(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityReport> {
     // In this case the pass would find no shift and no circle: along streams timestamps never
     // decrease, and along links they increase.
-    if log.is_forward() && fines.iter().all(TimestampMap::is_identity) {
+    if log.is_forward() && maps.iter().all(TimestampMap::is_identity) {
         return Ok(CausalityReport::of_forward(log.links()));
     }
-    visit_all(log, fines)
+    visit_all(log, maps)
 }
 
 /// The pass itself.
-fn visit_all(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityReport> {
-    let mut pass = CausalPass::new(log, fines);
+fn visit_all(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityReport> {
+    let mut pass = CausalPass::new(log, maps);
     let mut record: SmallVec<[LinkEndpoint; 4]> = SmallVec::new();
     log.read(|end| {
         // The log contains the endpoints of a record one after the other.
@@ -189,8 +188,8 @@ fn visit_all(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityR
     pass.drain();
     let CausalPass { streams, mut found, .. } = pass;
     found.links = log.links();
-    for (fine, stream) in fines.iter_mut().zip(streams) {
-        fine.jumps = TimestampJumps(stream.jumps.into());
+    for (map, stream) in maps.iter_mut().zip(streams) {
+        map.jumps = TimestampJumps(stream.jumps.into());
     }
     Ok(found)
 }
@@ -198,12 +197,29 @@ fn visit_all(log: &LinkLog, fines: &mut [TimestampMap]) -> io::Result<CausalityR
 /// The endpoints of links at one place of a stream.
 #[derive(Clone, Debug)]
 struct CausalNode {
-    coarse: i64,
+    raw: i64,
     /// The timestamp without the shifts of this pass.
     date: i64,
     ordinal: u64,
     starts: SmallVec<[u64; 2]>,
     finishes: SmallVec<[u64; 2]>,
+}
+
+/// An endpoint that an earlier one may still precede. Ordered by timestamp and ordinal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct UnsortedEndpoint {
+    raw: i64,
+    ordinal: u64,
+    is_finish: bool,
+    link: u64,
+}
+
+/// The timestamps of a visited start.
+#[derive(Clone, Copy, Debug)]
+struct VisitedStart {
+    /// The timestamp before the shifts of this pass.
+    before: i64,
+    after: i64,
 }
 
 /// State of a stream.
@@ -213,7 +229,7 @@ struct CausalStream {
     queue: VecDeque<CausalNode>,
     /// For streams with endpoints that are not in order of timestamps: endpoints that an earlier
     /// one may still precede.
-    unsorted: BinaryHeap<Reverse<(i64, u64, bool, u64)>>,
+    unsorted: BinaryHeap<Reverse<UnsortedEndpoint>>,
     ends: u64,
     /// The link that the first node of the queue waits for.
     waits_for: Option<u64>,
@@ -222,11 +238,10 @@ struct CausalStream {
 
 struct CausalPass<'p> {
     log: &'p LinkLog,
-    fines: &'p [TimestampMap],
+    maps: &'p [TimestampMap],
     streams: Vec<CausalStream>,
-    /// Visited starts of links with unvisited ends: timestamps before and after the shifts of this
-    /// pass.
-    started: FxHashMap<u64, (i64, i64)>,
+    /// Visited starts of links with unvisited ends.
+    started: FxHashMap<u64, VisitedStart>,
     /// Waiting streams by the link that they wait for.
     waiting: FxHashMap<u64, usize>,
     /// By link: the stream with its start, if the start is in a queue.
@@ -239,12 +254,12 @@ struct CausalPass<'p> {
 }
 
 impl<'p> CausalPass<'p> {
-    fn new(log: &'p LinkLog, fines: &'p [TimestampMap]) -> Self {
+    fn new(log: &'p LinkLog, maps: &'p [TimestampMap]) -> Self {
         let mut streams = Vec::new();
-        streams.resize_with(fines.len().max(log.streams()), CausalStream::default);
+        streams.resize_with(maps.len().max(log.streams()), CausalStream::default);
         Self {
             log,
-            fines,
+            maps,
             streams,
             started: FxHashMap::default(),
             waiting: FxHashMap::default(),
@@ -266,7 +281,7 @@ impl<'p> CausalPass<'p> {
         }
         let mut node = self.node(number, first.date, first.ordinal);
         for end in ends {
-            if end.date != node.coarse {
+            if end.date != node.raw {
                 let next = self.node(number, end.date, end.ordinal);
                 self.enqueue(number, std::mem::replace(&mut node, next));
             }
@@ -279,7 +294,12 @@ impl<'p> CausalPass<'p> {
     fn take_unsorted(&mut self, number: usize, ends: &[LinkEndpoint]) {
         let stream = &mut self.streams[number];
         for end in ends {
-            stream.unsorted.push(Reverse((end.date, end.ordinal, end.is_finish, end.link)));
+            stream.unsorted.push(Reverse(UnsortedEndpoint {
+                raw: end.date,
+                ordinal: end.ordinal,
+                is_finish: end.is_finish,
+                link: end.link,
+            }));
         }
         stream.ends += ends.len() as u64;
         self.waiting_ends += ends.len();
@@ -292,25 +312,25 @@ impl<'p> CausalPass<'p> {
     /// earlier endpoint can follow.
     fn sorted_until(&mut self, number: usize, floor: i64) {
         let mut node: Option<CausalNode> = None;
-        while let Some(&Reverse((date, ordinal, is_finish, link))) = self.streams[number].unsorted.peek()
-            && date <= floor
+        while let Some(&Reverse(end)) = self.streams[number].unsorted.peek()
+            && end.raw <= floor
         {
             self.streams[number].unsorted.pop();
             self.waiting_ends -= 1;
-            if let Some(full) = node.take_if(|node| (node.coarse, node.ordinal) != (date, ordinal)) {
+            if let Some(full) = node.take_if(|node| (node.raw, node.ordinal) != (end.raw, end.ordinal)) {
                 self.enqueue(number, full);
             }
-            let node = node.get_or_insert_with(|| self.node(number, date, ordinal));
-            if is_finish { node.finishes.push(link) } else { node.starts.push(link) }
+            let node = node.get_or_insert_with(|| self.node(number, end.raw, end.ordinal));
+            if end.is_finish { node.finishes.push(end.link) } else { node.starts.push(end.link) }
         }
         if let Some(node) = node {
             self.enqueue(number, node);
         }
     }
 
-    fn node(&self, number: usize, coarse: i64, ordinal: u64) -> CausalNode {
-        let date = self.fines[number].bend.as_ref().map_or(coarse, |bend| bend.date(coarse));
-        CausalNode { coarse, date, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
+    fn node(&self, number: usize, raw: i64, ordinal: u64) -> CausalNode {
+        let date = self.maps[number].line(raw);
+        CausalNode { raw, date, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
     }
 
     fn enqueue(&mut self, number: usize, node: CausalNode) {
@@ -351,12 +371,12 @@ impl<'p> CausalPass<'p> {
 
     fn visit(&mut self, number: usize, node: &CausalNode, runnable: &mut SmallVec<[usize; 4]>) {
         let jumps = &mut self.streams[number].jumps;
-        let tick = self.fines.get(number).map_or(0, |fine| fine.tick);
+        let tick = self.maps.get(number).map_or(0, |map| map.tick);
         let mut date = node.date + jumps.last().map_or(0, |jump| jump.shift_at(node.date, tick));
         let mut need = i64::MIN;
         for link in &node.finishes {
             // There is no start if the link was released, or if it starts at this node.
-            let Some((before, after)) = self.started.remove(link) else { continue };
+            let Some(VisitedStart { before, after }) = self.started.remove(link) else { continue };
             self.found.reversed += u64::from(before > node.date);
             if after > date {
                 self.found.moved += 1;
@@ -364,14 +384,14 @@ impl<'p> CausalPass<'p> {
             }
         }
         if need > date {
-            let CausalNode { coarse, ordinal, .. } = *node;
-            let leap = self.fines[number]
+            let CausalNode { raw, ordinal, .. } = *node;
+            let leap = self.maps[number]
                 .leaps
                 .iter()
                 .flat_map(|leaps| leaps.iter())
                 .find(|leap| leap.date > node.date)
                 .copied();
-            let jump = TimestampJump { coarse, ordinal, date: node.date, shift: need - node.date, leap };
+            let jump = TimestampJump { raw, ordinal, date: node.date, shift: need - node.date, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
             date = node.date + jump.shift;
             jumps.push(jump);
@@ -381,7 +401,7 @@ impl<'p> CausalPass<'p> {
             if self.released.contains(link) || node.finishes.contains(link) {
                 continue;
             }
-            self.started.insert(*link, (node.date, date));
+            self.started.insert(*link, VisitedStart { before: node.date, after: date });
             if let Some(waiter) = self.waiting.remove(link) {
                 self.streams[waiter].waits_for = None;
                 runnable.push(waiter);
@@ -401,15 +421,16 @@ impl<'p> CausalPass<'p> {
     /// Finds circles of waiting streams, and releases the earliest end of each circle. O(streams).
     fn release_circles(&mut self) -> bool {
         let waits_in = |number: usize| self.queued.get(&self.streams[number].waits_for?).copied();
-        let mut seen = vec![0usize; self.streams.len()];
+        // By stream: the number of the search that visited it, from 1. 0 if none did.
+        let mut visited_by = vec![0usize; self.streams.len()];
         let mut circles: Vec<usize> = Vec::new();
         for start in 0..self.streams.len() {
             let mut at = start;
-            while seen[at] == 0 {
-                seen[at] = start + 1;
+            while visited_by[at] == 0 {
+                visited_by[at] = start + 1;
                 let Some(next) = waits_in(at) else { break };
                 at = next;
-                if seen[at] != start + 1 {
+                if visited_by[at] != start + 1 {
                     continue;
                 }
                 let key =

@@ -1,5 +1,6 @@
 //! The departure of a clock from its raw line: piecewise linear, in integers, and never decreasing.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Fraction bits of a segment's slope.
@@ -7,65 +8,73 @@ const SHIFT: u32 = 40;
 /// The slope of a segment differs from 1 by at most one part in `MAX_SLOPE_DIVISOR`.
 const MAX_SLOPE_DIVISOR: i64 = 100;
 
-/// A map from raw timestamps to better ones. It adds corrections, which are linear between knots
+/// A raw timestamp and the correction that is added to it. The correction of a removed clock step
+/// is added from this timestamp on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CorrectionPoint {
+    pub(crate) raw: i64,
+    /// Nanoseconds.
+    pub(crate) added: i64,
+}
+
+/// A map from raw timestamps to corrected ones. It adds corrections, which are linear between knots
 /// and constant outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimestampCorrection {
-    /// The clock steps: from `coarse` on, `more` is added, and the result is at least `least`.
-    sets: Vec<CorrectionKnots>,
+    /// The clock steps: from `raw` on, `added` is added, and the result is at least `least`.
+    steps: Vec<RemovedStep>,
     knots: Vec<CorrectionKnot>,
     /// The map that is applied before this one.
     base: Option<Arc<TimestampCorrection>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CorrectionKnots {
-    coarse: i64,
-    more: i64,
+struct RemovedStep {
+    raw: i64,
+    added: i64,
     least: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CorrectionKnot {
-    coarse: i64,
+    raw: i64,
     /// The correction at the knot, nanoseconds.
-    more: i64,
+    added: i64,
     /// The change of the correction per nanosecond after the knot, times 2^40.
     slope: i64,
 }
 
 impl TimestampCorrection {
-    /// The map with these pairs of raw timestamp and correction. Corrections are bounded so that
-    /// timestamps still increase.
-    pub(crate) fn from_points(points: &[(i64, i64)]) -> Self {
-        Self::within(points, |distance| (-distance / MAX_SLOPE_DIVISOR, distance / MAX_SLOPE_DIVISOR))
+    /// The map through these points. Corrections are bounded so that timestamps still increase.
+    pub(crate) fn from_points(points: &[CorrectionPoint]) -> Self {
+        Self::within(points, |distance| -distance / MAX_SLOPE_DIVISOR..=distance / MAX_SLOPE_DIVISOR)
     }
 
     /// The same for corrections of any size, such as those of a line with a large error.
-    pub(crate) fn through_far(points: &[(i64, i64)]) -> Self {
-        Self::within(points, |distance| (-distance, i64::MAX))
+    pub(crate) fn through_far(points: &[CorrectionPoint]) -> Self {
+        Self::within(points, |distance| -distance..=i64::MAX)
     }
 
     /// `allowed` gives the bounds on the change of a correction over a distance.
-    fn within(points: &[(i64, i64)], allowed: impl Fn(i64) -> (i64, i64)) -> Self {
+    fn within(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
         let mut knots: Vec<CorrectionKnot> = Vec::new();
-        for &(coarse, more) in points {
+        for &CorrectionPoint { raw, added } in points {
             let Some(last) = knots.last_mut() else {
-                knots.push(CorrectionKnot { coarse, more, slope: 0 });
+                knots.push(CorrectionKnot { raw, added, slope: 0 });
                 continue;
             };
-            let distance = coarse.saturating_sub(last.coarse);
+            let distance = raw.saturating_sub(last.raw);
             if distance <= 0 {
                 continue;
             }
-            let (least, most) = allowed(distance);
-            let step = more.saturating_sub(last.more).clamp(least, most);
+            let allowed = allowed(distance);
+            let step = added.saturating_sub(last.added).clamp(*allowed.start(), *allowed.end());
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
-            let more = last.more.saturating_add(step);
-            knots.push(CorrectionKnot { coarse, more, slope: 0 });
+            let added = last.added.saturating_add(step);
+            knots.push(CorrectionKnot { raw, added, slope: 0 });
         }
-        Self { sets: Vec::new(), knots, base: None }
+        Self { steps: Vec::new(), knots, base: None }
     }
 
     /// The same map, applied after `base`.
@@ -74,47 +83,46 @@ impl TimestampCorrection {
         self
     }
 
-    /// The same map after the removal of clock steps. A step is a raw timestamp and a correction
-    /// that is added from there on. In order of time.
-    pub(crate) fn after_sets(mut self, sets: &[(i64, i64)]) -> Self {
-        for &(coarse, more) in sets {
-            let least = self.without_steps(coarse);
-            let before = self.sets.last().map_or(0, |set| set.more);
-            self.sets.push(CorrectionKnots { coarse, more: before + more, least });
+    /// The same map after the removal of clock steps. In order of time.
+    pub(crate) fn after_steps(mut self, steps: &[CorrectionPoint]) -> Self {
+        for &CorrectionPoint { raw, added } in steps {
+            let least = self.without_steps(raw);
+            let before = self.steps.last().map_or(0, |step| step.added);
+            self.steps.push(RemovedStep { raw, added: before + added, least });
         }
         self
     }
 
     /// The raw timestamp that the clock would have without steps.
-    fn without_steps(&self, coarse: i64) -> i64 {
-        let set = self.sets.iter().rev().find(|set| set.coarse <= coarse);
-        set.map_or(coarse, |set| coarse.saturating_add(set.more).max(set.least))
+    fn without_steps(&self, raw: i64) -> i64 {
+        let step = self.steps.iter().rev().find(|step| step.raw <= raw);
+        step.map_or(raw, |step| raw.saturating_add(step.added).max(step.least))
     }
 
     /// Adds to all timestamps.
     pub(crate) fn shift(&mut self, nanos: i64) {
         if self.knots.is_empty() {
-            self.knots.push(CorrectionKnot { coarse: 0, more: 0, slope: 0 });
+            self.knots.push(CorrectionKnot { raw: 0, added: 0, slope: 0 });
         }
         for knot in &mut self.knots {
-            knot.more += nanos;
+            knot.added += nanos;
         }
     }
 
-    /// The better timestamp. O(log knots).
-    pub(crate) fn date(&self, coarse: i64) -> i64 {
-        let coarse = self.base.as_ref().map_or(coarse, |base| base.date(coarse));
-        let coarse = if self.sets.is_empty() { coarse } else { self.without_steps(coarse) };
-        let after = self.knots.partition_point(|knot| knot.coarse <= coarse);
+    /// The corrected timestamp. O(log knots).
+    pub(crate) fn corrected(&self, raw: i64) -> i64 {
+        let raw = self.base.as_ref().map_or(raw, |base| base.corrected(raw));
+        let raw = if self.steps.is_empty() { raw } else { self.without_steps(raw) };
+        let after = self.knots.partition_point(|knot| knot.raw <= raw);
         let Some(knot) = after.checked_sub(1).map(|at| &self.knots[at]) else {
-            return coarse.saturating_add(self.knots.first().map_or(0, |first| first.more));
+            return raw.saturating_add(self.knots.first().map_or(0, |first| first.added));
         };
-        let distance = i128::from(coarse) - i128::from(knot.coarse);
+        let distance = i128::from(raw) - i128::from(knot.raw);
         // The product is rounded down. With |slope| < 1 the sum never decreases. The result never
         // passes the next knot.
-        let more = (distance * i128::from(knot.slope)) >> SHIFT;
-        let next = self.knots.get(after).map_or(i64::MAX, |next| next.coarse.saturating_add(next.more));
-        coarse.saturating_add(knot.more).saturating_add(i64::try_from(more).unwrap_or(0)).min(next)
+        let added = (distance * i128::from(knot.slope)) >> SHIFT;
+        let next = self.knots.get(after).map_or(i64::MAX, |next| next.raw.saturating_add(next.added));
+        raw.saturating_add(knot.added).saturating_add(i64::try_from(added).unwrap_or(0)).min(next)
     }
 }
 
@@ -123,39 +131,42 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, added }
+    }
+
     proptest! {
         #[test]
         fn never_decreases_whatever_the_knots(
-            points in prop::collection::vec((0i64..1 << 40, -1i64 << 30..1 << 30), 0..20),
-            mut asked in prop::collection::vec(-1000i64..1 << 41, 0..100),
+            points in prop::collection::vec((0i64..1 << 40, -1i64 << 30..1 << 30).prop_map(point), 0..20),
+            mut timestamps in prop::collection::vec(-1000i64..1 << 41, 0..100),
             shift in -1000i64..1000,
-            mut sets in prop::collection::vec((0i64..1 << 40, -1i64 << 38..1 << 38), 0..4),
+            mut steps in prop::collection::vec((0i64..1 << 40, -1i64 << 38..1 << 38).prop_map(point), 0..4),
         ) {
-            sets.sort_unstable();
+            steps.sort_unstable();
             let mut points = points;
             points.sort_unstable();
-            let mut bend = TimestampCorrection::from_points(&points).after_sets(&sets);
-            bend.shift(shift);
-            for (coarse, _) in points.iter().chain(&sets) {
-                asked.extend([coarse - 1, *coarse, coarse + 1]);
+            let mut correction = TimestampCorrection::from_points(&points).after_steps(&steps);
+            correction.shift(shift);
+            for CorrectionPoint { raw, .. } in points.iter().chain(&steps) {
+                timestamps.extend([raw - 1, *raw, raw + 1]);
             }
-            asked.sort_unstable();
-            let dates: Vec<i64> = asked.iter().map(|&coarse| bend.date(coarse)).collect();
-            prop_assert!(dates.is_sorted(), "{dates:?}");
+            timestamps.sort_unstable();
+            let corrected: Vec<i64> = timestamps.iter().map(|&raw| correction.corrected(raw)).collect();
+            prop_assert!(corrected.is_sorted(), "{corrected:?}");
         }
 
         #[test]
         fn goes_through_gentle_knots(steps in prop::collection::vec((1i64 << 20..1 << 40, -1000i64..1000), 1..20)) {
-            let (mut coarse, mut more) = (0, 0);
-            let mut points = vec![(0, 0)];
+            let mut last = CorrectionPoint::default();
+            let mut points = vec![last];
             for (distance, step) in steps {
-                coarse += distance;
-                more += step;
-                points.push((coarse, more));
+                last = CorrectionPoint { raw: last.raw + distance, added: last.added + step };
+                points.push(last);
             }
-            let bend = TimestampCorrection::from_points(&points);
-            for (coarse, more) in points {
-                prop_assert_eq!(bend.date(coarse), coarse + more);
+            let correction = TimestampCorrection::from_points(&points);
+            for CorrectionPoint { raw, added } in points {
+                prop_assert_eq!(correction.corrected(raw), raw + added);
             }
         }
     }

@@ -58,9 +58,9 @@ pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<Tra
 }
 
 /// Diagnostics about clock steps.
-pub(crate) fn sets_of(domains: &[ClockDomain]) -> impl Iterator<Item = TraceDiagnostic> {
-    let sets = domains.iter().flat_map(|domain| domain.sets.iter().map(|set| (&domain.name, *set)));
-    sets.map(|(name, (date, forward))| {
+pub(crate) fn step_errors(domains: &[ClockDomain]) -> impl Iterator<Item = TraceDiagnostic> {
+    let steps = domains.iter().flat_map(|domain| domain.sets.iter().map(|step| (&domain.name, *step)));
+    steps.map(|(name, (date, forward))| {
         #[expect(clippy::cast_precision_loss, reason = "the numbers are only displayed")]
         let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
         clock_error(format!(

@@ -11,6 +11,7 @@ pub(crate) mod timestamp_map;
 
 use std::collections::BTreeMap;
 
+use super::limits::RateBounds;
 use super::units::{NANOS, NANOS_PER_SECOND};
 use crate::run::OpenRun;
 use crate::run::ProcessInRun;
@@ -81,10 +82,10 @@ pub struct ClockDomain {
     /// Number of samples that involve a process that is not in the run.
     pub(crate) absent_samples: u64,
     /// The clock steps that the domain's own processes recorded. The map includes them.
-    pub(crate) told_sets: StepFreeTicks,
+    pub(crate) observed_steps: StepFreeTicks,
     /// Bounds on the rate error relative to `hz`, from readings of the clock together with the
     /// system's clock.
-    pub(crate) rates: Option<(f64, f64)>,
+    pub(crate) rates: Option<RateBounds>,
     /// The points that the bursts give, if there are any. The map goes through them before
     /// timestamps are counted from the start of the run.
     pub(crate) knots: Vec<MapKnot>,
@@ -136,6 +137,55 @@ impl TimestampSource {
 }
 
 impl ClockDomain {
+    /// A domain without processes. Its rate is not known yet.
+    fn new(name: String, kind: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            hz: 0,
+            granularity_nanos: 0.0,
+            processes: 0,
+            status: TimestampSource::Isolated,
+            bursts: 0,
+            offset_nanos: 0.0,
+            drift_ppm: 0.0,
+            residual_nanos: 0.0,
+            residual_p95_nanos: 0.0,
+            departure_nanos: 0.0,
+            curve: Vec::new(),
+            corridor_nanos: 0.0,
+            certified_nanos: None,
+            edges: 0,
+            hops: 0,
+            messages: 0,
+            clock_wraps: 0,
+            was_split: false,
+            rate_is_unknown: false,
+            drift_shows: false,
+            sets: Vec::new(),
+            map: ClockMap::linear(1_000_000_000),
+            absent_samples: 0,
+            observed_steps: StepFreeTicks::default(),
+            rates: None,
+            knots: Vec::new(),
+            leaps: Vec::new(),
+        }
+    }
+
+    /// Computes the rate, if the files do not give it, the resolution and the map of the clock.
+    fn set_rate(&mut self, members: &[&ProcessInRun]) {
+        if self.hz == 0 {
+            let rate = rate::from_anchors(members.iter().flat_map(|process| &process.anchors));
+            self.rate_is_unknown = rate.is_none();
+            self.hz = rate.unwrap_or(1_000_000_000);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+        {
+            self.granularity_nanos = resolution::of(members, self.hz) as f64 * 1e9 / self.hz as f64;
+        }
+        self.map = ClockMap::linear(self.hz);
+    }
+
     /// Nanoseconds between two ticks of the domain, by its nominal rate.
     pub(crate) fn nanos_between(&self, from: u64, to: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
@@ -143,16 +193,16 @@ impl ClockDomain {
         ticks / self.hz.max(1) as f64 * NANOS_PER_SECOND
     }
 
-    /// Computes `sets`: timestamps and sizes of the recorded clock steps.
-    pub(crate) fn date_sets(&mut self) {
+    /// Computes the timestamps and sizes of the recorded clock steps.
+    pub(crate) fn set_steps(&mut self) {
         let mut before = 0;
-        let set = |region: &StepRegion| {
-            let by = i128::from(before) - i128::from(region.more);
-            before = region.more;
+        let step = |region: &StepRegion| {
+            let by = i128::from(before) - i128::from(region.added);
+            before = region.added;
             let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
             (self.map.global_from_ticks(region.ticks), i64::try_from(nanos).unwrap_or(i64::MAX))
         };
-        self.sets = self.told_sets.regions().iter().map(set).collect();
+        self.sets = self.observed_steps.regions().iter().map(step).collect();
     }
 }
 
@@ -170,37 +220,7 @@ pub(crate) fn domains_of(run: &OpenRun) -> (Vec<ClockDomain>, Vec<usize>) {
             process.clock_domain.clone()
         };
         let number = *numbers.entry((name.clone(), kind)).or_insert_with(|| {
-            domains.push(ClockDomain {
-                name,
-                kind,
-                hz: 0,
-                granularity_nanos: 0.0,
-                processes: 0,
-                status: TimestampSource::Isolated,
-                bursts: 0,
-                offset_nanos: 0.0,
-                drift_ppm: 0.0,
-                residual_nanos: 0.0,
-                residual_p95_nanos: 0.0,
-                departure_nanos: 0.0,
-                curve: Vec::new(),
-                corridor_nanos: 0.0,
-                certified_nanos: None,
-                edges: 0,
-                hops: 0,
-                messages: 0,
-                clock_wraps: 0,
-                was_split: false,
-                rate_is_unknown: false,
-                drift_shows: false,
-                sets: Vec::new(),
-                map: ClockMap::linear(1_000_000_000),
-                absent_samples: 0,
-                told_sets: StepFreeTicks::default(),
-                rates: None,
-                knots: Vec::new(),
-                leaps: Vec::new(),
-            });
+            domains.push(ClockDomain::new(name, kind));
             domains.len() - 1
         });
         let domain = &mut domains[number];
@@ -214,17 +234,7 @@ pub(crate) fn domains_of(run: &OpenRun) -> (Vec<ClockDomain>, Vec<usize>) {
     let mut members: Vec<Vec<&ProcessInRun>> = vec![Vec::new(); domains.len()];
     run.processes.iter().zip(&domain_of).for_each(|(process, domain)| members[*domain].push(process));
     for (number, (domain, members)) in domains.iter_mut().zip(members).enumerate() {
-        if domain.hz == 0 {
-            let anchors = members.iter().flat_map(|process| &process.anchors);
-            let rate = rate::from_anchors(anchors);
-            domain.rate_is_unknown = rate.is_none();
-            domain.hz = rate.unwrap_or(1_000_000_000);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
-        {
-            domain.granularity_nanos = resolution::of(&members, domain.hz) as f64 * 1e9 / domain.hz as f64;
-        }
-        domain.map = ClockMap::linear(domain.hz);
+        domain.set_rate(&members);
         if number == 0 {
             domain.status = TimestampSource::Reference;
         }

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::limits::RateBounds;
 use super::min_delays::{FastestMessages, MessagePoint};
 
 /// Largest difference between the rates of two real clocks.
@@ -69,7 +70,7 @@ pub(crate) fn lines(
     domains: usize,
     edges: &[FastestMessages],
     span: f64,
-    rates: impl Fn(usize, usize) -> Option<(f64, f64)>,
+    rates: impl Fn(usize, usize) -> Option<RateBounds>,
 ) -> Vec<Option<DomainJoin>> {
     let mut pairs = Vec::new();
     for group in edges.chunk_by(|a, b| (a.from.min(a.to), a.from.max(a.to)) == (b.from.min(b.to), b.from.max(b.to))) {
@@ -86,7 +87,7 @@ pub(crate) fn lines(
                 below.extend(points.map(|&MessagePoint { sent, took }| (sent + took, -took)));
             }
         }
-        let rates = rates(a, b).unwrap_or((-MAX_DRIFT, MAX_DRIFT));
+        let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
         let found = corridor(&mut above, &mut below, span, rates);
         pairs.extend(found.map(|OffsetCorridor { line, width, one_way }| PairOffset { a, b, line, width, one_way }));
     }
@@ -185,7 +186,7 @@ fn corridor(
     above: &mut Vec<(f64, f64)>,
     below: &mut Vec<(f64, f64)>,
     span: f64,
-    rates: (f64, f64),
+    rates: RateBounds,
 ) -> Option<OffsetCorridor> {
     let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
     lower_hull(above);
@@ -208,13 +209,14 @@ fn corridor(
         }
         (true, false) => {
             let mirrored: Vec<(f64, f64)> = below.iter().map(|(x, y)| (*x, -y)).collect();
-            let slope = -longest_slope(&mirrored, &all, (-rates.1, -rates.0));
+            let slope = -longest_slope(&mirrored, &all, RateBounds { low: -rates.high, high: -rates.low });
             Some(OffsetCorridor { line: added(slope, most(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
             let gap = |slope: f64| least(slope) - most(slope);
-            let worth = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
-            let best = highest(|slope| gap(slope) - worth * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
+            let target_width = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
+            let best =
+                highest(|slope| gap(slope) - target_width * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
             // If even the widest corridor has messages on the wrong side, all messages may be wrong
             // by as much.
@@ -237,7 +239,7 @@ fn corridor(
 /// middle of the bounds if messages do not confirm it, because a few late messages can have any
 /// slope. Messages confirm it if at least a tenth of the fastest messages of all pieces lie near
 /// it.
-fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], (low, high): (f64, f64)) -> f64 {
+fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], RateBounds { low, high }: RateBounds) -> f64 {
     let sides =
         hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
     let sides = sides.filter(|(_, _, slope)| (low..=high).contains(slope));
@@ -251,20 +253,20 @@ fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], (low, high): (f64, f64
 fn lower_hull(points: &mut Vec<(f64, f64)>) {
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     points.dedup_by_key(|point| point.0);
-    let mut kept = 0;
+    let mut hull_length = 0;
     for at in 0..points.len() {
         let c = points[at];
-        while kept >= 2 {
-            let (a, b) = (points[kept - 2], points[kept - 1]);
+        while hull_length >= 2 {
+            let (a, b) = (points[hull_length - 2], points[hull_length - 1]);
             if (b.1 - a.1) * (c.0 - a.0) < (c.1 - a.1) * (b.0 - a.0) {
                 break;
             }
-            kept -= 1;
+            hull_length -= 1;
         }
-        points[kept] = c;
-        kept += 1;
+        points[hull_length] = c;
+        hull_length += 1;
     }
-    points.truncate(kept);
+    points.truncate(hull_length);
 }
 
 /// The maximum position of a concave function (golden section).
@@ -358,7 +360,7 @@ mod tests {
         // A queue that drains by 3 ms per second.
         for (from, to) in [(0, 1), (1, 0)] {
             let edges = [edge(from, to, |t| 1e9 - 3e-3 * t, 2000.0)];
-            let joined = lines(2, &edges, SPAN, |_, _| Some((-70e-6, 30e-6)))[1].unwrap();
+            let joined = lines(2, &edges, SPAN, |_, _| Some(RateBounds { low: -70e-6, high: 30e-6 }))[1].unwrap();
             assert!((joined.line.slope - 20e-6).abs() < 1e-8, "{joined:?}");
         }
     }

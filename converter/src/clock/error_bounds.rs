@@ -23,6 +23,7 @@ mod wander;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::limits::RateBounds;
 use super::min_delays::FastestMessages;
 use points::lower_to_points;
 use wander::WanderAllowance;
@@ -61,6 +62,13 @@ pub(crate) struct MessageTimes {
 /// Bounds on a clock's error at all moments, nanoseconds: the maximum lead, and the maximum lag.
 type ErrorBounds = [Vec<f64>; 2];
 
+/// Maximum lead and maximum lag of a clock at a timestamp, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErrorBound {
+    pub(crate) lead: f64,
+    pub(crate) lag: f64,
+}
+
 /// Bounds on the timestamps of all domains.
 #[derive(Clone, Debug)]
 pub(crate) struct CertainBounds {
@@ -73,34 +81,34 @@ pub(crate) struct CertainBounds {
 struct DomainMessages {
     from: usize,
     to: usize,
-    seen: Vec<MessageTimes>,
+    times: Vec<MessageTimes>,
 }
 
 impl CertainBounds {
-    /// Computes bounds from messages. `seen` gives the points of an edge by final timestamps.
-    /// `bent` gives the correction that the fit added to a domain's line at a timestamp. O(points
+    /// Computes bounds from messages. `times` gives the points of an edge by final timestamps.
+    /// `correction` gives the correction that the fit added to a domain's line at a timestamp. O(points
     /// log moments + domains × moments²).
     pub(crate) fn of(
         domains: usize,
         edges: &[FastestMessages],
-        known: BoundInputs,
-        seen: impl Fn(&FastestMessages) -> Vec<MessageTimes>,
-        bent: impl Fn(usize, f64) -> f64,
+        inputs: BoundInputs,
+        times: impl Fn(&FastestMessages) -> Vec<MessageTimes>,
+        correction: impl Fn(usize, f64) -> f64,
     ) -> Self {
-        let of = |edge: &FastestMessages| DomainMessages { from: edge.from, to: edge.to, seen: seen(edge) };
+        let of = |edge: &FastestMessages| DomainMessages { from: edge.from, to: edge.to, times: times(edge) };
         let messages: Vec<DomainMessages> = edges.iter().map(of).collect();
-        let moments = moments(domains, &messages, known.span);
-        let mut clocks = ClockStates::new(moments, domains, WanderAllowance::new(known.wander), &bent);
+        let moments = moments(domains, &messages, inputs.span);
+        let mut clocks = ClockStates::new(moments, domains, WanderAllowance::new(inputs.wander), &correction);
         let unknown = [vec![f64::INFINITY; clocks.moments.len()], vec![f64::INFINITY; clocks.moments.len()]];
         let mut bounds = vec![unknown; domains];
         for _ in 0..ROUNDS {
             bounds = clocks.bounds(&messages, &bounds);
             clocks.tighten(&mut bounds);
-            lower_to_points(&clocks, &messages, &bent, &mut bounds);
+            lower_to_points(&clocks, &messages, &correction, &mut bounds);
             clocks.narrow(&bounds);
         }
         for _ in 0..HOPS {
-            lower_to_points(&clocks, &messages, &bent, &mut bounds);
+            lower_to_points(&clocks, &messages, &correction, &mut bounds);
         }
         Self { clocks, bounds }
     }
@@ -112,14 +120,14 @@ impl CertainBounds {
     }
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
-    pub(crate) fn at(&self, domain: usize, date: f64) -> (f64, f64) {
+    pub(crate) fn at(&self, domain: usize, date: f64) -> ErrorBound {
         let near = self.clocks.nearest_moment(date);
-        let [ahead, behind] = &self.bounds[domain];
+        let [leads, lags] = &self.bounds[domain];
         let moment = self.clocks.moments[near];
-        (
-            ahead[near] + self.clocks.growth(domain, moment, date).max(0.0),
-            behind[near] + self.clocks.growth(domain, date, moment).max(0.0),
-        )
+        ErrorBound {
+            lead: leads[near] + self.clocks.growth(domain, moment, date).max(0.0),
+            lag: lags[near] + self.clocks.growth(domain, date, moment).max(0.0),
+        }
     }
 }
 
@@ -128,21 +136,25 @@ impl CertainBounds {
 fn moments(domains: usize, messages: &[DomainMessages], span: f64) -> Vec<f64> {
     let half = (ALL_MOMENTS / domains.max(1)).clamp(32, MOMENTS) / 2;
     let mut sent: Vec<f64> =
-        messages.iter().flat_map(|pair| &pair.seen).map(|seen| seen.sent.clamp(0.0, span)).collect();
+        messages.iter().flat_map(|pair| &pair.times).map(|message| message.sent.clamp(0.0, span)).collect();
     sent.sort_by(f64::total_cmp);
     let dense = (0..half).filter_map(|at| sent.get(at * sent.len() / half));
     let mut moments: Vec<f64> = (0..=half).map(|at| span * at as f64 / half as f64).chain(dense.copied()).collect();
     moments.sort_by(f64::total_cmp);
-    moments.dedup_by(|next, kept| *next - *kept < 1.0);
+    moments.dedup_by(|next, previous| *next - *previous < 1.0);
     if moments.len() < 2 {
         moments = vec![0.0, span.max(1.0)];
     }
     moments
 }
 
-/// An arc: the node at its end (clock and moment), and the most by which the error of that node
-/// exceeds the error of this one.
-type BoundArc = (usize, f64);
+/// An arc to another node (clock and moment).
+#[derive(Clone, Copy, Debug)]
+struct BoundArc {
+    to: usize,
+    /// The most by which the error of that node exceeds the error of this one.
+    weight: f64,
+}
 
 /// Clocks at moments, and bounds on their changes between moments.
 #[derive(Clone, Debug)]
@@ -150,44 +162,45 @@ struct ClockStates {
     moments: Vec<f64>,
     wander: WanderAllowance,
     /// By clock and moment: bounds on the mean rate of the error up to the next moment.
-    rates: Vec<Vec<(f64, f64)>>,
+    rates: Vec<Vec<RateBounds>>,
     /// By clock and moment: the correction of the fit. A clock is smooth, but the corrections need
     /// not be.
-    bent: Vec<Vec<f64>>,
+    corrections: Vec<Vec<f64>>,
     /// By clock and moment: maximum departure of the error from its chord up to the next moment.
     departures: Vec<Vec<f64>>,
 }
 
 impl ClockStates {
-    fn new(moments: Vec<f64>, domains: usize, wander: WanderAllowance, bent: impl Fn(usize, f64) -> f64) -> Self {
-        let all = |domain: usize| moments.iter().map(|moment| bent(domain, *moment)).collect::<Vec<f64>>();
-        let bends: Vec<Vec<f64>> = (0..domains).map(all).collect();
+    fn new(moments: Vec<f64>, domains: usize, wander: WanderAllowance, correction: impl Fn(usize, f64) -> f64) -> Self {
+        let all = |domain: usize| moments.iter().map(|moment| correction(domain, *moment)).collect::<Vec<f64>>();
+        let corrections: Vec<Vec<f64>> = (0..domains).map(all).collect();
         let departure = |domain: usize, at: usize| {
-            let (time, from, to) = (moments[at + 1] - moments[at], bends[domain][at], bends[domain][at + 1]);
+            let (time, from, to) =
+                (moments[at + 1] - moments[at], corrections[domain][at], corrections[domain][at + 1]);
             let away = (1..PLACES).map(|place| {
                 let place = place as f64 / PLACES as f64;
-                (bent(domain, moments[at] + time * place) - from - (to - from) * place).abs()
+                (correction(domain, moments[at] + time * place) - from - (to - from) * place).abs()
             });
             wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
         };
         let of_domain = |domain| (0..moments.len() - 1).map(|at| departure(domain, at)).collect::<Vec<f64>>();
         let mut departures: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
-        let mut rates = vec![vec![(-MAX_RATE, MAX_RATE); moments.len() - 1]; domains];
+        let mut rates = vec![vec![RateBounds { low: -MAX_RATE, high: MAX_RATE }; moments.len() - 1]; domains];
         // The first clock is the reference, so its error is 0.
-        rates[0].fill((0.0, 0.0));
+        rates[0].fill(RateBounds { low: 0.0, high: 0.0 });
         departures[0].fill(0.0);
-        Self { moments, wander, rates, bent: bends, departures }
+        Self { moments, wander, rates, corrections, departures }
     }
 
     /// Narrows the bounds on rates between moments, from bounds on errors.
     fn narrow(&mut self, bounds: &[ErrorBounds]) {
         let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrow_rates(domain, bounds));
-        let rates: Vec<Vec<(f64, f64)>> = rates.collect();
+        let rates: Vec<Vec<RateBounds>> = rates.collect();
         self.rates.splice(1.., rates);
     }
 
-    fn narrow_rates(&self, domain: usize, [ahead, behind]: &ErrorBounds) -> Vec<(f64, f64)> {
-        let (moments, bent) = (&self.moments, &self.bent[domain]);
+    fn narrow_rates(&self, domain: usize, [leads, lags]: &ErrorBounds) -> Vec<RateBounds> {
+        let (moments, corrections) = (&self.moments, &self.corrections[domain]);
         let last = moments.len() - 1;
         let within = |at: usize| {
             let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
@@ -199,20 +212,20 @@ impl ClockStates {
                 // from it.
                 let (before, after) = (moments[at] - moments[from], moments[to] - moments[at + 1]);
                 let more = self.wander.off_mean(before, moments[at + 1] - moments[at], after);
-                let added = (bent[to] - bent[from]) / time;
-                high = high.min((ahead[to] + behind[from]) / time - added + more);
-                low = low.max(-(behind[to] + ahead[from]) / time - added - more);
+                let added = (corrections[to] - corrections[from]) / time;
+                high = high.min((leads[to] + lags[from]) / time - added + more);
+                low = low.max(-(lags[to] + leads[from]) / time - added - more);
                 if from == 0 && to == last {
                     break;
                 }
                 reach = 2 * reach + 1;
             }
-            (low, high)
+            RateBounds { low, high }
         };
-        let means: Vec<(f64, f64)> = (0..last).map(within).collect();
+        let means: Vec<RateBounds> = (0..last).map(within).collect();
         // A rate is close to the rates at other times.
         let near = |at: usize| {
-            let others = means.iter().enumerate().map(|(other, (low, high))| {
+            let others = means.iter().enumerate().map(|(other, mean)| {
                 let (one, two) = (at.min(other), at.max(other));
                 let gap = (moments[two] - moments[one + 1].min(moments[two])).max(0.0);
                 let more = if one == two {
@@ -220,22 +233,25 @@ impl ClockStates {
                 } else {
                     self.wander.rate_difference(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
                 };
-                (low - more, high + more)
+                RateBounds { low: mean.low - more, high: mean.high + more }
             });
-            let (low, high) = others.fold((-MAX_RATE, MAX_RATE), |(low, high), (l, h)| (low.max(l), high.min(h)));
-            let added = (bent[at + 1] - bent[at]) / (moments[at + 1] - moments[at]);
+            let near = others.fold(RateBounds { low: -MAX_RATE, high: MAX_RATE }, |all, one| RateBounds {
+                low: all.low.max(one.low),
+                high: all.high.min(one.high),
+            });
+            let added = (corrections[at + 1] - corrections[at]) / (moments[at + 1] - moments[at]);
             // The fitted rate itself is always within the bounds.
-            ((low + added).min(0.0), (high + added).max(0.0))
+            RateBounds { low: (near.low + added).min(0.0), high: (near.high + added).max(0.0) }
         };
         (0..last).map(near).collect()
     }
 
     /// Lowers bounds to the chords between bounds at other moments.
     fn tighten(&self, bounds: &mut [ErrorBounds]) {
-        for (bent, [ahead, behind]) in self.bent.iter().zip(bounds).skip(1) {
-            for (bounds, sign) in [(ahead, 1.0), (behind, -1.0)] {
+        for (corrections, [leads, lags]) in self.corrections.iter().zip(bounds).skip(1) {
+            for (bounds, sign) in [(leads, 1.0), (lags, -1.0)] {
                 for at in 1..self.moments.len() - 1 {
-                    bounds[at] = bounds[at].min(self.least_chord(bounds, bent, sign, at)).max(0.0);
+                    bounds[at] = bounds[at].min(self.least_chord(bounds, corrections, sign, at)).max(0.0);
                 }
             }
         }
@@ -243,7 +259,7 @@ impl ClockStates {
 
     /// The smallest bound at a moment by chords between earlier and later moments, at distances
     /// that are powers of two.
-    fn least_chord(&self, bounds: &[f64], bent: &[f64], sign: f64, at: usize) -> f64 {
+    fn least_chord(&self, bounds: &[f64], corrections: &[f64], sign: f64, at: usize) -> f64 {
         let moments = &self.moments;
         let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
         let mut least = f64::INFINITY;
@@ -252,7 +268,7 @@ impl ClockStates {
                 let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
                 let place = before / (before + after);
                 let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * place;
-                let departure = sign * (bent[at] - chord(bent)) + self.wander.off_chord(before, after);
+                let departure = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
                 least = least.min(chord(bounds) + departure);
             }
         }
@@ -278,7 +294,7 @@ impl ClockStates {
     /// The most by which an error can grow between two timestamps that are close together.
     fn growth(&self, domain: usize, from: f64, to: f64) -> f64 {
         let at = self.segment(f64::midpoint(from, to));
-        let (low, high) = self.rates[domain][at];
+        let RateBounds { low, high } = self.rates[domain][at];
         let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
         // Rates are means between moments, so a shorter interval also needs the departure from the
         // chord.
@@ -296,30 +312,30 @@ impl ClockStates {
     fn bounds(&self, messages: &[DomainMessages], known: &[ErrorBounds]) -> Vec<ErrorBounds> {
         let count = self.moments.len();
         let domains = self.rates.len();
-        let mut ahead: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
-        for DomainMessages { from, to, seen } in messages {
-            for MessageTimes { sent, received, took } in seen {
+        let mut leads: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
+        for DomainMessages { from, to, times } in messages {
+            for MessageTimes { sent, received, took } in times {
                 let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
                 let weight = took.max(0.0)
                     + self.growth(*from, self.moments[p], *sent)
                     + self.growth(*to, *received, self.moments[q]);
-                ahead[from * count + p].push((to * count + q, weight));
+                leads[from * count + p].push(BoundArc { to: to * count + q, weight });
             }
         }
-        let mut behind: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
-        for (from, arcs) in ahead.iter().enumerate() {
-            for &(to, weight) in arcs {
-                behind[to].push((from, weight));
+        let mut lags: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
+        for (from, arcs) in leads.iter().enumerate() {
+            for &BoundArc { to, weight } in arcs {
+                lags[to].push(BoundArc { to: from, weight });
             }
         }
         for domain in 0..domains {
             for (at, pair) in self.moments.windows(2).enumerate() {
                 let (one, other) = (domain * count + at, domain * count + at + 1);
                 let (up, down) = (self.growth(domain, pair[0], pair[1]), self.growth(domain, pair[1], pair[0]));
-                ahead[one].push((other, up));
-                ahead[other].push((one, down));
-                behind[other].push((one, up));
-                behind[one].push((other, down));
+                leads[one].push(BoundArc { to: other, weight: up });
+                leads[other].push(BoundArc { to: one, weight: down });
+                lags[other].push(BoundArc { to: one, weight: up });
+                lags[one].push(BoundArc { to: other, weight: down });
             }
         }
         let known = |side: usize| {
@@ -327,9 +343,9 @@ impl ClockStates {
             best[..count].fill(0.0);
             best
         };
-        let (ahead, behind) = (distances(&ahead, known(0)), distances(&behind, known(1)));
-        let both = ahead.chunks(count).zip(behind.chunks(count));
-        both.map(|(ahead, behind)| [ahead.to_vec(), behind.to_vec()]).collect()
+        let (leads, lags) = (distances(&leads, known(0)), distances(&lags, known(1)));
+        let both = leads.chunks(count).zip(lags.chunks(count));
+        both.map(|(leads, lags)| [leads.to_vec(), lags.to_vec()]).collect()
     }
 
     /// The largest error at any time.
@@ -351,10 +367,10 @@ fn distances(arcs: &[Vec<BoundArc>], mut best: Vec<f64>) -> Vec<f64> {
         if here > best[node] {
             continue;
         }
-        for &(next, weight) in &arcs[node] {
-            if here + weight < best[next] {
-                best[next] = here + weight;
-                heap.push(Reverse((best[next].to_bits(), next)));
+        for &BoundArc { to, weight } in &arcs[node] {
+            if here + weight < best[to] {
+                best[to] = here + weight;
+                heap.push(Reverse((best[to].to_bits(), to)));
             }
         }
     }
@@ -375,15 +391,15 @@ mod tests {
     }
 
     fn widths(domains: usize, edges: &[FastestMessages], wander: f64) -> Vec<f64> {
-        let seen = |edge: &FastestMessages| {
-            let seen = |point: &MessagePoint| MessageTimes {
+        let times = |edge: &FastestMessages| {
+            let times = |point: &MessagePoint| MessageTimes {
                 sent: point.sent,
                 received: point.sent + point.took,
                 took: point.took,
             };
-            edge.points.iter().map(seen).collect()
+            edge.points.iter().map(times).collect()
         };
-        CertainBounds::of(domains, edges, BoundInputs { span: SECONDS * 1e9, wander }, seen, |_, _| 0.0).half_widths()
+        CertainBounds::of(domains, edges, BoundInputs { span: SECONDS * 1e9, wander }, times, |_, _| 0.0).half_widths()
     }
 
     #[test]

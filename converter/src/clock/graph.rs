@@ -91,10 +91,10 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
         FitProblem { edges, ties: RoundTripTies::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
     let knots = |sw: f64| {
         // Between these knots, a clock with this wander departs little from a line.
-        let wanted = seconds / (60e-9 / (0.3 * sw)).powf(2.0 / 3.0);
+        let ideal = seconds / (60e-9 / (0.3 * sw)).powf(2.0 / 3.0);
         match wander {
-            None => count(wanted.min(seconds / 5.0), 8, 64),
-            Some(_) => count(wanted, 6, 256),
+            None => count(ideal.min(seconds / 5.0), 8, 64),
+            Some(_) => count(ideal, 6, 256),
         }
     };
     let first = wander.map_or(0, |known| WANDERS.iter().position(|sw| *sw >= known / 3.5).unwrap_or(0));
@@ -115,10 +115,10 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
     problem.graph_fit(&solution, sw)
 }
 
-fn count(wanted: f64, least: usize, most: usize) -> usize {
+fn count(ideal: f64, least: usize, most: usize) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
-    let wanted = wanted.clamp(0.0, 1e6) as usize;
-    (wanted + 1).clamp(least, most)
+    let ideal = ideal.clamp(0.0, 1e6) as usize;
+    (ideal + 1).clamp(least, most)
 }
 
 /// The quality of a fit's prediction of the held-out observations.
@@ -135,8 +135,8 @@ impl FitScore {
     /// Whether this wander predicts better than the best smaller one. If neither predicts within
     /// the noise, as with few messages between clocks with changing rates, the residuals decide.
     fn is_better(self, best: Self) -> bool {
-        let hopeless = self.hits < 0.0 && best.hits < 0.0;
-        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (hopeless && self.median < best.median * 0.8)
+        let is_hopeless = self.hits < 0.0 && best.hits < 0.0;
+        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (is_hopeless && self.median < best.median * 0.8)
     }
 }
 
@@ -177,7 +177,7 @@ impl FitProblem<'_> {
         };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
-        let (mut coarse, mut moved): (Option<CoarseSpace>, f64) = (None, 0.0);
+        let (mut coarse_space, mut moved): (Option<CoarseSpace>, f64) = (None, 0.0);
         let mut terms = self.ties.terms(&solution.delays);
         // A start from an earlier fit is close to the solution.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
@@ -201,12 +201,12 @@ impl FitProblem<'_> {
             let before = solution.x.clone();
             let floors = pinned.iter().map(|is_pinned| is_pinned.then_some(self.floor)).collect();
             let system = NormalEquations::new(shape, &weights, floors);
-            if coarse.is_none() || iteration % COARSE_EVERY == 0 {
-                coarse = Some(CoarseSpace::new(&system));
+            if coarse_space.is_none() || iteration % COARSE_EVERY == 0 {
+                coarse_space = Some(CoarseSpace::new(&system));
             }
             let precision = if iteration < ROUGH { ROUGH_PRECISION } else { moved * INEXACT };
-            if let Some(coarse) = &coarse {
-                system.solve(&mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse);
+            if let Some(coarse_space) = &coarse_space {
+                system.solve(&mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse_space);
             }
             solution.delays = system.delays(&solution.x);
             for (delay, pinned) in solution.delays.iter_mut().zip(&mut pinned) {

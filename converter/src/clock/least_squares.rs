@@ -18,8 +18,8 @@ pub(crate) struct OffsetDifference {
 /// most twice the number of nodes.
 pub(crate) fn positions(nodes: usize, edges: &[OffsetDifference]) -> Vec<Option<f64>> {
     let mut positions = along_a_tree(nodes, edges);
-    let known: Vec<bool> = positions.iter().map(Option::is_some).collect();
-    let used: Vec<OffsetDifference> = edges.iter().copied().filter(|edge| known[edge.from]).collect();
+    let is_known: Vec<bool> = positions.iter().map(Option::is_some).collect();
+    let used: Vec<OffsetDifference> = edges.iter().copied().filter(|edge| is_known[edge.from]).collect();
     // The tree fits its own edges exactly. The solver then distributes the residuals of all edges.
     let at = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
     let mut rest = vec![0.0; nodes];

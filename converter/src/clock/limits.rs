@@ -1,5 +1,18 @@
 //! Limits that all fits share.
 
+/// Bounds on the rate error of a clock, as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RateBounds {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl RateBounds {
+    pub(crate) fn width(self) -> f64 {
+        self.high - self.low
+    }
+}
+
 /// Safety factor of the fitted wander. Error bounds hold for clocks that wander this many times
 /// more.
 pub(crate) const SURELY: f64 = 3.0;

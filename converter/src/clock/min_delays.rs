@@ -50,13 +50,16 @@ pub(crate) struct MessagePoint {
     pub(crate) took: f64,
 }
 
-/// An exchange of a burst, in raw timestamps. `a` sends the request at `t[0]`, `b` receives it at
-/// `t[1]` and replies at `t[2]`, and `a` receives the reply at `t[3]`.
+/// An exchange of a burst, in raw timestamps. Domain `a` sends the request at `t1` and receives the
+/// reply at `t4`. Domain `b` receives the request at `t2` and sends the reply at `t3`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CoarseExchange {
+pub(crate) struct RawExchange {
     pub(crate) a: usize,
     pub(crate) b: usize,
-    pub(crate) t: [i64; 4],
+    pub(crate) t1: i64,
+    pub(crate) t2: i64,
+    pub(crate) t3: i64,
+    pub(crate) t4: i64,
 }
 
 /// The time range of a run, nanoseconds.
@@ -77,7 +80,7 @@ impl RunSpan {
 pub(crate) struct ClockTraffic<'t> {
     pub(crate) log: &'t LinkLog,
     /// Exchanges by burst.
-    pub(crate) exchanges: &'t [Vec<CoarseExchange>],
+    pub(crate) exchanges: &'t [Vec<RawExchange>],
     /// Domain by stream.
     pub(crate) domain_of: &'t [usize],
     pub(crate) span: RunSpan,
@@ -89,19 +92,49 @@ struct TrafficBuckets {
     count: usize,
     span: RunSpan,
     edges: Vec<FastestMessages>,
-    /// By edge: the length of its pieces in nanoseconds, and the index of the last used piece.
-    pieces: Vec<(f64, usize)>,
+    /// By edge.
+    pieces: Vec<TrafficPieces>,
     numbers: FxHashMap<(usize, usize, DelayClass), Option<usize>>,
     partners: Vec<usize>,
     /// Maximum number of partners of a domain.
     most: usize,
 }
 
+/// The pieces of an edge.
+#[derive(Clone, Copy, Debug)]
+struct TrafficPieces {
+    /// Length of a piece, nanoseconds.
+    width: f64,
+    /// The index of the last used piece.
+    last: usize,
+}
+
 /// A raw timestamp of a domain.
 #[derive(Clone, Copy, Debug)]
 struct DomainTimestamp {
     domain: usize,
-    coarse: i64,
+    raw: i64,
+}
+
+/// An endpoint of a message near a clock step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LeadObservation {
+    raw: i64,
+    /// Whether the clock was ahead at that time.
+    is_ahead: bool,
+}
+
+/// The corrected timestamps of a request or a reply.
+#[derive(Clone, Copy, Debug)]
+struct RequestTimes {
+    sent: i64,
+    received: i64,
+}
+
+impl RequestTimes {
+    fn latency(self) -> i64 {
+        self.received.saturating_sub(self.sent)
+    }
 }
 
 impl ClockTraffic<'_> {
@@ -111,7 +144,7 @@ impl ClockTraffic<'_> {
         self.log.pairs(|start, finish| {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
-                let at = |domain, coarse| DomainTimestamp { domain, coarse };
+                let at = |domain, raw| DomainTimestamp { domain, raw };
                 visit(at(from, start.date), at(to, finish.date));
             }
         })
@@ -126,45 +159,49 @@ impl ClockTraffic<'_> {
     pub(crate) fn moment(
         &self,
         domain: usize,
-        between: (i64, i64),
+        between: RunSpan,
         size: i64,
-        date: impl Fn(usize, i64) -> i64,
+        corrected: impl Fn(usize, i64) -> i64,
     ) -> io::Result<Option<i64>> {
-        // Raw timestamps, and whether the clock was ahead at that time.
-        let mut seen: Vec<(i64, bool)> = Vec::new();
+        let mut observations: Vec<LeadObservation> = Vec::new();
         self.messages(|sent, received| {
-            let date = |at: DomainTimestamp| date(at.domain, at.coarse);
-            let took = date(received) - date(sent);
-            for (end, ahead) in [(received, took), (sent, -took)] {
-                let own = date(end);
-                if end.domain == domain && own >= between.0 && own <= between.1 {
-                    seen.push((end.coarse, (size > 0) == (ahead > size / 2)));
+            let corrected = |at: DomainTimestamp| corrected(at.domain, at.raw);
+            let took = corrected(received) - corrected(sent);
+            for (end, lead) in [(received, took), (sent, -took)] {
+                let timestamp = corrected(end);
+                if end.domain == domain && timestamp >= between.start && timestamp <= between.end {
+                    let is_ahead = (size > 0) == (lead > size / 2);
+                    observations.push(LeadObservation { raw: end.raw, is_ahead });
                 }
             }
         })?;
-        seen.sort_unstable();
-        let all_before = seen.iter().filter(|(_, ahead)| *ahead).count();
+        observations.sort_unstable();
+        let ahead = observations.iter().filter(|observation| observation.is_ahead).count();
         // If the step is before the first message, the messages without a lead contradict it.
-        let mut wrong = seen.len() - all_before;
-        let mut best = (wrong, seen.first().map(|first| first.0));
-        for pair in seen.windows(2) {
-            wrong = if pair[0].1 { wrong + 1 } else { wrong - 1 };
-            if wrong < best.0 {
-                best = (wrong, Some(pair[0].0 + (pair[1].0 - pair[0].0 + 1) / 2));
+        let mut wrong = observations.len() - ahead;
+        let (mut fewest, mut best) = (wrong, observations.first().map(|first| first.raw));
+        for pair in observations.windows(2) {
+            wrong = if pair[0].is_ahead { wrong + 1 } else { wrong - 1 };
+            if wrong < fewest {
+                (fewest, best) = (wrong, Some(pair[0].raw + (pair[1].raw - pair[0].raw + 1) / 2));
             }
         }
-        Ok(best.1)
+        Ok(best)
     }
 
-    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `date` gives
-    /// the timestamp of a domain and a raw timestamp. Pieces without messages do not count, so
+    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `corrected`
+    /// gives the timestamp of a domain and a raw timestamp. Pieces without messages do not count, so
     /// pieces are shorter if the messages fill less of the run. The edges come in a fixed order
     /// with the edges of a pair next to each other. Their points are in order of time.
     ///
     /// # Errors
     /// When the log's temporary file cannot be read.
-    pub(crate) fn edges(&self, buckets: usize, date: impl Fn(usize, i64) -> i64) -> io::Result<Vec<FastestMessages>> {
-        let mut made = TrafficBuckets {
+    pub(crate) fn edges(
+        &self,
+        buckets: usize,
+        corrected: impl Fn(usize, i64) -> i64,
+    ) -> io::Result<Vec<FastestMessages>> {
+        let mut filled = TrafficBuckets {
             count: buckets,
             span: self.span,
             edges: Vec::new(),
@@ -175,25 +212,26 @@ impl ClockTraffic<'_> {
         };
         for burst in self.exchanges {
             // The fastest exchange of each direction represents the burst.
-            let mut fastest: BTreeMap<(usize, usize), (i64, i64)> = BTreeMap::new();
-            for &CoarseExchange { a, b, t } in burst {
-                let (there, back) = ((date(a, t[0]), date(b, t[1])), (date(b, t[2]), date(a, t[3])));
-                for (way, seen) in [((a, b), there), ((b, a), back)] {
-                    let least = fastest.entry(way).or_insert(seen);
-                    if seen.1.saturating_sub(seen.0) < least.1.saturating_sub(least.0) {
-                        *least = seen;
+            let mut fastest: BTreeMap<(usize, usize), RequestTimes> = BTreeMap::new();
+            for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
+                let there = RequestTimes { sent: corrected(a, t1), received: corrected(b, t2) };
+                let back = RequestTimes { sent: corrected(b, t3), received: corrected(a, t4) };
+                for (way, times) in [((a, b), there), ((b, a), back)] {
+                    let least = fastest.entry(way).or_insert(times);
+                    if times.latency() < least.latency() {
+                        *least = times;
                     }
                 }
             }
-            for ((from, to), (sent, received)) in fastest {
-                made.add(from, to, DelayClass::Sync, sent, received);
+            for ((from, to), RequestTimes { sent, received }) in fastest {
+                filled.add(from, to, DelayClass::Sync, sent, received);
             }
         }
         self.messages(|sent, received| {
-            let date = |at: DomainTimestamp| date(at.domain, at.coarse);
-            made.add(sent.domain, received.domain, DelayClass::Message, date(sent), date(received));
+            let corrected = |at: DomainTimestamp| corrected(at.domain, at.raw);
+            filled.add(sent.domain, received.domain, DelayClass::Message, corrected(sent), corrected(received));
         })?;
-        let mut edges = made.edges;
+        let mut edges = filled.edges;
         edges.sort_by_key(|edge| (edge.from.min(edge.to), edge.from.max(edge.to), edge.class, edge.from));
         Ok(edges)
     }
@@ -204,7 +242,7 @@ impl TrafficBuckets {
         let Some(edge) = self.edge(from, to, class) else { return };
         let point = MessagePoint { sent: difference(sent, self.span.start), took: difference(received, sent) };
         self.edges[edge].count += 1;
-        let (width, last) = self.pieces[edge];
+        let TrafficPieces { width, last } = self.pieces[edge];
         let points = &mut self.edges[edge].points;
         let piece = piece_of(&point, width);
         // Messages arrive nearly in order of time.
@@ -212,7 +250,7 @@ impl TrafficBuckets {
             Some(near) if piece_of(near, width) == piece => last,
             _ => points.partition_point(|other| piece_of(other, width) < piece),
         };
-        self.pieces[edge].1 = at;
+        self.pieces[edge].last = at;
         match points.get_mut(at) {
             Some(least) if piece_of(least, width) == piece => {
                 if point.took < least.took {
@@ -222,7 +260,7 @@ impl TrafficBuckets {
             _ => {
                 points.insert(at, point);
                 if points.len() > self.count {
-                    self.pieces[edge] = (merged(points, width, self.count), 0);
+                    self.pieces[edge] = TrafficPieces { width: merged(points, width, self.count), last: 0 };
                 }
             }
         }
@@ -230,8 +268,8 @@ impl TrafficBuckets {
 
     /// The number of an edge. `None` if the pair is left out.
     fn edge(&mut self, from: usize, to: usize, class: DelayClass) -> Option<usize> {
-        if let Some(known) = self.numbers.get(&(from, to, class)) {
-            return *known;
+        if let Some(number) = self.numbers.get(&(from, to, class)) {
+            return *number;
         }
         let accepted = self.numbers.get(&(to, from, class)).map(Option::is_some);
         let accepted = accepted.unwrap_or_else(|| {
@@ -246,7 +284,7 @@ impl TrafficBuckets {
         let number = accepted.then_some(self.edges.len());
         if accepted {
             self.edges.push(FastestMessages { from, to, class, points: Vec::new(), count: 0 });
-            self.pieces.push(((self.span.nanos() * FINEST).max(1.0), 0));
+            self.pieces.push(TrafficPieces { width: (self.span.nanos() * FINEST).max(1.0), last: 0 });
         }
         self.numbers.insert((from, to, class), number);
         number
@@ -265,10 +303,10 @@ fn piece_of(point: &MessagePoint, width: f64) -> i64 {
 fn merged(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
     while points.len() > most {
         width *= 2.0;
-        points.dedup_by(|next, kept| {
-            let same = piece_of(next, width) == piece_of(kept, width);
-            if same && next.took < kept.took {
-                *kept = *next;
+        points.dedup_by(|next, previous| {
+            let same = piece_of(next, width) == piece_of(previous, width);
+            if same && next.took < previous.took {
+                *previous = *next;
             }
             same
         });

@@ -1,6 +1,6 @@
 //! The clock model of a run.
 
-use super::diagnostics::sets_of;
+use super::diagnostics::step_errors;
 use super::domain::map::ClockMap;
 use super::domain::step_ticks;
 use super::domain::timestamp_map::LineLeap;
@@ -60,18 +60,18 @@ impl RunClocks {
     /// Errors of the clocks and samples of the run, and their treatment.
     #[must_use]
     pub fn errors(&self) -> Vec<TraceDiagnostic> {
-        self.data_errors.iter().cloned().chain(sets_of(&self.domains)).collect()
+        self.data_errors.iter().cloned().chain(step_errors(&self.domains)).collect()
     }
 
     /// The forward leaps of the timestamps of a domain, in order of time.
     pub(crate) fn leaps(&self, domain: usize) -> Vec<LineLeap> {
-        let ClockDomain { map, told_sets, leaps, .. } = &self.domains[domain];
-        let of_set = |region: &step_ticks::StepRegion| {
+        let ClockDomain { map, observed_steps, leaps, .. } = &self.domains[domain];
+        let at_step = |region: &step_ticks::StepRegion| {
             let ticks = i64::try_from(region.ticks).ok()?;
             leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
         };
         let mut all: Vec<LineLeap> =
-            told_sets.regions().iter().filter_map(of_set).chain(leaps.iter().copied()).collect();
+            observed_steps.regions().iter().filter_map(at_step).chain(leaps.iter().copied()).collect();
         all.sort_unstable_by_key(|leap| leap.date);
         all
     }
@@ -83,21 +83,22 @@ impl RunClocks {
     }
 
     /// Makes this time the zero of all timestamps. It is in nanoseconds of the previous zero.
-    pub fn start_at(&mut self, nanos: i128) {
+    pub(crate) fn start_at(&mut self, nanos: i128) {
         for domain in &mut self.domains {
             domain.map.shift(-nanos);
-            domain.sets.iter_mut().for_each(|set| {
-                let date = i128::from(set.0).saturating_sub(nanos);
-                set.0 = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
+            domain.sets.iter_mut().for_each(|(timestamp, _)| {
+                let date = i128::from(*timestamp).saturating_sub(nanos);
+                *timestamp = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
             });
         }
     }
 }
 
-/// The leap of timestamps at a place, if it is large enough to report.
-pub(crate) fn leap(date: impl Fn(i64) -> i64, place: i64) -> Option<LineLeap> {
-    const WORTH_TELLING: i64 = 1000;
-    let (before, after) = (date(place.saturating_sub(1)), date(place));
+/// The leap of timestamps at `place`, if it is large enough to report. `timestamp` maps ticks or
+/// raw timestamps.
+pub(crate) fn leap(timestamp: impl Fn(i64) -> i64, place: i64) -> Option<LineLeap> {
+    const SMALLEST: i64 = 1000;
+    let (before, after) = (timestamp(place.saturating_sub(1)), timestamp(place));
     let by = after.saturating_sub(before);
-    (by > WORTH_TELLING).then_some(LineLeap { date: after, by })
+    (by > SMALLEST).then_some(LineLeap { date: after, by })
 }

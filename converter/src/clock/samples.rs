@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use super::ClockDomain;
 use super::burst::{SyncBurst, TickExchange};
-use super::domain::lifetime::life;
+use super::domain::extent::TickRange;
+use super::domain::lifetime::lifetime;
 use super::outliers::drift_consistency::{self, OmittedSamples};
-use crate::run::OpenRun;
-use crate::run::ProcessInRun;
+use crate::run::{OpenRun, ProcessInRun};
+use tracer_format::entries::SyncSample;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Largest difference between the rates of two clocks.
@@ -40,86 +41,129 @@ pub(crate) struct SyncSamples {
     pub(crate) absent: Vec<u64>,
 }
 
-/// Sorts the run's sync samples into bursts. `dated` removes the steps of a domain's clock from its
-/// ticks. `wander` is the wander of the clocks per square root of a second. The larger it is, the
-/// more bursts may differ.
+/// The samples of a process with another one.
+#[derive(Clone, Copy, Debug, Default)]
+struct SampleCounts {
+    all: u64,
+    /// The samples that are left out, because they cannot be true.
+    impossible: u64,
+}
+
+/// The samples that can be true, by burst.
+struct PossibleSamples {
+    bursts: BTreeMap<u32, SyncBurst>,
+    /// By requesting and answering process.
+    counts: BTreeMap<(usize, usize), SampleCounts>,
+    /// By domain: the number of samples that involve a process that is not in the run.
+    absent: Vec<u64>,
+}
+
+/// Sorts the run's sync samples into bursts. `without_steps` removes the steps of a domain's clock
+/// from its ticks. `wander` is the wander of the clocks per square root of a second. The larger it
+/// is, the more bursts may differ.
 pub(crate) fn collect(
     run: &OpenRun,
     domain_of: &[usize],
     domains: &[ClockDomain],
-    dated: impl Fn(usize, u64) -> u64,
+    without_steps: impl Fn(usize, u64) -> u64,
     wander: f64,
 ) -> SyncSamples {
+    let PossibleSamples { mut bursts, counts, absent } = possible_samples(run, domain_of, domains, without_steps);
+    let mut contradicting: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for burst in bursts.values_mut() {
+        for (pair, left_out) in keep_consistent(&mut burst.exchanges, domains) {
+            *contradicting.entry(pair).or_default() += left_out;
+        }
+    }
+    let odd = drift_consistency::leave_out_odd(&mut bursts, domains, wander);
+    let has_odd = !odd.is_empty();
+    leave_out_slow(&mut bursts, domains);
+    let contradicting = contradicting.into_iter().map(|((a, b), samples)| {
+        let (a, b) = (&domains[a].name, &domains[b].name);
+        sample_error(format!(
+            "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: not used"
+        ))
+    });
+    let odd = odd.into_iter().map(|omitted| odd_error(omitted, domains));
+    let errors = impossible_errors(run, counts).chain(contradicting).chain(odd).collect();
+    SyncSamples { bursts: bursts.into_values().collect(), errors, has_odd, absent }
+}
+
+/// Sorts the samples that can be true into bursts, and counts the others.
+fn possible_samples(
+    run: &OpenRun,
+    domain_of: &[usize],
+    domains: &[ClockDomain],
+    without_steps: impl Fn(usize, u64) -> u64,
+) -> PossibleSamples {
     let id = |process: &ProcessInRun| process.id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
     let peers: BTreeMap<u64, usize> =
         run.processes.iter().enumerate().map(|(number, process)| (id(process), number)).collect();
-    let lives: Vec<Option<(u64, u64)>> =
-        run.processes.iter().zip(domain_of).map(|(p, d)| life(p, domains[*d].hz)).collect();
-    let mut absent = vec![0; domains.len()];
-    let mut bursts: BTreeMap<u32, SyncBurst> = BTreeMap::new();
-    // By requesting and answering process: the number of samples, and the number of samples that
-    // are left out.
-    let mut counts: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+    let lifetimes: Vec<Option<TickRange>> =
+        run.processes.iter().zip(domain_of).map(|(process, domain)| lifetime(process, domains[*domain].hz)).collect();
+    let existed = |process: usize, from: u64, to: u64| {
+        lifetimes[process].is_none_or(|lifetime| from >= lifetime.first && to <= lifetime.last)
+    };
+    let mut possible =
+        PossibleSamples { bursts: BTreeMap::new(), counts: BTreeMap::new(), absent: vec![0; domains.len()] };
     for (number, process) in run.processes.iter().enumerate() {
         for sample in &process.sync {
             let Some(&peer) = peers.get(&sample.peer) else {
-                absent[domain_of[number]] += 1;
+                possible.absent[domain_of[number]] += 1;
                 continue;
             };
             let (a, b) = (domain_of[number], domain_of[peer]);
             if a == b {
                 continue;
             }
-            let count = counts.entry((number, peer)).or_default();
-            count.0 += 1;
-            let existed =
-                |process: usize, from, to| lives[process].is_none_or(|(first, last)| from >= first && to <= last);
+            let counts = possible.counts.entry((number, peer)).or_default();
+            counts.all += 1;
             let both_existed = existed(number, sample.t1, sample.t4) && existed(peer, sample.t2, sample.t3);
-            let nanos = |from, to, domain: usize| (from <= to).then(|| domains[domain].nanos_between(from, to));
-            let (all, answering) = (nanos(sample.t1, sample.t4, a), nanos(sample.t2, sample.t3, b));
-            // The resolution of a clock may be microseconds.
-            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
-            let in_time = all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks);
-            if !both_existed || !in_time {
-                count.1 += 1;
+            if !both_existed || !is_in_time(sample, &domains[a], &domains[b]) {
+                counts.impossible += 1;
                 continue;
             }
-            let [t1, t4] = [sample.t1, sample.t4].map(|ticks| dated(a, ticks));
-            let [t2, t3] = [sample.t2, sample.t3].map(|ticks| dated(b, ticks));
-            bursts.entry(sample.burst).or_default().exchanges.push(TickExchange { a, b, t1, t2, t3, t4 });
+            let [t1, t4] = [sample.t1, sample.t4].map(|ticks| without_steps(a, ticks));
+            let [t2, t3] = [sample.t2, sample.t3].map(|ticks| without_steps(b, ticks));
+            let exchange = TickExchange { a, b, t1, t2, t3, t4 };
+            possible.bursts.entry(sample.burst).or_default().exchanges.push(exchange);
         }
     }
-    let mut off: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for burst in bursts.values_mut() {
-        for (pair, left_out) in keep_consistent(&mut burst.exchanges, domains) {
-            *off.entry(pair).or_default() += left_out;
-        }
-    }
-    let odd = drift_consistency::leave_out_odd(&mut bursts, domains, wander);
-    let has_odd = !odd.is_empty();
-    leave_out_slow(&mut bursts, domains);
-    let odd = odd.into_iter().map(|OmittedSamples { pair: (a, b), bursts, samples, nanos }| {
-        let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
-        let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
+    possible
+}
+
+/// Whether the answering process took no longer than the whole round trip.
+fn is_in_time(sample: &SyncSample, requester: &ClockDomain, answerer: &ClockDomain) -> bool {
+    let nanos = |from, to, domain: &ClockDomain| (from <= to).then(|| domain.nanos_between(from, to));
+    let (all, answering) = (nanos(sample.t1, sample.t4, requester), nanos(sample.t2, sample.t3, answerer));
+    // The resolution of a clock may be microseconds.
+    let ticks = requester.granularity_nanos + answerer.granularity_nanos;
+    all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks)
+}
+
+/// An error for each pair of processes with impossible samples.
+fn impossible_errors(
+    run: &OpenRun,
+    counts: BTreeMap<(usize, usize), SampleCounts>,
+) -> impl Iterator<Item = TraceDiagnostic> {
+    let impossible = counts.into_iter().filter(|(_, counts)| counts.impossible > 0);
+    impossible.map(|((requester, answerer), SampleCounts { all, impossible })| {
+        let (requester, answerer) = (run.process_name(requester), run.process_name(answerer));
         sample_error(format!(
-            "{samples} sync samples of {of} between clocks `{a}` and `{b}` differ by up to {micros:.1} us from the other bursts: not used"
+            "{impossible} of the {all} sync samples that {requester} took with {answerer} are impossible: not used (one of the processes did not run at these times, or the reply of {answerer} took longer than the whole exchange)"
         ))
-    });
-    let contradicting = off.into_iter().map(|((a, b), samples)| {
-        let (a, b) = (&domains[a].name, &domains[b].name);
-        sample_error(format!(
-            "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: not used"
-        ))
-    });
-    let errors = counts.into_iter().filter(|(_, (_, wrong))| *wrong > 0).map(|((asked, answered), (all, wrong))| {
-        let (asked, answered) = (run.process_name(asked), run.process_name(answered));
-        sample_error(format!(
-            "{wrong} of the {all} sync samples that {asked} took with {answered} are impossible: not used (one of the processes did not run at these times, or the reply of {answered} took longer than the whole exchange)"
-        ))
-        .of_process(&asked)
-    });
-    let errors = errors.chain(contradicting).chain(odd).collect();
-    SyncSamples { bursts: bursts.into_values().collect(), errors, has_odd, absent }
+        .of_process(&requester)
+    })
+}
+
+/// The error of a pair with bursts that differ from the others.
+fn odd_error(omitted: OmittedSamples, domains: &[ClockDomain]) -> TraceDiagnostic {
+    let OmittedSamples { pair: (a, b), bursts, samples, nanos } = omitted;
+    let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
+    let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
+    sample_error(format!(
+        "{samples} sync samples of {of} between clocks `{a}` and `{b}` differ by up to {micros:.1} us from the other bursts: not used"
+    ))
 }
 
 fn sample_error(text: String) -> TraceDiagnostic {
@@ -139,11 +183,11 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
     }
     let mut is_wrong = vec![false; exchanges.len()];
     let mut left_out = Vec::new();
-    for (pair, own) in pairs {
-        let first = exchanges[own[0]];
+    for (pair, members) in pairs {
+        let first = exchanges[members[0]];
         let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
         // Bounds of b's clock minus a's clock, relative to their readings at the first exchange.
-        let bounds = own.iter().map(|at| {
+        let bounds = members.iter().map(|at| {
             let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
@@ -155,7 +199,7 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
         });
         let bounds: Vec<(f64, f64)> = bounds.collect();
         let Some(best) = most_agreed(&bounds) else { continue };
-        let odd = own.iter().zip(&bounds).filter(|(_, (least, most))| best < *least || best > *most);
+        let odd = members.iter().zip(&bounds).filter(|(_, (least, most))| best < *least || best > *most);
         let count = odd.map(|(at, _)| is_wrong[*at] = true).count() as u64;
         if count > 0 {
             left_out.push((pair, count));

@@ -5,7 +5,7 @@ use super::job::ConversionJob;
 use super::options::{ConvertError, ConvertOptions};
 use super::plan::ConversionPlan;
 use super::plan::{ConversionSetup, plan};
-use crate::clock::{LinkEndpoint, LinkLog, UncorrectedClocks};
+use crate::clock::{LinkEndpoint, LinkLog, LoggedEndpoint, UncorrectedClocks};
 use crate::report::{ConversionCounts, ConversionReport};
 use crate::run::OpenRun;
 
@@ -24,6 +24,28 @@ pub struct ClockCheck {
 ///
 /// # Errors
 /// If the run cannot be read. Damage and dropped records are in the report.
+///
+/// ```
+/// # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+/// # let folder = tempfile::tempdir()?;
+/// # let text = "trace heat; level APP { event step { n: u32 } }";
+/// # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+/// # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+/// # file.thread(0, 1, "main");
+/// # let mut records = SyntheticRecords::default();
+/// # records.record(0, 1_000, &5u32.to_le_bytes());
+/// # records.record(0, 2_000, &6u32.to_le_bytes());
+/// # file.records(0, 0, &records);
+/// # file.end();
+/// # file.save(folder.path(), "0.tmt");
+/// # let path = folder.path();
+/// use tumit_converter::convert::{ConvertOptions, check_clocks};
+/// use tumit_converter::run::OpenRun;
+///
+/// let check = check_clocks(&OpenRun::open(path)?, &ConvertOptions::default())?;
+/// assert_eq!((check.report.counts.reversed_links, check.reversed_raw), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn check_clocks(run: &OpenRun, options: &ConvertOptions) -> Result<ClockCheck, ConvertError> {
     let options = ConvertOptions { output: None, ..options.clone() };
     let mut job = ConversionJob { reversed_raw: Some(0), ..ConversionJob::new(run, &options) };
@@ -47,17 +69,19 @@ impl ConversionJob<'_> {
         plan: &ConversionPlan<'_>,
         raw: &UncorrectedClocks,
     ) -> Result<(), ConvertError> {
-        let process = |stream: u32| plan.streams[stream as usize].process;
-        let (mut by_raw, mut in_the_end) = (0, 0);
+        let endpoint = |end: &LinkEndpoint| LoggedEndpoint {
+            process: plan.streams[end.stream as usize].process,
+            timestamp: end.date,
+        };
+        let (mut by_raw, mut by_corrected) = (0, 0);
         let counted = log.pairs(|start, finish| {
-            let (from, to) = (process(start.stream), process(finish.stream));
-            by_raw += u64::from(raw.is_reversed((from, start.date), (to, finish.date)));
+            by_raw += u64::from(raw.is_reversed(endpoint(start), endpoint(finish)));
             let date = |end: &LinkEndpoint| plan.fines[end.stream as usize].date(end.date, end.ordinal);
-            in_the_end += u64::from(date(finish) < date(start));
+            by_corrected += u64::from(date(finish) < date(start));
         });
         counted.map_err(ConvertError::Links)?;
         self.reversed_raw = Some(by_raw);
-        self.counts.reversed_links = in_the_end;
+        self.counts.reversed_links = by_corrected;
         Ok(())
     }
 }

@@ -29,16 +29,15 @@ pub(crate) struct FirstPassVisitor<'p> {
 }
 
 impl RecordVisitor for FirstPassVisitor<'_> {
-    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
+    fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
         if *dated {
-            note_date(&mut blocks[due.stream], due.blocks_read, due.date);
+            note_date(&mut blocks[record.stream], record.blocks_read, record.date);
         }
-        let Some(scope) = due.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
-        let place = (u32::try_from(due.stream).unwrap_or(u32::MAX), due.ordinal);
-        surveyor.record(&scope, place, model, symbols, |date| {
-            note_date(&mut blocks[due.stream], due.blocks_read, date);
-            floors[due.stream].get_or_insert_default();
+        let Some(scope) = record.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
+        surveyor.record(&scope, record.place(), model, symbols, |date| {
+            note_date(&mut blocks[record.stream], record.blocks_read, date);
+            floors[record.stream].get_or_insert_default();
         });
         Ok(())
     }
@@ -49,9 +48,9 @@ impl RecordVisitor for FirstPassVisitor<'_> {
         self.acts[number] = act;
     }
 
-    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
-        if let Some(act) = self.acts.get(turn.act as usize) {
-            self.surveyor.add_evaluated_endpoint(self.plan, act, turn, words, self.model);
+    fn visit_wide(&mut self, op: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+        if let Some(act) = self.acts.get(op.act as usize) {
+            self.surveyor.add_evaluated_endpoint(self.plan, act, op, words, self.model);
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Ve
     let records = process.missing_records();
     if records > 0 {
         let told = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
-        let written = process.totals.map_or(0, |(written, _)| written);
+        let written = process.totals.map_or(0, |totals| totals.written);
         let place = (!told).then(|| missing_end(process, date));
         losses.push(Loss::MissingRecords { file: file(), records, written, place });
     }

@@ -87,9 +87,9 @@ impl<'o> ConversionJob<'o> {
         }
         if self.options.clock == CorrectionMethod::Graph && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
-            let bends = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
+            let corrections = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
             for (fine, extent) in plan.fines.iter_mut().zip(extents) {
-                fine.bend.clone_from(&bends[extent.domain]);
+                fine.correction.clone_from(&corrections[extent.domain]);
             }
         } else {
             self.judge_samples(plan);

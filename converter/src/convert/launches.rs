@@ -8,6 +8,30 @@
 //! recording. Examples are a server and its client, or parts of a job that are started by hand on
 //! several nodes. A process that still runs counts until now, a killed one until its last known
 //! timestamp.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::launches::LaunchSelection;
+//! use tumit_converter::run::OpenRun;
+//!
+//! let run = OpenRun::open_launches(path, "1".parse()?)?;
+//! assert_eq!(run.launches.len(), 1);
+//! assert!(OpenRun::open_launches(path, "2".parse()?).is_err());
+//! assert_eq!("all".parse::<LaunchSelection>()?, LaunchSelection::All);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -29,11 +53,11 @@ impl OpenRun {
     }
 
     /// Removes the processes of all other launches.
-    pub(crate) fn select_launches(&mut self, which: LaunchSelection) -> Result<(), RunOpenError> {
+    pub(crate) fn select_launches(&mut self, selection: LaunchSelection) -> Result<(), RunOpenError> {
         let now = wall_clock::now();
         let members = launches_of(&self.processes, |process| now.filter(|_| process.is_running()));
         let count = members.len();
-        let wanted = match which {
+        let selected = match selection {
             LaunchSelection::All => None,
             LaunchSelection::Latest => Some(count),
             LaunchSelection::Number(number) if number.get() <= count => Some(number.get()),
@@ -41,19 +65,19 @@ impl OpenRun {
                 return Err(RunOpenError::NoLaunch { path: self.path.clone(), number: number.get(), count });
             }
         };
-        let launch = |(at, (time, members)): (usize, &LaunchMembers)| Launch {
+        let launch = |(at, members): (usize, &LaunchMembers)| Launch {
             number: at + 1,
-            time: *time,
-            processes: members.len(),
-            is_read: wanted.is_none_or(|wanted| wanted == at + 1),
+            time: members.time,
+            processes: members.processes.len(),
+            is_read: selected.is_none_or(|selected| selected == at + 1),
         };
         self.launches = members.iter().enumerate().map(launch).collect();
-        if let Some(wanted) = wanted.filter(|_| count > 1) {
-            let kept = &members[wanted - 1].1;
+        if let Some(selected) = selected.filter(|_| count > 1) {
+            let processes = &members[selected - 1].processes;
             let mut at = 0;
             self.processes.retain(|_| {
                 at += 1;
-                kept.contains(&(at - 1))
+                processes.contains(&(at - 1))
             });
         }
         Ok(())
@@ -81,20 +105,26 @@ impl OpenRun {
     }
 }
 
-/// The time range of a launch and the positions of its processes.
-type LaunchMembers = (Option<(i64, i64)>, Vec<usize>);
+/// The processes of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct LaunchMembers {
+    /// Start and end in nanoseconds since 1970; see [`Launch::time`].
+    time: Option<(i64, i64)>,
+    /// Positions in the run.
+    processes: Vec<usize>,
+}
 
 /// The launches in order of time, with the positions of their processes. `running` returns the
 /// current time for a process that still runs. It is called only if there are several launch ids.
 fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Option<i64>) -> Vec<LaunchMembers> {
     let mut by_id: BTreeMap<LaunchKey<'_>, LaunchMembers> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
-        let (time, members) = by_id.entry(process.launch_id()).or_default();
-        *time = join_ranges(*time, process.real_time());
-        members.push(at);
+        let members = by_id.entry(process.launch_id()).or_default();
+        members.time = join_ranges(members.time, process.real_time());
+        members.processes.push(at);
     }
     if by_id.len() > 1 {
-        for (time, members) in by_id.values_mut() {
+        for LaunchMembers { time, processes: members } in by_id.values_mut() {
             let now = members.iter().find_map(|at| running(&processes[*at]));
             if let (Some((_, end)), Some(now)) = (time.as_mut(), now) {
                 *end = now.max(*end);
@@ -103,15 +133,18 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     }
     let mut all: Vec<LaunchMembers> = by_id.into_values().collect();
     // Groups without a time come last and join the latest launch: they may belong to it.
-    all.sort_by_key(|(time, members)| (time.is_none(), *time, members[0]));
+    all.sort_by_key(|members| (members.time.is_none(), members.time, members.processes[0]));
     let mut launches: Vec<LaunchMembers> = Vec::new();
-    for (time, members) in all {
-        match launches.last_mut() {
-            Some((before, known)) if time.is_none() || before.zip(time).is_some_and(|(a, b)| b.0 <= a.1) => {
-                *before = join_ranges(*before, time);
-                known.extend(members);
+    for members in all {
+        let overlaps = |before: &LaunchMembers| {
+            members.time.is_none() || before.time.zip(members.time).is_some_and(|(a, b)| b.0 <= a.1)
+        };
+        match launches.last_mut().filter(|before| overlaps(before)) {
+            Some(before) => {
+                before.time = join_ranges(before.time, members.time);
+                before.processes.extend(members.processes);
             }
-            _ => launches.push((time, members)),
+            None => launches.push(members),
         }
     }
     launches
@@ -144,7 +177,7 @@ impl ProcessInRun {
         let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
         let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
         let narrow = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
-        let (start, known) = (narrow(first.real_nanos), narrow(last.real_nanos));
+        let (start, last_reading) = (narrow(first.real_nanos), narrow(last.real_nanos));
         let ticks = u128::from(self.last_known_ticks().unwrap_or(0).saturating_sub(last.ticks));
         // Without a nominal rate, the readings of the monotonic clock give it.
         let (nanos, per_ticks) = match self.clock_hz {
@@ -152,7 +185,7 @@ impl ProcessInRun {
             hz => (1_000_000_000, hz),
         };
         let after = (ticks * u128::from(nanos)).checked_div(per_ticks.into()).unwrap_or(0);
-        let end = known.saturating_add(i64::try_from(after).unwrap_or(i64::MAX));
+        let end = last_reading.saturating_add(i64::try_from(after).unwrap_or(i64::MAX));
         Some((start, end.max(start)))
     }
 }
@@ -172,7 +205,7 @@ mod tests {
     }
 
     fn members(processes: &[ProcessInRun]) -> Vec<Vec<usize>> {
-        launches_of(processes, |_| None).into_iter().map(|(_, members)| members).collect()
+        launches_of(processes, |_| None).into_iter().map(|members| members.processes).collect()
     }
 
     #[test]
@@ -197,26 +230,26 @@ mod tests {
         assert_eq!(members(&[server.clone(), client.clone()]), [[0], [1]]);
         let running = |process: &ProcessInRun| (process.launch == "server").then_some(1070);
         let launches = launches_of(&[server.clone(), client.clone()], running);
-        assert_eq!(launches, [(Some((1001, 1070)), vec![0, 1])]);
+        assert_eq!(launches, [LaunchMembers { time: Some((1001, 1070)), processes: vec![0, 1] }]);
         // It was killed; its live file has a later reading than its file.
         server.last_known = Some(tumit_paje::time::LocalTicks(55));
         assert_eq!(members(&[server.clone(), client.clone()]), [[0, 1]]);
         server.clock_hz = 500_000_000;
-        assert_eq!(launches_of(&[server, client], |_| None)[0].0, Some((1001, 1009 + 2 * (55 - 9))));
+        assert_eq!(launches_of(&[server, client], |_| None)[0].time, Some((1001, 1009 + 2 * (55 - 9))));
     }
 
     #[test]
     fn one_launch_is_kept() {
         let run = || OpenRun { processes: vec![process("b", 50, 60), process("a", 1, 9)], ..OpenRun::default() };
-        let kept = |which| {
+        let selected = |selection| {
             let mut run = run();
-            run.select_launches(which)
+            run.select_launches(selection)
                 .map(|()| run.processes.iter().map(|process| process.launch.clone()).collect::<Vec<_>>())
         };
-        assert_eq!(kept(LaunchSelection::Latest).unwrap(), ["b"]);
-        assert_eq!(kept("1".parse().unwrap()).unwrap(), ["a"]);
-        assert_eq!(kept("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
-        assert!(kept("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches but no launch 3"));
+        assert_eq!(selected(LaunchSelection::Latest).unwrap(), ["b"]);
+        assert_eq!(selected("1".parse().unwrap()).unwrap(), ["a"]);
+        assert_eq!(selected("ALL".parse().unwrap()).unwrap(), ["b", "a"]);
+        assert!(selected("3".parse().unwrap()).unwrap_err().to_string().contains("has 2 launches but no launch 3"));
         assert!("0".parse::<LaunchSelection>().is_err() && "x".parse::<LaunchSelection>().is_err());
         let mut run = run();
         run.select_launches(LaunchSelection::Latest).unwrap();

@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::gaps;
-use crate::run::{LiveError, ProcessInRun};
-use crate::run::{Loss, OpenRun};
+use crate::run::{LiveError, Loss, OpenRun, ProcessInRun};
 
 impl OpenRun {
     /// All losses of the run, by file. Empty if nothing is missing or damaged.
@@ -86,49 +85,61 @@ impl fmt::Display for Loss {
             | Self::NotDescribed { .. }
             | Self::Undecodable { .. } => gaps::write_loss(self, f),
             Self::Dropped { file, records } => write!(f, "{}: {records} records were dropped", file.display()),
-            Self::NotEnded { file, live_records } => {
-                write!(f, "{}: the process did not end in order (it was killed, or still runs)", file.display())?;
-                match live_records {
-                    0 => Ok(()),
-                    1 => write!(f, "; 1 record comes from its live file"),
-                    count => write!(f, "; {count} records come from its live file"),
-                }
-            }
-            Self::FileFull { file, live_records } => write!(
-                f,
-                "{}: the process ended in order, but its file is incomplete, perhaps because the disk was full; {live_records} records come from its live file; `tumit repair` writes both to one file",
-                file.display()
-            ),
-            Self::Buffers { file, mapped: true } => write!(
-                f,
-                "{}: its live file is missing: records that were only in the live file when the process was killed (or are, if it still runs) are missing, and their number is unknown",
-                file.display()
-            ),
-            Self::Buffers { file, mapped: false } => write!(
-                f,
-                "{}: records that were in the private buffers of the process when it was killed (or are, if it still runs) are missing, and their number is unknown",
-                file.display()
-            ),
-            Self::Live { file, faults, bytes, records, why } => {
-                write!(f, "{}: {why}", file.display())?;
-                if *faults > 1 {
-                    write!(f, " (and {} more of this kind)", faults - 1)?;
-                }
-                if *bytes > 0 { write!(f, "; {bytes} bytes and {records} records are not used") } else { Ok(()) }
-            }
             Self::LeftOut { file, bytes } => {
                 write!(f, "{}: the repair omitted {bytes} damaged bytes", file.display())
             }
-            Self::LiveAlone { file } => {
-                let whose = file.with_extension("tmt");
-                let whose = whose.file_name().unwrap_or_default().to_string_lossy();
-                write!(
-                    f,
-                    "{}: the process file {whose} is missing or empty; only the records of the live file are read",
-                    file.display()
-                )
+            Self::NotEnded { .. }
+            | Self::FileFull { .. }
+            | Self::Buffers { .. }
+            | Self::Live { .. }
+            | Self::LiveAlone { .. } => write_live_loss(self, f),
+        }
+    }
+}
+
+/// Writes the text of a loss of a process without an orderly end, or of a live file.
+fn write_live_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match loss {
+        Loss::NotEnded { file, live_records } => {
+            write!(f, "{}: the process did not end in order (it was killed, or still runs)", file.display())?;
+            match live_records {
+                0 => Ok(()),
+                1 => write!(f, "; 1 record comes from its live file"),
+                count => write!(f, "; {count} records come from its live file"),
             }
         }
+        Loss::FileFull { file, live_records } => write!(
+            f,
+            "{}: the process ended in order, but its file is incomplete, perhaps because the disk was full; {live_records} records come from its live file; `tumit repair` writes both to one file",
+            file.display()
+        ),
+        Loss::Buffers { file, mapped: true } => write!(
+            f,
+            "{}: its live file is missing: records that were only in the live file when the process was killed (or are, if it still runs) are missing, and their number is unknown",
+            file.display()
+        ),
+        Loss::Buffers { file, mapped: false } => write!(
+            f,
+            "{}: records that were in the private buffers of the process when it was killed (or are, if it still runs) are missing, and their number is unknown",
+            file.display()
+        ),
+        Loss::Live { file, faults, bytes, records, why } => {
+            write!(f, "{}: {why}", file.display())?;
+            if *faults > 1 {
+                write!(f, " (and {} more of this kind)", faults - 1)?;
+            }
+            if *bytes > 0 { write!(f, "; {bytes} bytes and {records} records are not used") } else { Ok(()) }
+        }
+        Loss::LiveAlone { file } => {
+            let process_file = file.with_extension("tmt");
+            let process_file = process_file.file_name().unwrap_or_default().to_string_lossy();
+            write!(
+                f,
+                "{}: the process file {process_file} is missing or empty; only the records of the live file are read",
+                file.display()
+            )
+        }
+        _ => Ok(()),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) trait RecordVisitor {
     ///
     /// # Errors
     /// If the result cannot be passed on.
-    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError>;
+    fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError>;
 
     /// Sets the act of operations with this number, from now on.
     fn visit_template(&mut self, number: u32, act: OpTemplate) {
@@ -56,8 +56,8 @@ pub(crate) trait RecordVisitor {
 pub(crate) struct RecordVisitorFn<F>(pub(crate) F);
 
 impl<F: FnMut(RecordRef<'_>) -> Result<(), ConvertError>> RecordVisitor for RecordVisitorFn<F> {
-    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
-        self.0(due)
+    fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
+        self.0(record)
     }
 }
 
@@ -335,7 +335,7 @@ fn visit_steps(
         NextOp::Operation(turn) => visit.visit_operation(turn),
         NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
         NextOp::Record(chunk, at) => {
-            chunk.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |due| visit.visit_record(due))
+            chunk.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
         }
     })
 }

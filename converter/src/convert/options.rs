@@ -43,7 +43,7 @@ pub struct ConvertOptions {
 const MANY_RECORDS: u64 = 1 << 16;
 
 /// Default of [`ConvertOptions::memory`].
-pub const DEFAULT_MEMORY: usize = 64 << 20;
+const DEFAULT_MEMORY: usize = 64 << 20;
 
 impl Default for ConvertOptions {
     fn default() -> Self {

@@ -29,11 +29,11 @@ pub(crate) fn make(
     sink: &mut dyn PajeSink,
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     if !job.options.may_use(3) {
-        return picture(job, plan, model, survey, symbols, how, sink);
+        return emitter(job, plan, model, survey, symbols, how, sink);
     }
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
-        let rules = scope.spawn(move || picture(job, plan, model, survey, symbols, how, &mut sender));
+        let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, how, &mut sender));
         let taken = taker.run(sink);
         let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
@@ -51,7 +51,7 @@ pub(crate) struct PassRequirements {
 
 /// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
 /// timestamp. `None` if the operations that were sent are void.
-fn picture(
+fn emitter(
     job: &mut ConversionJob<'_>,
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
@@ -61,44 +61,43 @@ fn picture(
     sink: &mut dyn PajeSink,
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut picture = Emitter::begin(plan, model, survey, symbols, sink, once)?;
+    let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
     let purpose = match once {
         _ if job.options.by_record => PassKind::Records,
         Some(_) => PassKind::Once,
         None => PassKind::Picture(model),
     };
-    let end = job.records(plan, PassSelection { floors, taking: ItemSelection::ALL, purpose }, &mut picture);
-    if picture.is_void() {
+    let end = job.records(plan, PassSelection { floors, taking: ItemSelection::ALL, purpose }, &mut emitter);
+    if emitter.is_void() {
         return Ok(None);
     }
-    let end = end?.max(picture.last_end());
-    let Some((counts, explanations)) = picture.finish(end)? else { return Ok(None) };
+    let end = end?.max(emitter.last_end());
+    let Some((counts, explanations)) = emitter.finish(end)? else { return Ok(None) };
     job.diagnostics.extend(explanations.failed);
     job.ambiguous = explanations.ambiguous;
     Ok(Some((counts, end)))
 }
 
 impl RecordVisitor for Emitter<'_> {
-    fn visit_record(&mut self, due: RecordRef<'_>) -> Result<(), ConvertError> {
-        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
-        match due.scope(self.plan) {
-            Some(scope) => self.record(&scope, due.only, due.date, (stream, due.ordinal))?,
-            None if due.is_truncation() => {}
-            None => self.gap(stream, due.date)?,
+    fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
+        match record.scope(self.plan) {
+            Some(scope) => self.record(&scope, record.only, record.date, record.place())?,
+            None if record.is_truncation() => {}
+            None => self.gap(record.place().stream, record.date)?,
         }
         Ok(())
     }
 
     fn visit_template(&mut self, number: u32, act: OpTemplate) {
-        self.know(number, act);
+        self.set_template(number, act);
     }
 
     #[inline(always)]
-    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
-        Ok(self.perform_short(turn)?)
+    fn visit_operation(&mut self, op: PendingOp) -> Result<(), ConvertError> {
+        Ok(self.perform_short(op)?)
     }
 
-    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
-        Ok(self.perform_wide(turn, words)?)
+    fn visit_wide(&mut self, op: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+        Ok(self.perform_wide(op, words)?)
     }
 }

@@ -29,9 +29,9 @@ pub(crate) fn convert_rules(
     }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     let how = PassRequirements { floors, once: None };
-    let made = make(&mut job, &plan, &model, &mut survey, &mut symbols, how, sink)?;
+    let result = make(&mut job, &plan, &model, &mut survey, &mut symbols, how, sink)?;
     // Only a single pass can return `None`.
-    let (counts, end) = made.unwrap_or_default();
+    let (counts, end) = result.unwrap_or_default();
     job.note_reversed(counts.reversed_links);
     Ok(job.report(counts, end))
 }

@@ -49,25 +49,26 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
             Some(kind) => differing.extend(differences(name, &record.layout.fields, &kind.fields)),
         }
     }
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     if !missing.is_empty() {
-        told.push(format!("the spec `{spec}` has rules for events that are not in this run: {}", list_names(&missing)));
+        messages
+            .push(format!("the spec `{spec}` has rules for events that are not in this run: {}", list_names(&missing)));
     }
     if !differing.is_empty() {
         let differing = list_names(&differing);
-        told.push(format!(
+        messages.push(format!(
             "fields have other types in the spec `{spec}` than in this run; the types of the run are used: {differing}"
         ));
     }
-    Ok(told.into_iter().map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect())
+    Ok(messages.into_iter().map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect())
 }
 
 /// Fields that have the same name in both, and different types.
 fn differences(event: &str, rules: &[FieldInfo], run: &[FieldInfo]) -> Vec<String> {
     let other = |field: &FieldInfo| {
         let recorded = run.iter().find(|recorded| recorded.name == field.name)?;
-        let (ours, theirs) = (name_of(field.ty), name_of(recorded.ty));
-        (ours != theirs).then(|| format!("`{}` of `{event}` ({ours}, recorded as {theirs})", field.name))
+        let (in_spec, in_run) = (name_of(field.ty), name_of(recorded.ty));
+        (in_spec != in_run).then(|| format!("`{}` of `{event}` ({in_spec}, recorded as {in_run})", field.name))
     };
     rules.iter().filter_map(other).collect()
 }

@@ -18,6 +18,7 @@ mod links;
 use std::borrow::Cow;
 use std::io;
 
+use super::columnar::single_records::RecordPlace;
 use super::first_pass::notes::ActionPosition;
 use super::first_pass::survey::FirstPassResult;
 use super::labels::LabelSuffixes;
@@ -72,6 +73,16 @@ pub(crate) struct Emitter<'p> {
     pub(crate) counts: ConversionCounts,
 }
 
+/// The states that a pop ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PopTarget {
+    Innermost,
+    /// All states down to the innermost one with this value, and that one.
+    Value(ValueId),
+    /// The value cannot be computed.
+    NotComputable,
+}
+
 /// Diagnostics about omitted actions and values.
 #[derive(Debug, Default)]
 pub(crate) struct OmissionReport {
@@ -95,7 +106,7 @@ impl<'p> Emitter<'p> {
         once: Option<SinglePassState>,
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
-        let mut picture = Self {
+        let mut emitter = Self {
             plan,
             model,
             survey,
@@ -118,18 +129,18 @@ impl<'p> Emitter<'p> {
             once,
             counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
-        picture.label_suffixes = LabelSuffixes::of(plan, model, picture.symbols);
+        emitter.label_suffixes = LabelSuffixes::of(plan, model, emitter.symbols);
         if plan.run().may_have_gaps() {
             for ty in model.containers.iter().flat_map(|container| &container.states) {
-                picture.unknown_value(*ty)?;
+                emitter.unknown_value(*ty)?;
             }
         }
         for (container, kind) in model.containers.iter().enumerate() {
             if kind.single {
-                picture.create_keyless(container)?;
+                emitter.create_keyless(container)?;
             }
         }
-        Ok(picture)
+        Ok(emitter)
     }
 
     /// Runs the actions of a record that are due at `now`. These are the actions without a
@@ -139,19 +150,20 @@ impl<'p> Emitter<'p> {
         scope: &RecordScope<'_>,
         only: Option<u16>,
         now: i64,
-        place: (u32, u64),
+        place: RecordPlace,
     ) -> io::Result<()> {
         if now > self.ends.next {
             self.end_before(now)?;
         }
         self.now = GlobalNanos(now);
-        self.arrows(scope, only, place)
+        self.actions(scope, only, place)
     }
 
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
     /// Inlined because it runs once for each record; end rules, the other caller, are rare.
     #[inline(always)]
-    fn arrows(&mut self, scope: &RecordScope<'_>, only: Option<u16>, (stream, ordinal): (u32, u64)) -> io::Result<()> {
+    fn actions(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: RecordPlace) -> io::Result<()> {
+        let RecordPlace { stream, ordinal } = place;
         let program = scope.program;
         for (number, arrow) in program.arrows.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -162,7 +174,7 @@ impl<'p> Emitter<'p> {
             if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
-            self.arrow(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
+            self.action(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
         }
         Ok(())
     }
@@ -189,20 +201,29 @@ impl<'p> Emitter<'p> {
         self.sink.event(event)
     }
 
-    fn arrow(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction, place: ActionPosition) -> io::Result<()> {
-        if self.once.is_some() {
-            self.meet_values(scope, arrow)?;
-        }
+    /// Whether an action is left out because of its container.
+    #[inline]
+    fn is_omitted(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction) -> bool {
         if arrow.is_by_value
             && let Some(on) = arrow.op.container()
             && self.is_ambiguous(scope, on)
         {
-            return Ok(());
+            return true;
         }
         if let Some(on) = arrow.op.target().filter(|on| on.existing)
             && self.existing_container(scope, on).is_none()
         {
             self.counts.without_container += 1;
+            return true;
+        }
+        false
+    }
+
+    fn action(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction, place: ActionPosition) -> io::Result<()> {
+        if self.once.is_some() {
+            self.meet_values(scope, arrow)?;
+        }
+        if self.is_omitted(scope, arrow) {
             return Ok(());
         }
         match &arrow.op {
@@ -233,11 +254,11 @@ impl<'p> Emitter<'p> {
                     self.pop_nowhere(place.stream);
                     return Ok(());
                 };
-                let wanted = match value {
-                    Some(value) => self.value(scope, *ty, value).map(Some),
-                    None => Some(None),
+                let target = match value {
+                    Some(value) => self.value(scope, *ty, value).map_or(PopTarget::NotComputable, PopTarget::Value),
+                    None => PopTarget::Innermost,
                 };
-                self.pop_to(self.instances.stack(instance, *slot), wanted, place.stream)
+                self.pop_to(self.instances.stack(instance, *slot), target, place.stream)
             }
             ActionOp::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
@@ -323,31 +344,30 @@ impl<'p> Emitter<'p> {
         self.counts.pops_of_nothing += u64::from(!self.gaps.has(stream));
     }
 
-    /// Ends the innermost state, or all states down to the wanted value. `wanted` is `None` if the
-    /// value cannot be computed.
+    /// Ends the innermost state, or all states down to that with a value.
     #[inline]
-    fn pop_to(&mut self, at: StackId, wanted: Option<Option<ValueId>>, stream: u32) -> io::Result<()> {
+    fn pop_to(&mut self, at: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
         let stack = &self.instances.stacks[at];
         // Nearly all pops take this path.
-        if wanted == Some(None) && !stack.is_unknown && !stack.values.is_empty() {
+        if target == PopTarget::Innermost && !stack.is_unknown && !stack.values.is_empty() {
             self.gaps.changes(&mut self.instances.stacks, at, stream);
             return self.pop(at);
         }
-        self.pop_down(at, wanted, stream)
+        self.pop_down(at, target, stream)
     }
 
-    fn pop_down(&mut self, at: StackId, wanted: Option<Option<ValueId>>, stream: u32) -> io::Result<()> {
+    fn pop_down(&mut self, at: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
         let stack = &self.instances.stacks[at];
-        let known = &stack.values[stack.floor()..];
-        let keep = match wanted {
-            Some(None) => known.len().checked_sub(1),
-            Some(Some(wanted)) => known.iter().rposition(|open| *open == wanted),
-            None => None,
+        let open = &stack.values[stack.floor()..];
+        let keep = match target {
+            PopTarget::Innermost => open.len().checked_sub(1),
+            PopTarget::Value(value) => open.iter().rposition(|other| *other == value),
+            PopTarget::NotComputable => None,
         };
         let Some(keep) = keep.map(|keep| keep + stack.floor()) else {
             // The pop may end a state of missing records. The states below are then unknown as
             // well.
-            if wanted.is_some() && self.gaps.may_hide(stack, stream) {
+            if target != PopTarget::NotComputable && self.gaps.may_hide(stack, stream) {
                 return self.set_unknown(at);
             }
             self.counts.pops_of_nothing += 1;

@@ -48,8 +48,8 @@ pub(crate) fn convert(
     let is_graph = job.options.clock == CorrectionMethod::Graph;
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
     let how = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
-    let made = make(&mut job, plan, model, &mut survey, symbols, how, sink)?;
-    let Some((counts, end)) = made else { return Ok(None) };
+    let outcome = make(&mut job, plan, model, &mut survey, symbols, how, sink)?;
+    let Some((counts, end)) = outcome else { return Ok(None) };
     job.counts.links = counts.links;
     job.counts.unmatched_starts = counts.unmatched_starts;
     job.counts.unmatched_ends = counts.unmatched_ends;

@@ -45,6 +45,36 @@ pub fn own_paje_output(run: &OpenRun) -> Option<String> {
 ///
 /// # Errors
 /// If there is no such output, the run cannot be read, or the text cannot be written.
+///
+/// ```
+/// # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+/// # let folder = tempfile::tempdir()?;
+/// # let text = "trace heat; level APP { event step { n: u32 } }";
+/// # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+/// # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+/// # file.thread(0, 1, "main");
+/// # let mut records = SyntheticRecords::default();
+/// # records.record(0, 1_000, &5u32.to_le_bytes());
+/// # records.record(0, 2_000, &6u32.to_le_bytes());
+/// # file.records(0, 0, &records);
+/// # file.end();
+/// # file.save(folder.path(), "0.tmt");
+/// # let path = folder.path();
+/// use tumit_converter::convert::{ConvertOptions, convert_to_text};
+/// use tumit_converter::run::OpenRun;
+///
+/// let rules = r#"
+///     trace heat; level APP { event step { n: u32 } }
+///     output text "numbers" { rule step -> "n is @" n; }
+/// "#;
+/// let mut options = ConvertOptions::default();
+/// options.rules = tumit::compile_text("heat.tumit", rules).0;
+/// options.output = Some("numbers".to_owned());
+/// let mut out = Vec::new();
+/// convert_to_text(&OpenRun::open(path)?, &options, &mut out)?;
+/// assert_eq!(String::from_utf8(out)?, "n is 5\nn is 6\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn convert_to_text(
     run: &OpenRun,
     options: &ConvertOptions,

@@ -1,4 +1,10 @@
 //! The time of day of a run, for comparison with logs.
+//!
+//! ```
+//! use tumit_converter::convert::wall_clock;
+//!
+//! assert_eq!(wall_clock::text(1_764_076_711_000_000_042), "2025-11-25T13:18:31.000000042Z");
+//! ```
 
 use super::plan::first_date;
 use crate::clock::{CorrectionMethod, RunClocks};

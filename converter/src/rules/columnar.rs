@@ -28,8 +28,8 @@ pub(crate) fn ready_arrows(
     located: bool,
     model: &RuleModel,
 ) -> Option<Box<[ColumnarAction]>> {
-    let shown = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, ActionOp::Nothing));
-    shown.map(|(number, arrow)| columnar_action(number, arrow, located, model)).collect()
+    let columnar_actions = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, ActionOp::Nothing));
+    columnar_actions.map(|(number, arrow)| columnar_action(number, arrow, located, model)).collect()
 }
 
 /// The link endpoints of a record type for the first pass, if it needs nothing else of the records.

@@ -6,7 +6,7 @@ mod tree;
 use std::sync::Arc;
 
 use tracer_format::Schema;
-use tracer_format::schema::{EnumInfo, FieldInfo, FieldType};
+use tracer_format::schema::{EnumInfo, FieldType};
 use tumit::Spec;
 use tumit::spec;
 
@@ -90,24 +90,78 @@ pub(crate) fn compile_spec(
     let mut names =
         |e: &EnumInfo| EnumNames::of(e.values.iter().map(|value| (value.number, symbols.intern(&value.name))));
     let enums: Arc<[EnumNames]> = schema.enums.iter().map(&mut names).collect();
-    let mut programs = Vec::new();
-    for (at, layout) in schema.records.iter().enumerate() {
-        let Some(record) = spec.records.iter().position(|record| record.layout.name == layout.name) else {
-            programs.push(None);
-            continue;
-        };
-        let is_absent_end = schema.is_absent_end(at);
-        // The rules of an end hold for an absent end, too. The default picture has separate actions
-        // for it.
-        let span = spec.spans.iter().find(|span| is_absent_end && output.is_none() && span.end.index() == record);
-        let own = span.and_then(|span| span.absent_end).map(spec::RecordId::index);
-        let own = own.filter(|own| spec.rules.get(*own).is_some_and(|actions| !actions.is_empty()));
-        let record = own.unwrap_or(record);
+    let mut compiler = SpecCompiler { spec, schema, output, tree: &tree, enums, model, symbols, diagnostics };
+    CompiledRules {
+        records: (0..schema.records.len()).map(|at| compiler.record(at)).collect(),
+        thread_end: compiler.end(&spec.end_rules.thread, "thread.end"),
+        process_end: compiler.end(&spec.end_rules.process, "process.end"),
+    }
+}
+
+/// Compiles the rules of a spec for one schema.
+struct SpecCompiler<'c> {
+    spec: &'c Spec,
+    schema: &'c Schema,
+    /// The text output whose rules are compiled. `None` for those of the Pajé output.
+    output: Option<usize>,
+    tree: &'c TypeTree,
+    enums: Arc<[EnumNames]>,
+    model: &'c mut RuleModel,
+    symbols: &'c mut Symbols,
+    diagnostics: &'c mut Vec<TraceDiagnostic>,
+}
+
+impl SpecCompiler<'_> {
+    /// The program of a record type of the schema. `None` if it has no rule.
+    fn record(&mut self, at: usize) -> Option<RecordProgram> {
+        let (spec, layout) = (self.spec, &self.schema.records[at]);
+        let record = self.ruled_record(at)?;
         let declared = &spec.records[record];
-        let (fields, record_fields) = (&layout.fields, &declared.layout.fields);
-        let mut compiler =
-            ActionCompiler { spec, tree: &tree, model, symbols, fields, record: record_fields, is_absent_end };
-        let compiled: Vec<Result<ProgramAction, MissingField>> = match output {
+        let arrows = self.actions(at, record);
+        if arrows.is_empty() {
+            return None;
+        }
+        let level = self.schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
+        Some(RecordProgram {
+            level: self.symbols.intern(level),
+            fields: layout.fields.clone(),
+            enums: self.enums.clone(),
+            located: layout.located,
+            columns: columns(&arrows, layout.located),
+            ready: ready_arrows(&arrows, layout.located, self.model),
+            ready_links: ready_links(&arrows, layout.located, self.model),
+            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], arrows, self.symbols)
+        })
+    }
+
+    /// The record of the spec with the rules for a record type of the schema.
+    fn ruled_record(&self, at: usize) -> Option<usize> {
+        let spec = self.spec;
+        let name = &self.schema.records[at].name;
+        let record = spec.records.iter().position(|record| record.layout.name == *name)?;
+        // The rules of an end hold for an absent end, too. The default rules have separate actions
+        // for it.
+        let is_absent_end = self.output.is_none() && self.schema.is_absent_end(at);
+        let span = spec.spans.iter().find(|span| is_absent_end && span.end.index() == record);
+        let absent_end = span.and_then(|span| span.absent_end).map(spec::RecordId::index);
+        let absent_end = absent_end.filter(|end| spec.rules.get(*end).is_some_and(|actions| !actions.is_empty()));
+        Some(absent_end.unwrap_or(record))
+    }
+
+    /// The actions for a record type of the schema, by the rules of a record of the spec.
+    fn actions(&mut self, at: usize, record: usize) -> Vec<ProgramAction> {
+        let (spec, layout) = (self.spec, &self.schema.records[at]);
+        let is_absent_end = self.schema.is_absent_end(at);
+        let mut compiler = ActionCompiler {
+            spec,
+            tree: self.tree,
+            model: self.model,
+            symbols: self.symbols,
+            fields: &layout.fields,
+            record: &spec.records[record].layout.fields,
+            is_absent_end,
+        };
+        let compiled: Vec<Result<ProgramAction, MissingField>> = match self.output {
             Some(output) => {
                 spec.outputs[output].rules.get(record).into_iter().flatten().map(|line| compiler.line(line)).collect()
             }
@@ -124,39 +178,31 @@ pub(crate) fn compile_spec(
                         "a rule of `{}` needs its field `{field}`, which is not in this run: the rule is not used",
                         layout.name
                     );
-                    diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));
+                    self.diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));
                 }
             }
         }
-        if arrows.is_empty() {
-            programs.push(None);
-            continue;
-        }
-        let level = schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
-        let ActionCompiler { model, symbols, .. } = compiler;
-        programs.push(Some(RecordProgram {
-            level: symbols.intern(level),
-            fields: layout.fields.clone(),
-            enums: enums.clone(),
-            located: layout.located,
-            columns: columns(&arrows, layout.located),
-            ready: ready_arrows(&arrows, layout.located, model),
-            ready_links: ready_links(&arrows, layout.located, model),
-            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], arrows, symbols)
-        }));
+        arrows
     }
-    let mut end = |actions: &[spec::Action], name: &str| {
-        let actions = if output.is_some() { &[] } else { actions };
-        let is_absent_end = false;
-        let (fields, record): (&[FieldInfo], &[FieldInfo]) = (&[], &[]);
-        let mut compiler = ActionCompiler { spec, tree: &tree, model, symbols, fields, record, is_absent_end };
+
+    /// The program of an end rule. `None` if it has no actions, or for a text output.
+    fn end(&mut self, actions: &[spec::Action], name: &str) -> Option<RecordProgram> {
+        if self.output.is_some() {
+            return None;
+        }
+        let mut compiler = ActionCompiler {
+            spec: self.spec,
+            tree: self.tree,
+            model: self.model,
+            symbols: self.symbols,
+            fields: &[],
+            record: &[],
+            is_absent_end: false,
+        };
         // These rules have no record fields, so no field can be missing.
         let arrows: Vec<ProgramAction> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
-        (!arrows.is_empty()).then(|| RecordProgram::new([&spec.name, name, name], arrows, compiler.symbols))
-    };
-    let thread_end = end(&spec.end_rules.thread, "thread.end");
-    let process_end = end(&spec.end_rules.process, "process.end");
-    CompiledRules { records: programs, thread_end, process_end }
+        (!arrows.is_empty()).then(|| RecordProgram::new([&self.spec.name, name, name], arrows, self.symbols))
+    }
 }
 
 impl ActionOp {

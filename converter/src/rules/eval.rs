@@ -41,8 +41,8 @@ impl RecordScope<'_> {
         Self { is_shown: true, ..*self }
     }
 
-    fn date(&self, coarse: i64) -> i64 {
-        if self.is_shown { self.fine.date(coarse, self.ordinal) } else { coarse }
+    fn date(&self, raw: i64) -> i64 {
+        if self.is_shown { self.fine.date(raw, self.ordinal) } else { raw }
     }
 
     /// Evaluates an expression. Assembled text is appended to `scratch`.

@@ -28,17 +28,17 @@ impl LinkKey {
 
     /// Creates the key of a link type and its keys.
     pub(crate) fn new(link: usize, keys: impl Iterator<Item = KeyPart>) -> Self {
-        let mut made = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
+        let mut link_key = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
         for (at, key) in (0..).zip(keys) {
             let (kind, word) = key.word();
             if at < KINDS {
-                made.head |= kind << (KIND_BITS * at);
+                link_key.head |= kind << (KIND_BITS * at);
             } else {
-                made.words.push(kind);
+                link_key.words.push(kind);
             }
-            made.words.push(word);
+            link_key.words.push(word);
         }
-        made
+        link_key
     }
 
     /// The key with other words. `words` must have the kinds and the number of this key's words.

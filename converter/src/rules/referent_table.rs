@@ -176,7 +176,7 @@ impl ReferentTable {
         candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, is_of_process))
     }
 
-    /// As [`PathReferent::missing_keys`].
+    /// As `PathReferent::missing_keys`.
     pub(crate) fn missing_keys(&self, keys: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
         let mut found: Vec<&StreamFacts> = self.threads(keys).map(|at| &self.streams[at as usize]).collect();
         if found.is_empty() {

@@ -1,5 +1,13 @@
 //! Processes of this machine that have a file of a run open for writing: they still record.
 //! Processes that only read such a file, for example a viewer, do not count.
+//!
+//! ```
+//! use tumit_converter::run::active_recorders;
+//!
+//! // This process does not record.
+//! assert!(active_recorders::live_files(std::process::id())?.is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -44,7 +44,7 @@ impl ProcessBuilder {
                 self.process.last_known = self.last_reading(snapshot.header.last_reading);
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
-                self.forget_what_was_cut_off();
+                self.remove_cut_off_damage();
                 live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
             }
             Err(why) => live.faults.push(LiveFault { bytes: 0, why }),

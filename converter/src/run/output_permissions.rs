@@ -3,6 +3,19 @@
 //! Every function that opens a trace calls [`note_input`]. A file that the process creates later
 //! (output, index, notes, saved filters) is readable by the group and by others only if all inputs
 //! are.
+//!
+//! ```
+//! use std::os::unix::fs::PermissionsExt as _;
+//! use tumit_converter::run::output_permissions;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let input = folder.path().join("private");
+//! std::fs::write(&input, "")?;
+//! std::fs::set_permissions(&input, std::fs::Permissions::from_mode(0o600))?;
+//! output_permissions::note_input(&input);
+//! assert_eq!(output_permissions::restrict_mode(0o644), 0o600);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;

@@ -78,12 +78,12 @@ pub struct ProcessInRun {
     /// old to write it.
     pub end: Option<LocalTicks>,
     /// Last known timestamp of a process without an orderly end, from its live file or, in a copy,
-    /// from its file. See [`Self::last_known_ticks`].
+    /// from its file.
     pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
     pub truncated: u64,
     /// Numbers of written and dropped records in its end block.
-    pub totals: Option<(u64, u64)>,
+    pub totals: Option<RecordTotals>,
     /// Number of records with the timestamp of their predecessor, because the clock went back.
     /// Known only for a process that ended in order.
     pub repeated_dates: u64,
@@ -91,9 +91,8 @@ pub struct ProcessInRun {
     pub clock_wraps: u64,
     /// Damage that the scan found.
     pub damage: Vec<DamagedRange>,
-    /// Number and total size in bytes of the damaged ranges between valid blocks. They are a part
-    /// of `damage`.
-    pub torn: (usize, u64),
+    /// The damaged ranges between valid blocks. They are a part of `damage`.
+    pub torn: TornRanges,
     /// Its number in a sorted file, which contains several processes.
     pub part: Option<u32>,
     /// Number of missing blocks without records (names, specs, threads, clocks), by gaps in the
@@ -120,9 +119,37 @@ pub struct ProcessInRun {
     /// The file with the payloads of live blocks.
     pub(super) spool: Option<Arc<File>>,
     /// Provider and record type of each record id.
-    pub(super) kinds: Vec<Option<(u32, u32)>>,
+    pub(super) kinds: Vec<Option<RecordTypePosition>>,
     /// The sizes of its records, by id. Computed at the first use.
     pub(super) extents: OnceLock<Box<[RecordExtent]>>,
+}
+
+/// Numbers of records of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordTotals {
+    /// Records in the file.
+    pub written: u64,
+    /// Records that the recorder dropped.
+    pub dropped: u64,
+}
+
+/// Number and size of damaged ranges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TornRanges {
+    /// Number of ranges.
+    pub count: usize,
+    /// Their total size.
+    pub bytes: u64,
+}
+
+/// The position of a record type in the tables of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordTypePosition {
+    pub(crate) provider: usize,
+    /// The index in the schema of the provider.
+    pub(crate) record: usize,
 }
 
 /// The number of bytes of a record after its id and delta.
@@ -331,8 +358,7 @@ pub struct DamagedRange {
 impl ProcessInRun {
     /// The name for a separate file of this process: the name of its file, with its number if the
     /// file contains several processes.
-    #[must_use]
-    pub fn own_file_name(&self) -> PathBuf {
+    pub(crate) fn own_file_name(&self) -> PathBuf {
         let name = self.path.file_name().map(PathBuf::from).unwrap_or_default();
         let Some(part) = self.part else { return name };
         PathBuf::from(format!("{}-{part}.tmt", name.file_stem().unwrap_or_default().to_string_lossy()))
@@ -358,7 +384,7 @@ impl ProcessInRun {
     /// The record type with this id in the file.
     #[must_use]
     pub fn record_type(&self, id: u16) -> Option<&RecordType> {
-        let (provider, record) = self.kind(id)?;
+        let RecordTypePosition { provider, record } = self.kind(id)?;
         self.providers[provider].schema.records.get(record)
     }
 
@@ -370,21 +396,18 @@ impl ProcessInRun {
         })
     }
 
-    /// The positions of the provider and of the record type in its schema, for this record id.
-    #[must_use]
-    pub fn kind(&self, id: u16) -> Option<(usize, usize)> {
-        let (provider, record) = (*self.kinds.get(usize::from(id))?)?;
-        Some((provider as usize, record as usize))
+    /// The position of the record type with this id.
+    pub(crate) fn kind(&self, id: u16) -> Option<RecordTypePosition> {
+        *self.kinds.get(usize::from(id))?
     }
 
     /// Timestamp of the orderly end. Without one, the latest of the records and of the readings of
     /// the clock, in local ticks. `None` if there are neither. O(readings + streams).
-    #[must_use]
-    pub fn last_known_ticks(&self) -> Option<u64> {
+    pub(crate) fn last_known_ticks(&self) -> Option<u64> {
         let readings = || self.anchors.iter().map(|anchor| anchor.ticks).max();
-        let told = self.end.or(self.last_known).map(|ticks| ticks.0).or_else(readings);
+        let recorded = self.end.or(self.last_known).map(|ticks| ticks.0).or_else(readings);
         let records = self.streams.iter().filter_map(|stream| stream.blocks.last());
-        records.map(|block| block.header.last_ticks).chain(told).max()
+        records.map(|block| block.header.last_ticks).chain(recorded).max()
     }
 
     /// Number of bytes of the file that belong to no valid block.
@@ -398,7 +421,7 @@ impl ProcessInRun {
     #[must_use]
     pub fn missing_records(&self) -> u64 {
         let there = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
-        self.totals.map_or(0, |(written, _)| written.saturating_sub(there))
+        self.totals.map_or(0, |totals| totals.written.saturating_sub(there))
     }
 
     /// Whether records were lost with the buffers of a process that did not end in order. They were
@@ -419,7 +442,7 @@ impl ProcessInRun {
     pub fn dropped_records(&self) -> u64 {
         let streams = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.dropped));
         let live = self.live.as_ref().map_or(0, |live| live.dropped);
-        streams.max(live).max(self.totals.map_or(0, |(_, dropped)| dropped))
+        streams.max(live).max(self.totals.map_or(0, |totals| totals.dropped))
     }
 }
 

@@ -12,7 +12,9 @@ use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block,
 };
 
-use super::process::{BlockIndex, DamagedRange, ProcessInRun, ProviderInRun, RepairSummary, StreamInRun};
+use super::process::{
+    BlockIndex, DamagedRange, ProcessInRun, ProviderInRun, RecordTotals, RecordTypePosition, RepairSummary, StreamInRun,
+};
 use super::scan::ScanItem;
 use super::streams::StreamTable;
 use super::thread_identity::set_threads;
@@ -44,8 +46,8 @@ impl ProcessBuilder {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
                 self.torn_heads.extend(records.map(|head| (head.stream, head.sequence)));
                 self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
-                let torn = &mut self.process.torn;
-                *torn = (torn.0 + 1, torn.1 + bytes);
+                self.process.torn.count += 1;
+                self.process.torn.bytes += bytes;
                 self.process.damage.push(DamagedRange { offset, bytes, why });
             }
             ScanItem::Block { offset, block } => {
@@ -60,7 +62,7 @@ impl ProcessBuilder {
 
     /// Removes the damage of a block that is truncated at the end of the file, if the live file has
     /// its contents. The process was killed while it wrote this block.
-    pub(super) fn forget_what_was_cut_off(&mut self) {
+    pub(super) fn remove_cut_off_damage(&mut self) {
         let Some(head) = self.cut_off.take() else { return };
         let kind = BlockKind::from_number(head.kind);
         let blocks = self.streams.get(head.stream).map(|stream| stream.blocks.as_slice()).unwrap_or_default();
@@ -71,8 +73,8 @@ impl ProcessBuilder {
             _ => false,
         };
         if let Some(damage) = self.process.damage.pop_if(|_| is_there) {
-            let torn = &mut self.process.torn;
-            *torn = (torn.0 - 1, torn.1 - damage.bytes);
+            self.process.torn.count -= 1;
+            self.process.torn.bytes -= damage.bytes;
             if kind == Some(BlockKind::Records) {
                 self.torn_heads.pop();
             }
@@ -195,7 +197,7 @@ impl ProcessBuilder {
         }
         self.process.ended = true;
         self.process.repaired = repaired;
-        self.process.totals = Some((written, dropped));
+        self.process.totals = Some(RecordTotals { written, dropped });
     }
 
     pub(super) fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
@@ -208,14 +210,14 @@ impl ProcessBuilder {
         let Some(base) = u16::try_from(base).ok().filter(|_| fits) else {
             return Err(FormatError::BadSchema(format!("its record ids {base}..{end} are out of range")));
         };
-        if self.process.providers.iter().any(|known| known.base == base && known.schema == schema) {
+        if self.process.providers.iter().any(|other| other.base == base && other.schema == schema) {
             return Ok(());
         }
-        let provider = u32::try_from(self.process.providers.len()).unwrap_or(u32::MAX);
+        let provider = self.process.providers.len();
         let kinds = &mut self.process.kinds;
         kinds.resize(kinds.len().max(usize::from(base) + count as usize), None);
-        for record in 0..count {
-            kinds[usize::from(base) + record as usize].get_or_insert((provider, record));
+        for record in 0..count as usize {
+            kinds[usize::from(base) + record].get_or_insert(RecordTypePosition { provider, record });
         }
         self.process.providers.push(ProviderInRun { base, schema });
         Ok(())

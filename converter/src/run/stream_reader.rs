@@ -1,5 +1,7 @@
 //! The records of one stream, block by block.
 
+mod position;
+
 use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,65 +14,18 @@ use tracer_format::{FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, Recor
 use super::error::RunReadError;
 use super::process::{BlockIndex, DamagedRange, ProcessInRun, RecordExtent, StreamInRun};
 use super::unpacked::{BudgetShare, BudgetUser};
+pub(crate) use position::{BlockPosition, RecordPosition};
 use tumit_paje::time::LocalTicks;
 
 /// Maximum number of causes with separate sums.
 const MAX_CAUSES: usize = 64;
-
-/// A source of records.
-pub trait RecordSource {
-    /// The next record, in the order in which they were written.
-    ///
-    /// # Errors
-    /// If the file cannot be read. Damage is no error: it is counted and skipped.
-    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError>;
-}
-
-/// A record of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamRecord<'a> {
-    /// Record id in its file.
-    pub id: u16,
-    /// Its timestamp.
-    pub ticks: LocalTicks,
-    /// Id of its source position. 0 if unknown.
-    pub site: u32,
-    /// Position in the stream, from 0.
-    pub ordinal: u64,
-    /// The bytes of its fields.
-    pub body: &'a [u8],
-}
-
-/// The position of a record in a block, which can be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct RecordPosition {
-    pub(crate) id: u16,
-    pub(crate) ticks: LocalTicks,
-    pub(crate) site: u32,
-    pub(crate) ordinal: u64,
-    start: u32,
-    length: u32,
-    /// Whether the recorder truncated it.
-    pub(crate) truncated: bool,
-}
-
-/// The position of a block in its stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockPosition {
-    /// Its number, from 1.
-    pub(crate) number: usize,
-    pub(crate) first_ticks: u64,
-    pub(crate) last_ticks: u64,
-    /// Position of its first record in the stream.
-    pub(crate) first_ordinal: u64,
-}
 
 /// Bytes per record of a block that is evaluated by columns: its timestamp and its operation.
 const RECORD_MEMORY: usize = 32;
 
 /// Reads a stream. Holds one decoded block, or one piece of it.
 #[derive(Debug)]
-pub struct RunStreamReader<'r> {
+pub(crate) struct RunStreamReader<'r> {
     process: &'r ProcessInRun,
     stream: &'r StreamInRun,
     file: Arc<File>,
@@ -93,14 +48,13 @@ pub struct RunStreamReader<'r> {
     ticks: u64,
     in_block: u32,
     ordinal: u64,
-    lost: u64,
     losses: Vec<DroppedRecords>,
     damage: Vec<DamagedRange>,
     damaged_records: u64,
     /// The dropped, damaged or missing records between the last record and the next one.
     gap: Option<DroppedRecords>,
     /// Whether the losses at the end of the stream were added.
-    told_end: bool,
+    has_end_losses: bool,
     /// Whether a mark identifies the next record as truncated.
     is_marked: bool,
     /// Number of missing bytes in the last truncation mark.
@@ -110,8 +64,7 @@ pub struct RunStreamReader<'r> {
 
 impl<'r> RunStreamReader<'r> {
     /// Reads `stream` of `process` from its file.
-    #[must_use]
-    pub fn new(process: &'r ProcessInRun, stream: &'r StreamInRun, file: Arc<File>) -> Self {
+    pub(crate) fn new(process: &'r ProcessInRun, stream: &'r StreamInRun, file: Arc<File>) -> Self {
         Self {
             process,
             stream,
@@ -129,12 +82,11 @@ impl<'r> RunStreamReader<'r> {
             ticks: 0,
             in_block: 0,
             ordinal: 0,
-            lost: 0,
             losses: Vec::new(),
             damage: Vec::new(),
             damaged_records: 0,
             gap: None,
-            told_end: false,
+            has_end_losses: false,
             is_marked: false,
             missing_bytes: 0,
             truncated: 0,
@@ -146,21 +98,13 @@ impl<'r> RunStreamReader<'r> {
         self.process
     }
 
-    /// Number of dropped records that `lost` records have reported so far.
-    #[must_use]
-    pub const fn reported_drops(&self) -> u64 {
-        self.lost
-    }
-
     /// The sums of the `lost` records so far, one for each cause.
-    #[must_use]
-    pub fn losses(&self) -> &[DroppedRecords] {
+    pub(crate) fn losses(&self) -> &[DroppedRecords] {
         &self.losses
     }
 
     /// Number of truncated records among those read so far.
-    #[must_use]
-    pub const fn truncated(&self) -> u64 {
+    pub(crate) const fn truncated(&self) -> u64 {
         self.truncated
     }
 
@@ -181,37 +125,37 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Adds to the gap before the next record.
-    fn miss(&mut self, lost: &DroppedRecords) {
+    fn add_to_gap(&mut self, dropped: &DroppedRecords) {
         let Some(gap) = &mut self.gap else {
-            self.gap = Some(*lost);
+            self.gap = Some(*dropped);
             return;
         };
-        gap.count = gap.count.saturating_add(lost.count);
-        gap.bytes = gap.bytes.saturating_add(lost.bytes);
-        gap.first_ticks = gap.first_ticks.min(lost.first_ticks);
-        gap.last_ticks = gap.last_ticks.max(lost.last_ticks);
-        gap.cause |= lost.cause;
+        gap.count = gap.count.saturating_add(dropped.count);
+        gap.bytes = gap.bytes.saturating_add(dropped.bytes);
+        gap.first_ticks = gap.first_ticks.min(dropped.first_ticks);
+        gap.last_ticks = gap.last_ticks.max(dropped.last_ticks);
+        gap.cause |= dropped.cause;
     }
 
     /// Adds at least `count` unreadable records between two timestamps in ticks to the gap.
-    fn miss_damaged(&mut self, count: u64, first_ticks: u64, last_ticks: u64) {
-        self.miss(&DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED });
+    fn add_damage_to_gap(&mut self, count: u64, first_ticks: u64, last_ticks: u64) {
+        self.add_to_gap(&DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED });
     }
 
-    fn note(&mut self, lost: &DroppedRecords) {
-        self.miss(lost);
-        self.lost = self.lost.saturating_add(lost.count);
-        let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == lost.cause) else {
+    /// Adds reported drops to the gap and to the sums.
+    fn add_drops(&mut self, dropped: &DroppedRecords) {
+        self.add_to_gap(dropped);
+        let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == dropped.cause) else {
             // A valid file has few causes. The limit keeps a damaged file from using much memory.
             if self.losses.len() < MAX_CAUSES {
-                self.losses.push(*lost);
+                self.losses.push(*dropped);
             }
             return;
         };
-        sum.count = sum.count.saturating_add(lost.count);
-        sum.bytes = sum.bytes.saturating_add(lost.bytes);
-        sum.first_ticks = sum.first_ticks.min(lost.first_ticks);
-        sum.last_ticks = sum.last_ticks.max(lost.last_ticks);
+        sum.count = sum.count.saturating_add(dropped.count);
+        sum.bytes = sum.bytes.saturating_add(dropped.bytes);
+        sum.first_ticks = sum.first_ticks.min(dropped.first_ticks);
+        sum.last_ticks = sum.last_ticks.max(dropped.last_ticks);
     }
 
     /// Skips the first blocks as long as `is_before` holds for the timestamp of their last record.
@@ -222,14 +166,12 @@ impl<'r> RunStreamReader<'r> {
 
     /// Blocks with a correct checksum and undecodable contents, and the number of records that this
     /// hides.
-    #[must_use]
-    pub fn damage(&self) -> (&[DamagedRange], u64) {
+    pub(crate) fn damage(&self) -> (&[DamagedRange], u64) {
         (&self.damage, self.damaged_records)
     }
 
     /// Number of blocks read so far.
-    #[must_use]
-    pub const fn blocks_read(&self) -> usize {
+    pub(crate) const fn blocks_read(&self) -> usize {
         self.next_block
     }
 
@@ -244,14 +186,15 @@ impl<'r> RunStreamReader<'r> {
         self.next_block >= stream.blocks.len() && stream.unreported_losses().is_empty() && !stream.end_is_torn()
     }
 
-    /// Reads the `wanted` columns of the whole next block, and returns its position.
+    /// Reads the columns for which `is_read` holds of the whole next block, and returns its
+    /// position.
     ///
     /// `None` if its records must be read one by one. This is the case if there is a gap before it,
     /// if it has another codec or is damaged, if it contains `lost` records or records of varying
     /// size, if the memory budget has no room, or if `is_due` is false for its first timestamp.
     pub(crate) fn next_columns(
         &mut self,
-        wanted: impl FnMut(u16, usize) -> bool,
+        is_read: impl FnMut(u16, usize) -> bool,
         is_due: impl Fn(u64) -> bool,
     ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block).filter(|_| self.is_between_blocks()) else {
@@ -278,7 +221,7 @@ impl<'r> RunStreamReader<'r> {
             return Ok(None);
         }
         let first_ticks = block.header.first_ticks;
-        let Some(columns) = columns(&block.header, stored, wanted) else { return Ok(None) };
+        let Some(columns) = columns(&block.header, stored, is_read) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
         // The header of a damaged block may state fewer records.
         if columns.records() > expected {
@@ -327,15 +270,15 @@ impl<'r> RunStreamReader<'r> {
                 Some(Ok(raw)) => {
                     let length = raw.body.len();
                     let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
-                    let lost = if id == ID_LOST { DroppedRecords::decode(raw.body) } else { None };
+                    let dropped = if id == ID_LOST { DroppedRecords::decode(raw.body) } else { None };
                     self.at += records.offset();
                     self.ticks = ticks;
-                    if let Some(lost) = lost {
-                        self.is_marked = lost.is_truncation();
+                    if let Some(dropped) = dropped {
+                        self.is_marked = dropped.is_truncation();
                         if self.is_marked {
-                            self.missing_bytes = lost.bytes;
+                            self.missing_bytes = dropped.bytes;
                         } else {
-                            self.note(&lost);
+                            self.add_drops(&dropped);
                         }
                         continue;
                     }
@@ -410,7 +353,7 @@ impl<'r> RunStreamReader<'r> {
         let bytes = (self.payload.len() - self.at) as u64;
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
         self.damaged_records += hidden;
-        self.miss_damaged(hidden, self.ticks, block.header.last_ticks);
+        self.add_damage_to_gap(hidden, self.ticks, block.header.last_ticks);
         self.damage.push(DamagedRange { offset: block.payload_offset, bytes, why });
         self.at = self.payload.len();
     }
@@ -444,10 +387,10 @@ impl<'r> RunStreamReader<'r> {
     fn load(&mut self) -> Result<bool, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
             (self.payload, self.memory, self.at) = (Rc::default(), BudgetShare::default(), 0);
-            if !std::mem::replace(&mut self.told_end, true) {
-                self.stream.unreported_losses().iter().for_each(|lost| self.note(lost));
+            if !std::mem::replace(&mut self.has_end_losses, true) {
+                self.stream.unreported_losses().iter().for_each(|dropped| self.add_drops(dropped));
                 if self.stream.end_is_torn() {
-                    self.miss_damaged(0, self.ticks, self.ticks);
+                    self.add_damage_to_gap(0, self.ticks, self.ticks);
                 }
             }
             return Ok(false);
@@ -457,7 +400,7 @@ impl<'r> RunStreamReader<'r> {
             self.is_marked = false;
             // The number of records in a missing block is unknown.
             let first = if before.is_some() { self.ticks } else { block.header.first_ticks };
-            self.miss_damaged(0, first, block.header.first_ticks);
+            self.add_damage_to_gap(0, first, block.header.first_ticks);
         }
         self.next_block += 1;
         self.in_block = 0;
@@ -485,7 +428,7 @@ impl<'r> RunStreamReader<'r> {
                 self.is_marked = false;
                 self.damage.push(DamagedRange { offset: block.payload_offset, bytes: filled as u64, why });
                 self.damaged_records += u64::from(block.header.records);
-                self.miss_damaged(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
+                self.add_damage_to_gap(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
                 self.payload = Rc::default();
             }
         }
@@ -500,41 +443,4 @@ pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected
-}
-
-impl RecordPosition {
-    /// A gap before the record with this position. Its body is that of a `lost` record.
-    pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
-        let (ticks, length) = (LocalTicks(ticks), DroppedRecords::BYTES as u32);
-        Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
-    }
-
-    /// A record whose `length` bytes of fields are stored outside a block.
-    pub(crate) const fn outside_block((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
-        Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
-    }
-
-    /// Whether it is a gap.
-    pub(crate) const fn is_gap(&self) -> bool {
-        self.id == ID_LOST
-    }
-
-    /// The bytes of the record in its block.
-    pub(crate) fn body<'b>(&self, block: &'b [u8]) -> &'b [u8] {
-        let start = self.start as usize;
-        &block[start..start + self.length as usize]
-    }
-}
-
-impl RecordSource for RunStreamReader<'_> {
-    fn next(&mut self) -> Result<Option<StreamRecord<'_>>, RunReadError> {
-        let Some(place) = self.advance()? else { return Ok(None) };
-        Ok(Some(StreamRecord {
-            id: place.id,
-            ticks: place.ticks,
-            site: place.site,
-            ordinal: place.ordinal,
-            body: self.body(&place),
-        }))
-    }
 }

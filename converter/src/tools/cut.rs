@@ -1,9 +1,39 @@
 //! Makes a smaller run from a larger one: the selected records, with the tables that they need.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::ConvertOptions;
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::cut::cut;
+//! use tumit_converter::tools::dump::RecordSelection;
+//!
+//! let mut selection = RecordSelection::default();
+//! selection.times.push("0..500ns".parse()?);
+//! let result = path.join("start");
+//! let summary = cut(&OpenRun::open(path)?, &ConvertOptions::default(), &selection, &result)?;
+//! assert_eq!((summary.kept, summary.left_out), (1, 1));
+//! assert_eq!(OpenRun::open(&result)?.processes[0].streams[0].records(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use tracer_format::ID_LOST;
-use tracer_format::block::unpack;
+use tracer_format::block::{BlockHeader, unpack};
 use tracer_format::record::{DroppedRecords, RecordIterator};
 
 use super::dump::RecordSelection;
@@ -12,8 +42,7 @@ use crate::clock::RunClocks;
 use crate::convert::gaps::{MissingRecords, RecordGap};
 use crate::convert::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::{ConvertError, ConvertOptions, ProgressFn, fine_dates};
-use crate::run::OpenRun;
-use crate::run::{ProcessInRun, RunReadError, StreamInRun, open_shared};
+use crate::run::{BlockIndex, OpenRun, ProcessInRun, RunReadError, StreamInRun, open_shared};
 use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
 
@@ -85,18 +114,18 @@ pub fn cut(
     let kinds = plan.programs.iter();
     let kinds = kinds.map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
-    let wanted = selection.streams_of(run);
+    let selected = selection.streams_of(run);
     let errors = if selection.times.is_empty() { Vec::new() } else { errors };
-    let (made, progress) = (CutSummary { errors, ..CutSummary::default() }, options.progress.as_ref());
-    let mut cutting = CutJob { plan: &plan, selection, kinds, made, progress, done: 0 };
+    let (summary, progress) = (CutSummary { errors, ..CutSummary::default() }, options.progress.as_ref());
+    let mut job = CutJob { plan: &plan, selection, kinds, summary, progress, done: 0 };
     let mut first = 0;
     for process in &run.processes {
         let streams = (first..).zip(&process.streams);
-        let streams: Vec<(usize, &StreamInRun)> = streams.filter(|(at, _)| wanted.get(*at) == Some(&true)).collect();
+        let streams: Vec<(usize, &StreamInRun)> = streams.filter(|(at, _)| selected.get(*at) == Some(&true)).collect();
         first += process.streams.len();
-        cutting.process(process, &streams, folder)?;
+        job.process(process, &streams, folder)?;
     }
-    Ok(cutting.made)
+    Ok(job.summary)
 }
 
 struct CutJob<'c> {
@@ -104,7 +133,7 @@ struct CutJob<'c> {
     selection: &'c RecordSelection,
     /// By program: whether its records are selected.
     kinds: Vec<bool>,
-    made: CutSummary,
+    summary: CutSummary,
     progress: Option<&'c ProgressFn>,
     done: u64,
 }
@@ -117,99 +146,100 @@ impl CutJob<'_> {
         folder: &Path,
     ) -> Result<(), CutError> {
         let all: u64 = process.streams.iter().map(StreamInRun::records).sum();
-        let taken: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
-        self.made.left_out += all - taken;
-        self.report_progress(all - taken);
+        let selected: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
+        self.summary.left_out += all - selected;
+        self.report_progress(all - selected);
         if streams.is_empty() {
             return Ok(());
         }
-        self.made.processes += 1;
-        self.made.streams += streams.len();
-        let missed = self.gaps_in_range(process, streams);
-        let is_kept = |stream: u32| streams.binary_search_by_key(&stream, |(_, kept)| kept.number).is_ok();
+        self.summary.processes += 1;
+        self.summary.streams += streams.len();
+        let missing = self.gaps_in_range(process, streams);
+        let is_selected = |stream: u32| streams.binary_search_by_key(&stream, |(_, stream)| stream.number).is_ok();
         let ends = self.ends(process, streams);
-        let mut writer = RecordWriter::copy_of(process, folder, is_kept, &missed, &ends)?;
+        let mut writer = RecordWriter::copy_of(process, folder, is_selected, &missing, &ends)?;
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
-        let (mut stored, mut payload) = (Vec::new(), Vec::new());
-        let (from, to) = self.selection.span();
+        let mut buffers = BlockBuffers { file, stored: Vec::new(), payload: Vec::new() };
         for (number, stream) in streams {
-            let mut ordinal = 0;
+            let mut cut = StreamCut { process, number: *number, stream, ordinal: 0 };
             for block in &stream.blocks {
-                let records = u64::from(block.header.records);
-                writer.set_dropped(stream.number, block.header.dropped);
-                self.report_progress(records);
-                let is_out = self.date(*number, block.header.last_ticks, u64::MAX) < GlobalNanos(from)
-                    || self.date(*number, block.header.first_ticks, 0) > GlobalNanos(to);
-                // If the causal pass shifts records, timestamps depend on the position in the
-                // stream.
-                if is_out && self.plan.fines[*number].has_lines_only() {
-                    self.made.left_out += records;
-                    continue;
-                }
-                let filled = process.read_stored(&file, block, &mut stored)?;
-                let unpacked = unpack(&block.header, &stored[..filled], &mut payload);
-                if is_out {
-                    let all = unpacked.map(|payload| {
-                        RecordIterator::new(payload, block.header.first_ticks, |id| process.record_type(id))
-                            .map_while(Result::ok)
-                    });
-                    ordinal += all.map_or(0, |all| all.filter(|record| record.id != ID_LOST).count() as u64);
-                    self.made.left_out += records;
-                    continue;
-                }
-                let Ok(unpacked) = unpacked else {
-                    self.made.unreadable += records;
-                    writer.report_unreadable(
-                        stream.number,
-                        records,
-                        block.header.first_ticks,
-                        block.header.last_ticks,
-                    )?;
-                    continue;
-                };
-                let of = (*number, *stream, &mut ordinal);
-                let CutBlock { kept, seen, unreadable_from } =
-                    self.block(process, of, unpacked, block.header.first_ticks, &mut writer)?;
-                self.made.kept += kept;
-                self.made.left_out += seen - kept;
-                if let Some(from) = unreadable_from {
-                    let records = records.saturating_sub(seen);
-                    self.made.unreadable += records;
-                    let to = block.header.last_ticks;
-                    if self.selection.takes_some_of(self.date(*number, from, 0), self.date(*number, to, u64::MAX)) {
-                        writer.report_unreadable(stream.number, records, from, to)?;
-                    }
-                }
+                self.cut_block(&mut cut, block, &mut buffers, &mut writer)?;
             }
         }
         writer.finish()?;
         Ok(())
     }
 
+    /// Writes the selected records of the next block of a stream.
+    fn cut_block(
+        &mut self,
+        cut: &mut StreamCut<'_>,
+        block: &BlockIndex,
+        buffers: &mut BlockBuffers,
+        writer: &mut RecordWriter,
+    ) -> Result<(), CutError> {
+        let (process, number, stream) = (cut.process, cut.number, cut.stream.number);
+        let BlockHeader { first_ticks, last_ticks, .. } = block.header;
+        let records = u64::from(block.header.records);
+        let range = self.selection.range();
+        writer.set_dropped(stream, block.header.dropped);
+        self.report_progress(records);
+        let is_out =
+            self.date(number, last_ticks, u64::MAX) < range.from || self.date(number, first_ticks, 0) > range.to;
+        // If the causal pass shifts records, timestamps depend on the position in the stream.
+        if is_out && self.plan.fines[number].has_lines_only() {
+            self.summary.left_out += records;
+            return Ok(());
+        }
+        let filled = process.read_stored(&buffers.file, block, &mut buffers.stored)?;
+        let payload = unpack(&block.header, &buffers.stored[..filled], &mut buffers.payload);
+        if is_out {
+            cut.ordinal += payload.map_or(0, |payload| cut.count_records(payload, first_ticks));
+            self.summary.left_out += records;
+            return Ok(());
+        }
+        let Ok(payload) = payload else {
+            self.summary.unreadable += records;
+            writer.report_unreadable(stream, records, first_ticks, last_ticks)?;
+            return Ok(());
+        };
+        let BlockCut { written, readable, unreadable_from } = self.write_selected(cut, payload, first_ticks, writer)?;
+        self.summary.kept += written;
+        self.summary.left_out += readable - written;
+        if let Some(from) = unreadable_from {
+            let records = records.saturating_sub(readable);
+            self.summary.unreadable += records;
+            if self.selection.takes_some_of(self.date(number, from, 0), self.date(number, last_ticks, u64::MAX)) {
+                writer.report_unreadable(stream, records, from, last_ticks)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The gaps within the selected time range.
     fn gaps_in_range(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> MissingRecords {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
-        let is_wanted = |gap: &RecordGap| {
+        let is_selected = |gap: &RecordGap| {
             let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
             let date = |ticks: u64, ordinal| self.date(streams[at].0, ticks, ordinal);
             let from = gap.from.map_or(from, |ticks| date(ticks, 0));
             self.selection.takes_some_of(from, gap.to.map_or(to, |ticks| date(ticks, u64::MAX)))
         };
         let has_end = || {
-            let lasts = streams.iter().map(|(number, stream)| {
+            let last_timestamps = streams.iter().map(|(number, stream)| {
                 stream.blocks.last().map_or(from, |last| self.date(*number, last.header.last_ticks, u64::MAX))
             });
-            self.selection.takes_some_of(lasts.min().unwrap_or(from), to)
+            self.selection.takes_some_of(last_timestamps.min().unwrap_or(from), to)
         };
-        MissingRecords::of(process).within(is_wanted, has_end)
+        MissingRecords::of(process).within(is_selected, has_end)
     }
 
     /// The ends of a process and its threads in the cut. A thread that ends after the interval has
     /// no end in the cut. A process ends with the interval at the latest.
     fn ends(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> EndTicks {
         let mut ends = EndTicks::of(process);
-        let to = GlobalNanos(self.selection.span().1);
+        let to = self.selection.range().to;
         ends.threads.retain(|stream, end| {
             let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
             at.is_ok_and(|at| self.date(streams[at].0, *end, u64::MAX) <= to)
@@ -227,54 +257,53 @@ impl CutJob<'_> {
         GlobalNanos(self.plan.fines[stream].date(self.plan.date(stream, ticks), ordinal))
     }
 
-    /// Writes the selected records of a block. `ordinal` is the position of its first record, and
-    /// then that of the next block's.
-    fn block(
+    /// Writes the selected records of an unpacked block. Advances the position of the stream.
+    fn write_selected(
         &self,
-        process: &ProcessInRun,
-        (number, stream, ordinal): (usize, &StreamInRun, &mut u64),
+        cut: &mut StreamCut<'_>,
         payload: &[u8],
         first_ticks: u64,
         writer: &mut RecordWriter,
-    ) -> Result<CutBlock, WriteError> {
-        let (mut kept, mut seen, mut last) = (0, 0, first_ticks);
+    ) -> Result<BlockCut, WriteError> {
+        let (process, number, stream) = (cut.process, cut.number, cut.stream.number);
+        let (mut written, mut readable, mut last) = (0, 0, first_ticks);
         let mut mark = None;
         let mut body = Vec::new();
         for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
-            let Ok(record) = record else { return Ok(CutBlock { kept, seen, unreadable_from: Some(last) }) };
+            let Ok(record) = record else { return Ok(BlockCut { written, readable, unreadable_from: Some(last) }) };
             last = record.ticks;
-            let time = self.date(number, record.ticks, *ordinal);
+            let time = self.date(number, record.ticks, cut.ordinal);
             if record.id == ID_LOST {
-                let lost = DroppedRecords::decode(record.body);
-                mark = lost.filter(DroppedRecords::is_truncation);
+                let dropped = DroppedRecords::decode(record.body);
+                mark = dropped.filter(DroppedRecords::is_truncation);
                 if mark.is_some() {
                     continue;
                 }
-                let start = lost.map_or(time, |lost| self.date(number, lost.first_ticks, 0));
+                let start = dropped.map_or(time, |dropped| self.date(number, dropped.first_ticks, 0));
                 if self.selection.takes_some_of(start, time) {
-                    writer.write_raw(stream.number, record.id, record.ticks, record.body)?;
+                    writer.write_raw(stream, record.id, record.ticks, record.body)?;
                 }
                 continue;
             }
-            seen += 1;
-            *ordinal += 1;
+            readable += 1;
+            cut.ordinal += 1;
             let mark = mark.take();
             let kind = self.plan.program_number(number, record.id).and_then(|kind| self.kinds.get(kind));
             if kind != Some(&true) || !self.selection.takes_time(time) {
                 continue;
             }
-            kept += 1;
+            written += 1;
             if let Some(mark) = mark {
-                writer.write_raw(stream.number, ID_LOST, record.ticks, &mark.encode())?;
+                writer.write_raw(stream, ID_LOST, record.ticks, &mark.encode())?;
             }
             body.clear();
             if process.record_type(record.id).is_some_and(|kind| kind.located) {
                 body.extend_from_slice(&record.site.to_le_bytes());
             }
             body.extend_from_slice(record.body);
-            writer.write_raw(stream.number, record.id, record.ticks, &body)?;
+            writer.write_raw(stream, record.id, record.ticks, &body)?;
         }
-        Ok(CutBlock { kept, seen, unreadable_from: None })
+        Ok(BlockCut { written, readable, unreadable_from: None })
     }
 
     fn report_progress(&mut self, records: u64) {
@@ -285,11 +314,36 @@ impl CutJob<'_> {
     }
 }
 
+/// A stream that is cut.
+struct StreamCut<'r> {
+    process: &'r ProcessInRun,
+    /// The number of the stream in the plan.
+    number: usize,
+    stream: &'r StreamInRun,
+    /// The position of the next record in the stream.
+    ordinal: u64,
+}
+
+impl StreamCut<'_> {
+    /// The number of the readable records of an unpacked block.
+    fn count_records(&self, payload: &[u8], first_ticks: u64) -> u64 {
+        let records = RecordIterator::new(payload, first_ticks, |id| self.process.record_type(id));
+        records.map_while(Result::ok).filter(|record| record.id != ID_LOST).count() as u64
+    }
+}
+
+/// The file of a process and the buffers of a block.
+struct BlockBuffers {
+    file: Arc<File>,
+    stored: Vec<u8>,
+    payload: Vec<u8>,
+}
+
 /// The records of a block that was cut.
-struct CutBlock {
-    kept: u64,
-    /// The number of all records.
-    seen: u64,
+struct BlockCut {
+    written: u64,
+    /// The number of all readable records.
+    readable: u64,
     /// The tick from which on records could not be read.
     unreadable_from: Option<u64>,
 }

@@ -1,4 +1,31 @@
 //! The records of a run as they were recorded, in order of time. `tumit dump` prints them.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::{ConvertError, ConvertOptions};
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::dump::list;
+//!
+//! let mut lines = Vec::new();
+//! list::<ConvertError>(&OpenRun::open(path)?, &ConvertOptions::default(), |record| {
+//!     lines.push(format!("{} {} {:?}", record.time.0, record.event, record.fields));
+//!     Ok(())
+//! })?;
+//! assert_eq!(lines, [r#"0 step [("n", Integer(5))]"#, r#"1000 step [("n", Integer(6))]"#]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -15,7 +42,7 @@ use crate::run::StreamInRun;
 use crate::run::{Loss, OpenRun};
 use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::time_range::OpenTimeRange;
+use tumit_paje::time_range::{OpenTimeRange, TimeRange};
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]
@@ -92,15 +119,15 @@ impl RecordSelection {
     /// By stream of the run, in the order of its processes: whether it is selected.
     pub(crate) fn streams_of(&self, run: &OpenRun) -> Vec<bool> {
         let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_called(name)).collect();
-        let mut wanted = Vec::new();
+        let mut selected = Vec::new();
         for (at, process) in run.processes.iter().enumerate() {
             let is_process = self.processes.is_empty() || called.contains(&at);
             let is_thread = |stream: &StreamInRun| {
                 self.threads.is_empty() || self.threads.iter().any(|name| stream.is_called(name))
             };
-            wanted.extend(process.streams.iter().map(|stream| is_process && is_thread(stream)));
+            selected.extend(process.streams.iter().map(|stream| is_process && is_thread(stream)));
         }
-        wanted
+        selected
     }
 
     pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
@@ -121,10 +148,11 @@ impl RecordSelection {
     }
 
     /// The earliest start and the latest end of the selected time ranges.
-    pub(crate) fn span(&self) -> (i64, i64) {
-        let from = self.times.iter().map(|range| range.from.map_or(i64::MIN, |from| from.0)).min();
-        let to = self.times.iter().map(|range| range.to.map_or(i64::MAX, |to| to.0)).max();
-        (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX))
+    pub(crate) fn range(&self) -> TimeRange {
+        let (first, last) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
+        let from = self.times.iter().map(|range| range.from.unwrap_or(first)).min();
+        let to = self.times.iter().map(|range| range.to.unwrap_or(last)).max();
+        TimeRange { from: from.unwrap_or(first), to: to.unwrap_or(last) }
     }
 }
 
@@ -176,16 +204,16 @@ pub fn list_selected<E: From<ConvertError>>(
     }
     let plan = plan;
     let start = wall_clock::start_of(run, &clocks);
-    let wanted = selection.streams_of(run);
-    let (from, to) = selection.span();
+    let selected = selection.streams_of(run);
+    let range = selection.range();
     let mut feeds = Vec::new();
     for (stream, file) in plan.files().map_err(ConvertError::from)?.into_iter().enumerate() {
-        if wanted.get(stream) == Some(&true) {
+        if selected.get(stream) == Some(&true) {
             let mut reader = plan.reader(stream, file);
             // If the causal pass shifts records, timestamps depend on the position in the stream,
             // so no record is skipped.
             if plan.fines[stream].has_lines_only() {
-                reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < from);
+                reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < range.from.0);
             }
             feeds.push(
                 OrderedStream::new(&plan, stream, reader, None, ItemSelection::RECORDS).map_err(ConvertError::from)?,
@@ -198,12 +226,12 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut scratch = String::new();
     let stopped = merge::<_, DumpStop<E>>(&mut feeds, |_, feed| {
         let Some((item, _)) = feed.item() else { return Ok(()) };
-        if item.date > to {
+        if item.date > range.to.0 {
             return Err(DumpStop::Enough);
         }
         let kind = plan.program_number(feed.stream, item.place.id);
-        let wanted = kind.and_then(|kind| kinds.get(kind)).is_some_and(|wanted| *wanted);
-        if !wanted || !selection.takes_time(GlobalNanos(item.date)) {
+        let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
+        if !is_selected || !selection.takes_time(GlobalNanos(item.date)) {
             return Ok(());
         }
         match record(&plan, (feed, start), &symbols, &mut scratch, &mut visit) {

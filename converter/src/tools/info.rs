@@ -1,5 +1,29 @@
 //! Statistics of a run: number and size of records by kind, and losses. One quick pass, stream by
 //! stream.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::ConvertOptions;
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::info::count;
+//!
+//! let census = count(&OpenRun::open(path)?, &ConvertOptions::default())?;
+//! assert_eq!((census.records, census.end.0), (2, 1000));
+//! assert_eq!(census.kinds[0].event, "step");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -108,7 +132,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
         let map = clocks.map(number);
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
-        let mut counts: Vec<(u64, u64)> = Vec::new();
+        let mut counts: Vec<RecordCount> = Vec::new();
         for (place, stream) in process.streams.iter().enumerate() {
             let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let last = count_stream(&mut reader, &mut counts)?;
@@ -116,7 +140,8 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             undecodable += reader.damage().1;
             truncated += reader.truncated();
             gaps::add_undecodable(&mut unreadable, &reader);
-            losses.extend(reader.losses().iter().map(|lost| span(lost, number, place, |t| map.global_from_ticks(t))));
+            let timestamp = |ticks| map.global_from_ticks(ticks);
+            losses.extend(reader.losses().iter().map(|dropped| dropped_range(dropped, number, place, timestamp)));
         }
         add_kinds(process, &counts, &mut kinds);
     }
@@ -128,17 +153,23 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
     Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
 }
 
+/// Records with one id.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordCount {
+    records: u64,
+    bytes: u64,
+}
+
 /// Counts records and bytes by id. Returns the largest timestamp in ticks.
-fn count_stream(reader: &mut RunStreamReader<'_>, counts: &mut Vec<(u64, u64)>) -> Result<Option<u64>, RunReadError> {
+fn count_stream(reader: &mut RunStreamReader<'_>, counts: &mut Vec<RecordCount>) -> Result<Option<u64>, RunReadError> {
     let mut last = None;
     while let Some(place) = reader.advance()? {
         let id = usize::from(place.id);
         if counts.len() <= id {
-            counts.resize(id + 1, (0, 0));
+            counts.resize(id + 1, RecordCount::default());
         }
-        let (records, bytes) = &mut counts[id];
-        *records += 1;
-        *bytes += (RECORD_HEAD_BYTES + reader.body(&place).len()) as u64;
+        counts[id].records += 1;
+        counts[id].bytes += (RECORD_HEAD_BYTES + reader.body(&place).len()) as u64;
         last = last.max(Some(place.ticks.0));
     }
     Ok(last)
@@ -146,13 +177,13 @@ fn count_stream(reader: &mut RunStreamReader<'_>, counts: &mut Vec<(u64, u64)>) 
 
 fn add_kinds<'r>(
     process: &'r ProcessInRun,
-    counts: &[(u64, u64)],
+    counts: &[RecordCount],
     kinds: &mut BTreeMap<(&'r str, &'r str), RecordTypeCount>,
 ) {
-    for (id, (records, bytes)) in counts.iter().enumerate().filter(|(_, (records, _))| *records > 0) {
-        let Some((provider, record)) = u16::try_from(id).ok().and_then(|id| process.kind(id)) else { continue };
-        let schema = &process.providers[provider].schema;
-        let record = &schema.records[record];
+    for (id, &RecordCount { records, bytes }) in counts.iter().enumerate().filter(|(_, count)| count.records > 0) {
+        let Some(position) = u16::try_from(id).ok().and_then(|id| process.kind(id)) else { continue };
+        let schema = &process.providers[position.provider].schema;
+        let record = &schema.records[position.record];
         let level = schema.levels.get(record.level as usize).map_or("?", |level| &level.name);
         let (level, event) = (level, record.name.as_str());
         let kind = kinds.entry((level, event)).or_insert_with(|| RecordTypeCount {
@@ -166,14 +197,14 @@ fn add_kinds<'r>(
     }
 }
 
-fn span(lost: &DroppedRecords, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> DroppedRange {
+fn dropped_range(dropped: &DroppedRecords, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> DroppedRange {
     DroppedRange {
         process,
         stream,
-        records: lost.count,
-        bytes: lost.bytes,
-        cause: lost.cause,
-        first: GlobalNanos(date(lost.first_ticks)),
-        last: GlobalNanos(date(lost.last_ticks)),
+        records: dropped.count,
+        bytes: dropped.bytes,
+        cause: dropped.cause,
+        first: GlobalNanos(date(dropped.first_ticks)),
+        last: GlobalNanos(date(dropped.last_ticks)),
     }
 }

@@ -1,5 +1,28 @@
 //! Joins several runs: parts of a job in several folders, and live files in a different folder than
 //! their runs.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::join::mark_as_merged;
+//!
+//! let mut runs = vec![OpenRun::open(path)?, OpenRun::open(path)?];
+//! assert!(!mark_as_merged(&mut runs), "the processes belong to one launch");
+//! assert_eq!(OpenRun::join(runs).processes.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::fs::File;

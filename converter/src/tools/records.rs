@@ -1,7 +1,7 @@
 //! Records of a run as values of generated types (`tracer_rt::records!`), read and written file by
 //! file. Tools that filter, sort or correct runs use this module.
 //!
-//! ```ignore
+//! ```text
 //! tracer_rt::records!("taktuk.tumit");
 //!
 //! let run = Run::open("run.tmt")?;

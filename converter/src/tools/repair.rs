@@ -2,6 +2,35 @@
 //!
 //! Good blocks are copied unchanged. The blocks of the live file are added. The end block records
 //! the repair.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::repair::{self, FileRepair};
+//!
+//! let file = path.join("0.tmt");
+//! let bytes = std::fs::read(&file)?;
+//! std::fs::write(&file, &bytes[..bytes.len() - 8])?;
+//! let run = OpenRun::open(path)?;
+//! assert!(FileRepair::of(&run.processes[0]).is_some_and(|repair| repair.rewrites()));
+//! let mut repaired = Vec::new();
+//! repair::write(&run.processes[0], &mut repaired)?;
+//! std::fs::write(&file, repaired)?;
+//! assert_eq!(FileRepair::of(&OpenRun::open(path)?.processes[0]), None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -72,8 +101,8 @@ impl FileRepair {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
             unended: !process.ended,
             is_killed: !process.ended && process.end.is_none(),
-            damaged_pieces: process.torn.0,
-            damaged_bytes: process.torn.1,
+            damaged_pieces: process.torn.count,
+            damaged_bytes: process.torn.bytes,
             live_blocks: live.map_or(0, |live| live.blocks),
             live_records: live.map_or(0, |live| live.records),
             live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
@@ -287,8 +316,8 @@ impl RepairWriter<'_, '_> {
     fn end(&mut self) -> io::Result<()> {
         let process = self.process;
         let before = process.repaired.unwrap_or_default();
-        let written =
-            process.totals.map_or_else(|| process.streams.iter().map(StreamInRun::records).sum(), |(all, _)| all);
+        let in_streams = || process.streams.iter().map(StreamInRun::records).sum();
+        let written = process.totals.map_or_else(in_streams, |totals| totals.written);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_lost_buffers();
         let is_killed = !process.ended && process.end.is_none();
@@ -311,7 +340,7 @@ impl RepairWriter<'_, '_> {
             append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
         }
         append_integer(&mut tags, tag::REPAIRED, state);
-        append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.1.saturating_add(before.damaged_bytes));
+        append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.bytes.saturating_add(before.damaged_bytes));
         append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));
         self.write_raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
         self.out.flush()

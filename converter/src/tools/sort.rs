@@ -4,6 +4,30 @@
 //! Processes and threads are unchanged: each has its tables and its streams in the file, so rules
 //! and listings give the same results as for the run. Only timestamps are different: nanoseconds of
 //! one clock. This includes timestamps within records.
+//!
+//! ```
+//! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "trace heat; level APP { event step { n: u32 } }";
+//! # let spec = tumit::compile_text("heat.tumit", text).0.expect("correct");
+//! # let mut file = SyntheticFile::new(&SyntheticProcess::rank(0), &spec.schema());
+//! # file.thread(0, 1, "main");
+//! # let mut records = SyntheticRecords::default();
+//! # records.record(0, 1_000, &5u32.to_le_bytes());
+//! # records.record(0, 2_000, &6u32.to_le_bytes());
+//! # file.records(0, 0, &records);
+//! # file.end();
+//! # file.save(folder.path(), "0.tmt");
+//! # let path = folder.path();
+//! use tumit_converter::convert::ConvertOptions;
+//! use tumit_converter::run::OpenRun;
+//! use tumit_converter::tools::sort::sort;
+//!
+//! let mut sorted = Vec::new();
+//! let (summary, _) = sort(&OpenRun::open(path)?, &ConvertOptions::default(), &mut sorted)?;
+//! assert_eq!((summary.processes, summary.records), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, Write};
 
@@ -57,7 +81,7 @@ pub struct SortSummary {
 /// clocks and the progress reports. The other options apply to conversions only. Returns the
 /// diagnostics about the clocks, the samples and the order of links. Errors come first.
 ///
-/// Memory is that of a conversion plus that of [`FileWriter::sorted`]: a megabyte of records, or
+/// Memory is that of a conversion plus that of [`FileWriter::new_sorted`]: a megabyte of records, or
 /// two kilobytes per stream.
 ///
 /// # Errors
@@ -89,12 +113,16 @@ pub fn sort<W: Write>(
         dropped: vec![0; plan.streams.len()],
         gaps: run.processes.iter().flat_map(only_gaps).collect(),
         body: Vec::new(),
-        made: SortSummary { processes: run.processes.len(), streams: plan.streams.len(), ..SortSummary::default() },
+        sort_summary: SortSummary {
+            processes: run.processes.len(),
+            streams: plan.streams.len(),
+            ..SortSummary::default()
+        },
     };
     writing.tables()?;
     let total = plan.records();
     let mut done = 0;
-    let tell = |records: u64| {
+    let report_progress = |records: u64| {
         done += records;
         if let Some(progress) = &options.progress {
             progress(done.min(total), total);
@@ -110,8 +138,9 @@ pub fn sort<W: Write>(
         ahead,
         readers,
     };
-    let passed = pass.run(tell, &mut RecordVisitorFn(|due: RecordRef<'_>| Ok(writing.write_record(&due)?)))?;
-    writing.made.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
+    let passed =
+        pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
+    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
     Ok((writing.finish()?, diagnostics))
 }
 
@@ -145,7 +174,7 @@ struct SortWriter<'s, W> {
     /// By stream: the gap, if it is the only one of its process.
     gaps: Vec<Option<DroppedRecords>>,
     body: Vec<u8>,
-    made: SortSummary,
+    sort_summary: SortSummary,
 }
 
 impl<W: Write> SortWriter<'_, W> {
@@ -193,7 +222,7 @@ impl<W: Write> SortWriter<'_, W> {
             return Ok(());
         }
         // The causal pass shifts records, not the clock.
-        let fine = TimestampMap { bend: self.plan.fines[stream].bend.clone(), ..TimestampMap::default() };
+        let fine = TimestampMap { correction: self.plan.fines[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
             let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));
@@ -216,20 +245,20 @@ impl<W: Write> SortWriter<'_, W> {
         ticks_of(self.zero, date)
     }
 
-    fn write_record(&mut self, due: &RecordRef<'_>) -> io::Result<()> {
-        let stream = u32::try_from(due.stream).unwrap_or(u32::MAX);
-        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[due.stream]);
-        let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(due.stream, ticks), due.ordinal));
-        let ticks = self.ticks(due.date);
-        if due.program.is_none() {
-            let lost = DroppedRecords::decode(due.body).unwrap_or_default();
-            let count = self.gap_of(due.stream, &lost).unwrap_or(lost.count);
+    fn write_record(&mut self, item: &RecordRef<'_>) -> io::Result<()> {
+        let stream = u32::try_from(item.stream).unwrap_or(u32::MAX);
+        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[item.stream]);
+        let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(item.stream, ticks), item.ordinal));
+        let ticks = self.ticks(item.date);
+        if item.program.is_none() {
+            let lost = DroppedRecords::decode(item.body).unwrap_or_default();
+            let count = self.gap_of(item.stream, &lost).unwrap_or(lost.count);
             let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
             if lost.cause != tracer_format::cause::DAMAGED {
                 let all =
-                    self.run.processes.get(plan.streams[due.stream].process).map_or(0, ProcessInRun::dropped_records);
-                self.dropped[due.stream] = self.dropped[due.stream].saturating_add(lost.count).min(all);
-                self.file.set_dropped(stream, self.dropped[due.stream]);
+                    self.run.processes.get(plan.streams[item.stream].process).map_or(0, ProcessInRun::dropped_records);
+                self.dropped[item.stream] = self.dropped[item.stream].saturating_add(lost.count).min(all);
+                self.file.set_dropped(stream, self.dropped[item.stream]);
             }
             return self.file.record(
                 stream,
@@ -238,17 +267,17 @@ impl<W: Write> SortWriter<'_, W> {
                 &DroppedRecords { count, first_ticks, last_ticks, ..lost }.encode(),
             );
         }
-        let process = &self.run.processes[plan.streams[due.stream].process];
-        let Some(kind) = process.record_type(due.id) else { return Ok(()) };
+        let process = &self.run.processes[plan.streams[item.stream].process];
+        let Some(kind) = process.record_type(item.id) else { return Ok(()) };
         self.body.clear();
         if kind.located {
-            self.body.extend_from_slice(&due.site.to_le_bytes());
+            self.body.extend_from_slice(&item.site.to_le_bytes());
         }
         let start = self.body.len();
-        self.body.extend_from_slice(due.body);
+        self.body.extend_from_slice(item.body);
         change_dates(&kind.fields, &mut self.body[start..], sorted);
-        self.made.records += 1;
-        self.file.record(stream, due.id, ticks, &self.body)
+        self.sort_summary.records += 1;
+        self.file.record(stream, item.id, ticks, &self.body)
     }
 
     /// The number of records missing in this gap, if it is known.
@@ -273,7 +302,7 @@ impl<W: Write> SortWriter<'_, W> {
         let ended: Vec<Option<u64>> =
             self.run.processes.iter().map(|process| process.ended.then(|| process.dropped_records())).collect();
         self.file.finish_all(&ended)?;
-        Ok(self.made)
+        Ok(self.sort_summary)
     }
 }
 

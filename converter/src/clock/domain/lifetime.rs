@@ -1,5 +1,6 @@
 //! The time in which a process can have recorded.
 
+use super::extent::TickRange;
 use crate::run::ProcessInRun;
 
 /// Margin before the first and after the last timestamp of a process file, in seconds.
@@ -11,13 +12,12 @@ const SPARE_SHARE: f64 = 0.1;
 
 /// The range of ticks in which a process can have recorded. Its clock has `hz` ticks per second.
 /// `None` if its file has no timestamp.
-pub(crate) fn life(process: &ProcessInRun, hz: u64) -> Option<(u64, u64)> {
-    let anchors = process.anchors.iter().map(|anchor| (anchor.ticks, anchor.ticks));
+pub(crate) fn lifetime(process: &ProcessInRun, hz: u64) -> Option<TickRange> {
+    let anchors = process.anchors.iter().map(|anchor| TickRange { first: anchor.ticks, last: anchor.ticks });
     let blocks = process.streams.iter().flat_map(|stream| &stream.blocks);
     let blocks = blocks.filter(|block| block.header.records > 0);
-    let blocks = blocks.map(|block| (block.header.first_ticks, block.header.last_ticks));
-    let told = anchors.chain(blocks);
-    let (first, last) = told.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))?;
+    let blocks = blocks.map(|block| TickRange { first: block.header.first_ticks, last: block.header.last_ticks });
+    let TickRange { first, last } = anchors.chain(blocks).reduce(TickRange::join)?;
     let spare = if process.ended { SPARE } else { SPARE_OF_UNENDED };
     #[expect(
         clippy::cast_precision_loss,
@@ -26,5 +26,5 @@ pub(crate) fn life(process: &ProcessInRun, hz: u64) -> Option<(u64, u64)> {
         reason = "a duration"
     )]
     let spare = (spare * hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
-    Some((first.saturating_sub(spare), last.saturating_add(spare)))
+    Some(TickRange { first: first.saturating_sub(spare), last: last.saturating_add(spare) })
 }

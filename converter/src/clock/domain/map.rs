@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::step_ticks::StepFreeTicks;
-use crate::clock::correction::TimestampCorrection;
+use crate::clock::correction::{CorrectionPoint, TimestampCorrection};
 use tumit_paje::time::{GlobalNanos, LocalTicks};
 
 /// Fraction bits of a segment's slope.
@@ -24,7 +24,7 @@ const MAX_DRIFT_DIVISOR: i128 = 2000;
 pub struct ClockMap {
     segments: Vec<MapSegment>,
     /// Correction that is added to the raw timestamps of the segments.
-    bend: Option<Arc<TimestampCorrection>>,
+    correction: Option<Arc<TimestampCorrection>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl ClockMap {
     /// The map of a clock with this rate. Tick 0 has timestamp 0.
     #[must_use]
     pub fn linear(hz: u64) -> Self {
-        Self { segments: vec![MapSegment { ticks: 0, nanos: 0, slope: nominal_slope(hz) }], bend: None }
+        Self { segments: vec![MapSegment { ticks: 0, nanos: 0, slope: nominal_slope(hz) }], correction: None }
     }
 
     /// The map through these knots, in order of ticks. Outside the knots the slope is that of the
@@ -82,13 +82,13 @@ impl ClockMap {
         let mut segments = vec![MapSegment { ticks: first.ticks, nanos: first.nanos, slope: before }];
         segments.extend(between);
         segments.push(MapSegment { ticks: last.ticks, nanos: last.nanos, slope: after });
-        Self { segments, bend: None }
+        Self { segments, correction: None }
     }
 
     /// The map of a clock with steps. `self` maps the ticks that the clock would have without
     /// steps.
-    pub(crate) fn after(&self, sets: &StepFreeTicks) -> Self {
-        let Some(first) = sets.regions().first() else { return self.clone() };
+    pub(crate) fn after(&self, steps: &StepFreeTicks) -> Self {
+        let Some(first) = steps.regions().first() else { return self.clone() };
         let mut segments: Vec<MapSegment> =
             self.segments.iter().copied().filter(|next| next.ticks < first.ticks).collect();
         if segments.is_empty() {
@@ -96,38 +96,38 @@ impl ClockMap {
             let before = self.segments[0];
             segments.push(MapSegment { ticks: 0, nanos: before.nanos_at(0), slope: before.slope });
         }
-        let ends = sets.regions()[1..].iter().map(|next| next.ticks).chain([u64::MAX]);
-        for (region, end) in sets.regions().iter().zip(ends) {
+        let ends = steps.regions()[1..].iter().map(|next| next.ticks).chain([u64::MAX]);
+        for (region, end) in steps.regions().iter().zip(ends) {
             let mut push = |ticks: u64, nanos: i128, slope: i128| {
                 // If several segments begin at one tick, the last one applies.
                 segments.retain(|segment| segment.ticks < ticks);
                 segments.push(MapSegment { ticks, nanos, slope });
             };
-            let shown = |unset: u64| unset.saturating_add_signed(region.more.saturating_neg());
+            let with_steps = |ticks: u64| ticks.saturating_add_signed(region.added.saturating_neg());
             // The first tick at which the timestamps move again. They stand still before it.
-            let moves = shown(region.least).max(region.ticks);
-            let begin = sets.without_steps(region.ticks);
-            let serves = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
-            let nanos = serves.nanos_at(begin);
+            let moves = with_steps(region.least).max(region.ticks);
+            let begin = steps.without_steps(region.ticks);
+            let segment = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
+            let nanos = segment.nanos_at(begin);
             if moves > region.ticks {
                 push(region.ticks, nanos, 0);
             }
             if moves < end {
-                push(moves, nanos, serves.slope);
+                push(moves, nanos, segment.slope);
             }
             for next in self.segments.iter().filter(|next| next.ticks > begin) {
-                let ticks = shown(next.ticks);
+                let ticks = with_steps(next.ticks);
                 if ticks > moves && ticks < end {
                     push(ticks, next.nanos, next.slope);
                 }
             }
         }
-        Self { segments, bend: self.bend.clone() }
+        Self { segments, correction: self.correction.clone() }
     }
 
     /// The same map with this correction.
-    pub(crate) fn with_correction(&self, bend: Option<Arc<TimestampCorrection>>) -> Self {
-        Self { segments: self.segments.clone(), bend }
+    pub(crate) fn with_correction(&self, correction: Option<Arc<TimestampCorrection>>) -> Self {
+        Self { segments: self.segments.clone(), correction }
     }
 
     /// The correction that turns raw timestamps of this map into those of `other`, a map of the
@@ -145,10 +145,10 @@ impl ClockMap {
         ticks.extend(ends.into_iter().flatten());
         ticks.sort_unstable();
         let point = |ticks: u64| {
-            let (from, to) = (self.raw_timestamp(ticks), other.raw_timestamp(ticks));
-            (from, to.saturating_sub(from))
+            let raw = self.raw_timestamp(ticks);
+            CorrectionPoint { raw, added: other.raw_timestamp(ticks).saturating_sub(raw) }
         };
-        TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<(i64, i64)>>())
+        TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<CorrectionPoint>>())
     }
 
     /// The tick of the middle knot.
@@ -171,13 +171,13 @@ impl ClockMap {
 
     pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
         let nanos = self.raw_timestamp(ticks);
-        self.bend.as_ref().map_or(nanos, |bend| bend.date(nanos))
+        self.correction.as_ref().map_or(nanos, |correction| correction.corrected(nanos))
     }
 
     /// The timestamp of a tick, in 128 bits. Before timestamps are counted from the start of the
     /// run, they can exceed 64 bits.
     pub(crate) fn wide_from_ticks(&self, ticks: u64) -> i128 {
-        if self.bend.is_some() {
+        if self.correction.is_some() {
             return self.global_from_ticks(ticks).into();
         }
         let after = self.segments[1..].partition_point(|next| next.ticks <= ticks);
@@ -234,8 +234,8 @@ impl ClockMap {
             }
             rest = others;
         }
-        if let Some(bend) = &self.bend {
-            dates.iter_mut().for_each(|date| *date = bend.date(*date));
+        if let Some(correction) = &self.correction {
+            dates.iter_mut().for_each(|date| *date = correction.corrected(*date));
         }
     }
 }
@@ -270,8 +270,8 @@ mod tests {
         ) {
             let mut knot = MapKnot { ticks: 1 << 20, nanos: -5 };
             let mut knots = vec![knot];
-            for (l, g) in steps {
-                knot = MapKnot { ticks: knot.ticks + l, nanos: knot.nanos + i128::from(g) };
+            for (ticks, nanos) in steps {
+                knot = MapKnot { ticks: knot.ticks + ticks, nanos: knot.nanos + i128::from(nanos) };
                 knots.push(knot);
             }
             let map = ClockMap::from_knots(hz, &knots);
@@ -287,24 +287,24 @@ mod tests {
         #[test]
         fn timestamps_ignore_clock_steps(
             knots in prop::collection::vec((0u64..1 << 40, 0i64..1 << 40), 0..6),
-            mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 1..5),
+            mut steps in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 1..5),
             mut ticks in prop::collection::vec(0u64..1 << 41, 2..50),
         ) {
             let mut knots: Vec<MapKnot> =
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            sets.sort_unstable();
-            let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
-            ticks.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
+            steps.sort_unstable();
+            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
+            ticks.extend(steps.iter().flat_map(|step| [step.ticks, step.ticks.saturating_sub(1), step.ticks + 1]));
             ticks.sort_unstable();
             let map = ClockMap::from_knots(1_000_000_000, &knots);
-            let sets = StepFreeTicks::new(&sets);
-            let set = map.after(&sets);
-            let dates: Vec<i64> = ticks.iter().map(|&t| set.global_from_ticks(t)).collect();
+            let steps = StepFreeTicks::new(&steps);
+            let with_steps = map.after(&steps);
+            let dates: Vec<i64> = ticks.iter().map(|&t| with_steps.global_from_ticks(t)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
             for (date, ticks) in dates.iter().zip(&ticks) {
-                let unset = map.global_from_ticks(sets.without_steps(*ticks));
-                prop_assert!((date - unset).abs() <= 1 || unset == i64::MAX, "{date} {unset} {ticks}");
+                let expected = map.global_from_ticks(steps.without_steps(*ticks));
+                prop_assert!((date - expected).abs() <= 1 || expected == i64::MAX, "{date} {expected} {ticks}");
             }
         }
 
@@ -314,12 +314,15 @@ mod tests {
             knots in prop::collection::vec((0u64..1 << 40, -1i64 << 40..1 << 40), 0..6),
             first in prop_oneof![0u64..1 << 41, any::<u64>()],
             steps in prop::collection::vec(0u64..1 << 36, 0..50),
-            bend in prop::option::of(prop::collection::vec((0i64..1 << 40, -1i64 << 20..1 << 20), 0..4)),
+            points in prop::option::of(prop::collection::vec((0i64..1 << 40, -1i64 << 20..1 << 20), 0..4)),
         ) {
             let mut knots: Vec<MapKnot> =
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            let map = ClockMap::from_knots(hz, &knots).with_correction(bend.map(|points| Arc::new(TimestampCorrection::from_points(&points))));
+            let point = |(raw, added)| CorrectionPoint { raw, added };
+            let points: Option<Vec<CorrectionPoint>> = points.map(|points| points.into_iter().map(point).collect());
+            let correction = points.map(|points| Arc::new(TimestampCorrection::from_points(&points)));
+            let map = ClockMap::from_knots(hz, &knots).with_correction(correction);
             let mut sum = 0;
             let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
             prop_assume!(first.checked_add(sum).is_some());

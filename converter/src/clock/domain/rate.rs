@@ -3,33 +3,53 @@
 
 use tracer_format::entries::ClockAnchor;
 
+use crate::clock::limits::RateBounds;
+
 /// Shortest time between two anchors from which a rate is computed, nanoseconds.
 const APART: i128 = 10_000_000;
 /// A rate between two anchors that differs from the median by more than one part in `ODD` is
 /// ignored: the machine slept, or the clock was set.
 const ODD: i128 = 200;
 
+/// An anchor, or the distance between two anchors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct AnchorPoint {
+    /// Nanoseconds of the system's monotonic clock.
+    nanos: i128,
+    ticks: i128,
+}
+
+impl AnchorPoint {
+    fn since(self, earlier: Self) -> Self {
+        Self { nanos: self.nanos - earlier.nanos, ticks: self.ticks - earlier.ticks }
+    }
+}
+
 /// Ticks per second. The mean over all pairs of neighbouring anchors with a usual rate; if there
 /// are fewer than three pairs, the rate between the first anchor and the last.
 pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -> Option<u64> {
-    let mut points: Vec<(i128, i128)> =
-        anchors.map(|anchor| (anchor.monotonic_nanos.into(), anchor.ticks.into())).collect();
+    let mut points: Vec<AnchorPoint> = anchors
+        .map(|anchor| AnchorPoint { nanos: anchor.monotonic_nanos.into(), ticks: anchor.ticks.into() })
+        .collect();
     points.sort_unstable();
-    let steps = points.windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1));
-    let steps: Vec<(i128, i128)> = steps.filter(|(nanos, ticks)| *nanos > APART && *ticks > 0).collect();
-    let rate = |(nanos, ticks): (i128, i128)| ticks * 1_000_000_000 / nanos;
+    let steps = points.windows(2).map(|pair| pair[1].since(pair[0]));
+    let steps: Vec<AnchorPoint> = steps.filter(|step| step.nanos > APART && step.ticks > 0).collect();
+    let rate = |step: AnchorPoint| step.ticks * 1_000_000_000 / step.nanos;
     let mut rates: Vec<i128> = steps.iter().copied().map(rate).collect();
     rates.sort_unstable();
-    let whole = points.first().zip(points.last()).map(|(first, last)| (last.0 - first.0, last.1 - first.1));
+    let whole = points.first().zip(points.last()).map(|(first, last)| last.since(*first));
     let usual = rates.get(rates.len() / 2).copied().filter(|_| rates.len() > 2);
-    let (nanos, ticks) = match usual {
+    let all = match usual {
         Some(usual) => {
             let even = steps.into_iter().filter(|step| (rate(*step) - usual).abs() <= usual / ODD);
-            even.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1))
+            even.fold(AnchorPoint::default(), |sum, step| AnchorPoint {
+                nanos: sum.nanos + step.nanos,
+                ticks: sum.ticks + step.ticks,
+            })
         }
         None => whole?,
     };
-    (nanos > 0 && ticks > 0).then(|| rate((nanos, ticks))).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
+    (all.nanos > 0 && all.ticks > 0).then(|| rate(all)).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
 }
 
 /// Largest rate error of a real clock.
@@ -40,26 +60,26 @@ const NOISE: f64 = 20_000.0;
 const SYSTEM: f64 = 25e-6;
 
 /// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last.
-/// `unset` removes clock steps from ticks. `None` if the anchors are too close together, or the
+/// `without_steps` removes clock steps from ticks. `None` if the anchors are too close together, or the
 /// clock does not follow real time.
 pub(crate) fn bounds<'a>(
     anchors: impl Iterator<Item = &'a ClockAnchor>,
-    unset: impl Fn(u64) -> u64,
+    without_steps: impl Fn(u64) -> u64,
     hz: u64,
-) -> Option<(f64, f64)> {
+) -> Option<RateBounds> {
     let mut readings: Vec<&ClockAnchor> = anchors.collect();
     readings.sort_by_key(|anchor| anchor.monotonic_nanos);
     let (first, last) = (readings.first()?, readings.last()?);
     #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
-    let (system, own, read) = {
+    let (by_system, by_clock, uncertainty) = {
         let tick = 1e9 / hz.max(1) as f64;
-        let ticks = i128::from(unset(last.ticks)) - i128::from(unset(first.ticks));
-        let read = (first.bracket as f64 + last.bracket as f64) * tick;
-        ((last.monotonic_nanos - first.monotonic_nanos) as f64, ticks as f64 * tick, read)
+        let ticks = i128::from(without_steps(last.ticks)) - i128::from(without_steps(first.ticks));
+        let uncertainty = (first.bracket as f64 + last.bracket as f64) * tick;
+        ((last.monotonic_nanos - first.monotonic_nanos) as f64, ticks as f64 * tick, uncertainty)
     };
-    let (rate, off) = (own / system - 1.0, SYSTEM + (2.0 * NOISE + read) / system);
+    let (rate, error) = (by_clock / by_system - 1.0, SYSTEM + (2.0 * NOISE + uncertainty) / by_system);
     // The clock does not follow real time, or the anchors are too close together.
-    (rate.abs() < MUCH && off < MUCH).then_some((rate - off, rate + off))
+    (rate.abs() < MUCH && error < MUCH).then_some(RateBounds { low: rate - error, high: rate + error })
 }
 
 #[cfg(test)]
@@ -76,7 +96,7 @@ mod tests {
             ..ClockAnchor::default()
         };
         let readings: Vec<ClockAnchor> = (1..20).map(reading).collect();
-        let (low, high) = bounds(readings.iter(), |ticks| ticks, 2_000_000_000).unwrap();
+        let RateBounds { low, high } = bounds(readings.iter(), |ticks| ticks, 2_000_000_000).unwrap();
         assert!((f64::midpoint(low, high) - 40e-6).abs() < 1e-9 && high - low < 60e-6, "{low} {high}");
         assert_eq!(bounds(readings[..1].iter(), |ticks| ticks, 2_000_000_000), None);
         // A clock that goes back during a reading makes the bracket as wide as its type.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::ClockKind;
 
-use super::lifetime::life;
+use super::lifetime::lifetime;
 use crate::run::{ProcessInRun, RunStreamReader, open_shared};
 
 /// Minimum number of different timestamps for a common divisor to be significant.
@@ -74,8 +74,8 @@ pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
 /// Ticks at which a process sent a request or received a reply. Impossible samples are left out,
 /// because samples may be wrong.
 fn samples(process: &ProcessInRun, hz: u64) -> impl Iterator<Item = u64> {
-    let life = life(process, hz);
-    let can_be = move |ticks: u64| life.is_none_or(|(first, last)| first <= ticks && ticks <= last);
+    let lifetime = lifetime(process, hz);
+    let can_be = move |ticks: u64| lifetime.is_none_or(|lifetime| lifetime.contains(ticks));
     let samples = process.sync.iter().map(|sample| (sample.t1, sample.t4));
     samples.filter(move |(t1, t4)| t1 <= t4 && can_be(*t1) && can_be(*t4)).flat_map(|(t1, t4)| [t1, t4])
 }
@@ -104,9 +104,9 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 
 /// The number of occurrences of the most frequent difference, in steps. Records at a regular beat
 /// say nothing about the clock.
-fn most_alike(apart: &[u64], step: f64) -> usize {
+fn most_alike(differences: &[u64], step: f64) -> usize {
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for by in apart {
+    for by in differences {
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
         let steps = (*by as f64 / step).round() as u64;
         *counts.entry(steps).or_default() += 1;
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn a_clock_with_irregular_steps() {
         // Read every 0.3 ms or so; it moves about every 4 ms.
-        let coarse = |reading: u64| {
+        let low_resolution = |reading: u64| {
             let now = reading * 300_000 + reading * 7919 % 90_000;
             (now as f64 / 3_999_998.7).floor() * 3_999_998.7 + (now / 100_000_000) as f64 * 200.0
         };
         let mut steps = TickSteps::default();
-        steps.add((0..1000).map(|reading| coarse(reading) as u64));
+        steps.add((0..1000).map(|reading| low_resolution(reading) as u64));
         let found = steps.common().unwrap();
         assert!(found.abs_diff(4_000_000) < 5000, "{found}");
         // The step is also found if the clock moves between all readings.
@@ -205,11 +205,11 @@ mod tests {
         assert_eq!(beat.common(), None);
         // Few such steps prove nothing. A clock that nearly always moves proves nothing either.
         let mut few = TickSteps::default();
-        few.add((0..100).map(|reading| coarse(reading) as u64));
+        few.add((0..100).map(|reading| low_resolution(reading) as u64));
         assert_eq!(few.common(), None);
         // A clock that shows any time between the steps is not coarse.
-        let mut fine = TickSteps::default();
-        fine.add((0..1000).flat_map(|reading| [reading * 1_000_000 + reading * reading * 7919 % 50_021; 2]));
-        assert_eq!(fine.common(), None);
+        let mut exact = TickSteps::default();
+        exact.add((0..1000).flat_map(|reading| [reading * 1_000_000 + reading * reading * 7919 % 50_021; 2]));
+        assert_eq!(exact.common(), None);
     }
 }

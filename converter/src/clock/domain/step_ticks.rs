@@ -19,22 +19,22 @@ pub(crate) struct StepRegion {
     /// The first tick.
     pub(crate) ticks: u64,
     /// The correction: it is added to the ticks.
-    pub(crate) more: i64,
+    pub(crate) added: i64,
     /// The smallest corrected tick, because corrected ticks never decrease.
     pub(crate) least: u64,
 }
 
 impl StepFreeTicks {
     /// From steps in order of their ticks.
-    pub(crate) fn new(sets: &[ClockStep]) -> Self {
-        let mut made = Self::default();
-        let mut more = 0i64;
-        for set in sets {
-            let least = made.without_steps(set.ticks.saturating_sub(1));
-            more = more.saturating_sub(set.by);
-            made.0.push(StepRegion { ticks: set.ticks, more, least });
+    pub(crate) fn new(steps: &[ClockStep]) -> Self {
+        let mut regions = Self::default();
+        let mut added = 0i64;
+        for step in steps {
+            let least = regions.without_steps(step.ticks.saturating_sub(1));
+            added = added.saturating_sub(step.by);
+            regions.0.push(StepRegion { ticks: step.ticks, added, least });
         }
-        made
+        regions
     }
 
     /// The region after each step, in order of ticks.
@@ -46,6 +46,6 @@ impl StepFreeTicks {
     pub(crate) fn without_steps(&self, ticks: u64) -> u64 {
         let at = self.0.partition_point(|region| region.ticks <= ticks);
         let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };
-        ticks.saturating_add_signed(region.more).max(region.least)
+        ticks.saturating_add_signed(region.added).max(region.least)
     }
 }

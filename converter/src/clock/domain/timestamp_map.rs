@@ -19,7 +19,7 @@ const RETURN: i64 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimestampJump {
     /// The raw timestamp of the jump.
-    pub(crate) coarse: i64,
+    pub(crate) raw: i64,
     /// The position of its record in the stream. Earlier records with the same raw timestamp are
     /// not shifted.
     pub(crate) ordinal: u64,
@@ -52,9 +52,9 @@ impl TimestampJump {
     pub(crate) fn shift_at(&self, date: i64, tick: i64) -> i64 {
         let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
         // No time passes in a leap.
-        let gone = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
-        let at_once = gone.min(tick);
-        (self.shift - leapt - at_once - (gone - at_once) / RETURN).max(0)
+        let elapsed = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
+        let at_once = elapsed.min(tick);
+        (self.shift - leapt - at_once - (elapsed - at_once) / RETURN).max(0)
     }
 }
 
@@ -64,8 +64,8 @@ impl TimestampJump {
 pub(crate) struct TimestampJumps(pub(crate) Box<[TimestampJump]>);
 
 impl TimestampJumps {
-    fn date(&self, coarse: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
-        let before = self.0.partition_point(|jump| (jump.coarse, jump.ordinal) <= (coarse, ordinal));
+    fn date(&self, raw: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
+        let before = self.0.partition_point(|jump| (jump.raw, jump.ordinal) <= (raw, ordinal));
         match before.checked_sub(1) {
             Some(last) => date.saturating_add(self.0[last].shift_at(date, tick)),
             None => date,
@@ -77,7 +77,7 @@ impl TimestampJumps {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimestampMap {
     /// The correction of its clock by the graph fit.
-    pub(crate) bend: Option<Arc<TimestampCorrection>>,
+    pub(crate) correction: Option<Arc<TimestampCorrection>>,
     pub(crate) jumps: TimestampJumps,
     /// The leaps of its clock in order of time, with timestamps before jumps.
     pub(crate) leaps: Option<Arc<Vec<LineLeap>>>,
@@ -88,7 +88,7 @@ pub(crate) struct TimestampMap {
 impl TimestampMap {
     /// Whether final timestamps equal the raw ones.
     pub(crate) fn is_identity(&self) -> bool {
-        self.bend.is_none() && self.jumps.0.is_empty()
+        self.correction.is_none() && self.jumps.0.is_empty()
     }
 
     /// Whether final timestamps are independent of the positions of records in their stream.
@@ -97,52 +97,58 @@ impl TimestampMap {
     }
 
     /// The timestamp on the line of the clock, without the shifts of the causal pass.
-    pub(crate) fn line(&self, coarse: i64) -> i64 {
-        self.bend.as_ref().map_or(coarse, |bend| bend.date(coarse))
+    pub(crate) fn line(&self, raw: i64) -> i64 {
+        self.correction.as_ref().map_or(raw, |correction| correction.corrected(raw))
     }
 
     /// The final timestamp of a record with this raw timestamp and this position in the stream. It
     /// never decreases with (raw timestamp, ordinal). O(log of the number of knots).
-    pub(crate) fn date(&self, coarse: i64, ordinal: u64) -> i64 {
-        let date = self.line(coarse);
-        if self.jumps.0.is_empty() { date } else { self.jumps.date(coarse, date, ordinal, self.tick) }
+    pub(crate) fn date(&self, raw: i64, ordinal: u64) -> i64 {
+        let date = self.line(raw);
+        if self.jumps.0.is_empty() { date } else { self.jumps.date(raw, date, ordinal, self.tick) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::correction::CorrectionPoint;
     use proptest::prelude::*;
+
+    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, added }
+    }
 
     proptest! {
         #[test]
         fn timestamps_never_decrease_within_a_stream(
             steps in prop::collection::vec((0i64..100_000, 0u64..3, 1i64..50_000), 0..20),
-            leap in prop::option::of((0i64..2_000_000, 1i64..3_000_000)),
+            step in prop::option::of((0i64..2_000_000, 1i64..3_000_000).prop_map(point)),
             tick in prop_oneof![Just(1i64), Just(1_000), Just(100_000)],
-            mut asked in prop::collection::vec((-10i64..2_000_000, 0u64..50), 0..200),
-            bends in prop::collection::vec((0i64..2_000_000, -20_000i64..20_000), 0..5),
+            mut positions in prop::collection::vec((-10i64..2_000_000, 0u64..50), 0..200),
+            points in prop::collection::vec((0i64..2_000_000, -20_000i64..20_000).prop_map(point), 0..5),
         ) {
-            let mut bends = bends;
-            bends.sort_unstable();
-            let bend = TimestampCorrection::from_points(&bends).after_sets(&leap.into_iter().collect::<Vec<_>>());
-            asked.extend(leap.iter().flat_map(|(at, _)| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
-            let leap = leap.map(|(at, _)| LineLeap { date: bend.date(at), by: bend.date(at) - bend.date(at - 1) });
+            let mut points = points;
+            points.sort_unstable();
+            let correction = TimestampCorrection::from_points(&points).after_steps(step.as_slice());
+            let leap_at = step.map(|step| step.raw);
+            positions.extend(leap_at.iter().flat_map(|at| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
+            let leap = leap_at.map(|at| LineLeap { date: correction.corrected(at), by: correction.corrected(at) - correction.corrected(at - 1) });
             let mut jumps = Vec::<TimestampJump>::new();
-            let (mut coarse, mut ordinal) = (0, 0);
+            let (mut raw, mut ordinal) = (0, 0);
             for (later, records, more) in steps {
-                coarse += later;
+                raw += later;
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
-                let date = bend.date(coarse);
+                let date = correction.corrected(raw);
                 let left = jumps.last().map_or(0, |jump: &TimestampJump| jump.shift_at(date, tick));
-                jumps.push(TimestampJump { coarse, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
-                asked.extend([(coarse - 1, ordinal + 9), (coarse, ordinal), (coarse, ordinal + 1), (coarse + 1, 0)]);
+                jumps.push(TimestampJump { raw, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
+                positions.extend([(raw - 1, ordinal + 9), (raw, ordinal), (raw, ordinal + 1), (raw + 1, 0)]);
             }
-            let fine = TimestampMap { bend: Some(Arc::new(bend.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
-            asked.sort_unstable();
-            let dates: Vec<i64> = asked.iter().map(|&(date, ordinal)| fine.date(date, ordinal)).collect();
+            let map = TimestampMap { correction: Some(Arc::new(correction.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
+            positions.sort_unstable();
+            let dates: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.date(raw, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
-            prop_assert!(dates.iter().zip(&asked).all(|(fine, (coarse, _))| *fine >= bend.date(*coarse)));
+            prop_assert!(dates.iter().zip(&positions).all(|(date, (raw, _))| *date >= correction.corrected(*raw)));
         }
     }
 }

@@ -10,7 +10,7 @@ struct BoundPoint {
     date: f64,
     bound: f64,
     /// The correction of the fit at this point.
-    bent: f64,
+    correction: f64,
 }
 
 /// Lowers the bounds at all moments to those from messages. O(points log moments + domains ×
@@ -18,38 +18,38 @@ struct BoundPoint {
 pub(crate) fn lower_to_points(
     clocks: &ClockStates,
     messages: &[DomainMessages],
-    bent: impl Fn(usize, f64) -> f64,
+    correction: impl Fn(usize, f64) -> f64,
     bounds: &mut [ErrorBounds],
 ) {
     let segments = clocks.moments.len() - 1;
     for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
         // By clock and segment between two moments: the point with the smallest bound.
         let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
-        for DomainMessages { from, to, seen } in messages {
-            for MessageTimes { sent, received, took } in seen {
+        for DomainMessages { from, to, times } in messages {
+            for MessageTimes { sent, received, took } in times {
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
-                let ends = ((*from, *sent), (*to, *received));
-                let (known, (domain, date)) = if side == 0 { ends } else { (ends.1, ends.0) };
-                let bound = clocks.bound_at(known.0, &bounds[known.0][side], known.1) + took.max(0.0);
+                let endpoints = ((*from, *sent), (*to, *received));
+                let (source, (domain, date)) = if side == 0 { endpoints } else { (endpoints.1, endpoints.0) };
+                let bound = clocks.bound_at(source.0, &bounds[source.0][side], source.1) + took.max(0.0);
                 let least = &mut points[domain][clocks.segment(date)];
                 if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
-                    *least = Some(BoundPoint { date, bound, bent: bent(domain, date) });
+                    *least = Some(BoundPoint { date, bound, correction: correction(domain, date) });
                 }
             }
         }
         for (domain, points) in points.iter().enumerate().skip(1) {
             for (at, bound) in bounds[domain][side].iter_mut().enumerate() {
-                let least = least_chord(clocks, points, (at, clocks.bent[domain][at]), sign);
+                let least = least_chord(clocks, points, at, clocks.corrections[domain][at], sign);
                 *bound = bound.min(least).max(0.0);
             }
         }
     }
 }
 
-/// The smallest bound at a moment by chords between points before and after it. `bent` is the
-/// correction of the fit at the moment.
-fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], (at, bent): (usize, f64), sign: f64) -> f64 {
+/// The smallest bound at a moment by chords between points before and after it. `correction` is
+/// that of the fit at the moment.
+fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, correction: f64, sign: f64) -> f64 {
     let date = clocks.moments[at];
     let before = of_distances(points[..at].iter().rev());
     let after = of_distances(points[at..].iter());
@@ -58,7 +58,7 @@ fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], (at, bent): 
         for other in after.iter().flatten().filter(|other| other.date > one.date) {
             let place = (date - one.date) / (other.date - one.date);
             let chord = |from: f64, to: f64| from + (to - from) * place;
-            let departure = sign * (bent - chord(one.bent, other.bent));
+            let departure = sign * (correction - chord(one.correction, other.correction));
             let wander = clocks.wander.off_chord(date - one.date, other.date - date);
             least = least.min(chord(one.bound, other.bound) + departure + wander);
         }

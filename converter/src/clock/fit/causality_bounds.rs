@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::wander::largest_wander;
 use super::{FitResult, apply_correction};
 use crate::clock::ClockDomain;
-use crate::clock::min_delays::{CoarseExchange, difference};
+use crate::clock::min_delays::{RawExchange, difference};
 use crate::clock::samples::burst_offsets::CONTRADICTION;
 use crate::clock::steps::from_messages::OF_TICKS;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
@@ -38,41 +38,41 @@ impl ContradictedBurst {
 
 /// An error for each pair of clocks.
 pub(crate) fn diagnostics(found: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
-    let mut pairs: BTreeMap<(usize, usize), (u64, f64)> = BTreeMap::new();
-    for found in found {
-        let (samples, nanos) = pairs.entry((found.a, found.b)).or_default();
-        (*samples, *nanos) = (*samples + found.samples, nanos.max(found.nanos));
+    let mut pairs: BTreeMap<(usize, usize), ContradictedBurst> = BTreeMap::new();
+    for burst in found {
+        let sum = pairs.entry((burst.a, burst.b)).or_insert(ContradictedBurst { nanos: 0.0, samples: 0, ..*burst });
+        sum.samples += burst.samples;
+        sum.nanos = sum.nanos.max(burst.nanos);
     }
-    let diagnostic = |((a, b), (samples, nanos)): ((usize, usize), (u64, f64))| {
+    let diagnostic = |ContradictedBurst { a, b, samples, nanos, .. }: ContradictedBurst| {
         let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
         let text = format!(
             "{samples} sync samples between clocks `{a}` and `{b}` contradict the messages by at least {micros:.1} us: not used"
         );
         TraceDiagnostic::error(DiagnosticKind::Clock, text)
     };
-    pairs.into_iter().map(diagnostic).collect()
+    pairs.into_values().map(diagnostic).collect()
 }
 
 /// Samples that contradict a fit to messages alone, by burst. `exchanges` are in raw timestamps.
 /// O(samples log moments).
-pub(crate) fn find(alone: &FitResult, exchanges: &[Vec<CoarseExchange>]) -> Vec<ContradictedBurst> {
+pub(crate) fn find(messages_only: &FitResult, exchanges: &[Vec<RawExchange>]) -> Vec<ContradictedBurst> {
     // The largest wander is assumed, because rates may change more often than messages show.
     // Correct samples have to be kept.
-    let certain = alone.certain_for_wander(largest_wander(alone));
+    let certain = messages_only.certain_for_wander(largest_wander(messages_only));
     // The fit itself may leave reversed messages. Samples may be wrong by as much.
-    let allowed = CONTRADICTION + OF_TICKS * alone.tick + alone.largest_violation();
+    let allowed = CONTRADICTION + OF_TICKS * messages_only.tick + messages_only.largest_violation();
     let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {
-        for &CoarseExchange { a, b, t } in exchanges {
-            let date = |domain: usize, coarse: i64| {
-                difference(apply_correction(&alone.bends, domain, coarse), alone.span.start)
+        for &RawExchange { a, b, t1, t2, t3, t4 } in exchanges {
+            let corrected = |domain: usize, raw: i64| {
+                difference(apply_correction(&messages_only.corrections, domain, raw), messages_only.span.start)
             };
-            let (asked, heard, answered, told) = (date(a, t[0]), date(b, t[1]), date(b, t[2]), date(a, t[3]));
-            let early = |from: usize, sent: f64, to: usize, received: f64| {
-                let (ahead, behind) = (certain.at(from, sent).0, certain.at(to, received).1);
-                sent - received - ahead - behind
+            let early = |from: usize, sent: i64, to: usize, received: i64| {
+                let (sent, received) = (corrected(from, sent), corrected(to, received));
+                sent - received - certain.at(from, sent).lead - certain.at(to, received).lag
             };
-            let early = early(a, asked, b, heard).max(early(b, answered, a, told));
+            let early = early(a, t1, b, t2).max(early(b, t3, a, t4));
             let (a, b) = (a.min(b), a.max(b));
             let of_burst = ContradictedBurst { burst, a, b, nanos: 0.0, samples: 0 };
             let found = found.entry((burst, a, b)).or_insert(of_burst);

@@ -23,10 +23,10 @@ pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections
         }
         let knots: Vec<MapKnot> = fit.offsets[number].iter().map(|offset| fit.knot(number, offset)).collect();
         let map = if knots.is_empty() { straight_map(domain) } else { ClockMap::from_knots(domain.hz, &knots) };
-        Some(Arc::new(domain.map.to(&map.after(&domain.told_sets), domain.hz)))
+        Some(Arc::new(domain.map.to(&map.after(&domain.observed_steps), domain.hz)))
     };
-    let bends = clocks.domains.iter().enumerate().map(base).collect();
-    (bends, fit.offsets.iter().map(Vec::len).collect())
+    let corrections = clocks.domains.iter().enumerate().map(base).collect();
+    (corrections, fit.offsets.iter().map(Vec::len).collect())
 }
 
 /// The corrections from raw timestamps to a straight line through the first and the last burst, for
@@ -39,9 +39,9 @@ pub(crate) fn straightening_corrections(clocks: &RunClocks) -> DomainCorrections
         if domain.knots.len() < 3 {
             return None;
         }
-        let mut map = ClockMap::from_knots(domain.hz, &[first, last]).after(&domain.told_sets);
+        let mut map = ClockMap::from_knots(domain.hz, &[first, last]).after(&domain.observed_steps);
         let knot = domain.map.middle_knot();
-        let before = ClockMap::from_knots(domain.hz, &domain.knots).after(&domain.told_sets);
+        let before = ClockMap::from_knots(domain.hz, &domain.knots).after(&domain.observed_steps);
         map.shift(domain.map.wide_from_ticks(knot) - before.wide_from_ticks(knot));
         Some(Arc::new(domain.map.to(&map, domain.hz)))
     };
@@ -51,7 +51,7 @@ pub(crate) fn straightening_corrections(clocks: &RunClocks) -> DomainCorrections
 fn straight_map(domain: &ClockDomain) -> ClockMap {
     let mut map = ClockMap::linear(domain.hz);
     let middle = domain.map.middle_knot();
-    let unset = domain.told_sets.without_steps(middle);
-    map.shift(domain.map.wide_from_ticks(middle) - map.wide_from_ticks(unset));
+    let expected = domain.observed_steps.without_steps(middle);
+    map.shift(domain.map.wide_from_ticks(middle) - map.wide_from_ticks(expected));
     map
 }

@@ -2,38 +2,44 @@
 //! wrong.
 
 use std::io;
-use std::sync::Arc;
 
 use super::causality_bounds::{self, ContradictedBurst};
 use super::rebase;
 use super::wander::largest_wander;
-use super::{FitInputs, FitResult, attempt};
+use super::{DomainCorrections, FitInputs, FitResiduals, FitResult, attempt};
 use crate::clock::RunClocks;
-use crate::clock::burst::{self, SyncBurst};
-use crate::clock::correction::TimestampCorrection;
+use crate::clock::burst::{SyncBurst, TickExchange};
+use crate::clock::correction::CorrectionPoint;
 use crate::clock::domain::extent::StreamExtent;
 use crate::clock::graph::interpolate;
 use crate::clock::link_log::LinkLog;
-use crate::clock::min_delays::{CoarseExchange, DelayClass};
+use crate::clock::min_delays::{DelayClass, RawExchange, RunSpan};
 
 /// The result of the fit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct MessageFit {
     /// Corrections by domain. `None` if nothing joins the domain to the reference.
-    pub(crate) bends: Vec<Option<Arc<TimestampCorrection>>>,
+    pub(crate) corrections: DomainCorrections,
     /// Results by domain.
     pub(crate) found: Vec<DomainFit>,
     /// The wander of the clocks, per square root of a second.
     pub(crate) wander: f64,
     /// The time range of the fit. Places 0 and 1 are its start and its end.
-    pub(crate) dates: (i64, i64),
-    /// Removed clock steps by domain: the raw timestamp of the step, and the correction that is
-    /// added from there on.
-    pub(crate) sets: Vec<Vec<(i64, i64)>>,
+    pub(crate) span: RunSpan,
+    /// Removed clock steps by domain.
+    pub(crate) steps: Vec<Vec<CorrectionPoint>>,
     /// Samples that were left out.
     pub(crate) contradictions: Vec<ContradictedBurst>,
     /// By domain: the number of remaining bursts. `None` if all bursts were used.
     pub(crate) bursts: Option<Vec<usize>>,
+}
+
+/// The departure of a clock from a straight line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeparturePoint {
+    /// The place in the run, from 0 to 1.
+    pub(crate) place: f64,
+    pub(crate) nanos: f64,
 }
 
 /// The result of the fit for one domain.
@@ -47,10 +53,10 @@ pub(crate) struct DomainFit {
     pub(crate) edges: usize,
     pub(crate) messages: u64,
     pub(crate) samples: u64,
-    /// Median and 95th percentile of the absolute residuals of the fastest messages, nanoseconds.
-    pub(crate) residuals: (f64, f64),
-    /// Departures from a straight line: a place in the run from 0 to 1, and nanoseconds.
-    pub(crate) curve: Vec<(f64, f64)>,
+    /// Residuals of the fastest messages.
+    pub(crate) residuals: FitResiduals,
+    /// Departures from a straight line.
+    pub(crate) curve: Vec<DeparturePoint>,
     /// The width of the corridor in which the line can lie, nanoseconds.
     pub(crate) width: f64,
     /// Upper bound on the error, nanoseconds. May be infinite.
@@ -73,10 +79,12 @@ pub(crate) fn refine(
     streams: &[StreamExtent],
 ) -> io::Result<Option<MessageFit>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let seen = fit_inputs(clocks, log, streams, &domain_of);
+    let inputs = fit_inputs(clocks, log, streams, &domain_of);
     let exchanges = exchanges(clocks, bursts);
-    let Some(first) = attempt(&seen, &exchanges, &rebase::straightening_corrections(clocks))? else { return Ok(None) };
-    let again = if first.is_impossible() { without_wrong(clocks, bursts, &seen, &exchanges)? } else { None };
+    let Some(first) = attempt(&inputs, &exchanges, &rebase::straightening_corrections(clocks))? else {
+        return Ok(None);
+    };
+    let again = if first.is_impossible() { without_wrong(clocks, bursts, &inputs, &exchanges)? } else { None };
     // If the second fit is not better, the messages themselves are wrong and prove nothing.
     let again = again.filter(|again| again.attempt.largest_violation() < first.largest_violation());
     let (attempt, contradictions, bursts) = match again {
@@ -85,9 +93,8 @@ pub(crate) fn refine(
     };
     let mut found = domain_fits(&attempt);
     found.iter_mut().zip(attempt.half_widths()).for_each(|(found, width)| found.certified = width);
-    let FitResult { bends, fit, span, sets, .. } = attempt;
-    let dates = (span.start, span.end);
-    Ok(Some(MessageFit { bends, found, wander: fit.wander, dates, sets, contradictions, bursts }))
+    let FitResult { corrections, fit, span, steps, .. } = attempt;
+    Ok(Some(MessageFit { corrections, found, wander: fit.wander, span, steps, contradictions, bursts }))
 }
 
 /// The largest wander that messages alone show, per square root of a second. `None` when no message
@@ -101,9 +108,9 @@ pub(crate) fn wander_by_messages(
     streams: &[StreamExtent],
 ) -> io::Result<Option<f64>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
-    let seen = fit_inputs(clocks, log, streams, &domain_of);
-    let alone = attempt(&seen, &[], &rebase::of(clocks, &[]).0)?;
-    Ok(alone.map(|attempt| largest_wander(&attempt)))
+    let inputs = fit_inputs(clocks, log, streams, &domain_of);
+    let messages_only = attempt(&inputs, &[], &rebase::of(clocks, &[]).0)?;
+    Ok(messages_only.map(|attempt| largest_wander(&attempt)))
 }
 
 fn fit_inputs<'o>(
@@ -130,12 +137,12 @@ struct ReducedFit {
 fn without_wrong(
     clocks: &RunClocks,
     bursts: &[SyncBurst],
-    seen: &FitInputs<'_>,
-    exchanges: &[Vec<CoarseExchange>],
+    inputs: &FitInputs<'_>,
+    exchanges: &[Vec<RawExchange>],
 ) -> io::Result<Option<ReducedFit>> {
     // Wrong samples would distort all timestamps, so this fit uses messages only.
-    let Some(alone) = attempt(seen, &[], &rebase::of(clocks, &[]).0)? else { return Ok(None) };
-    let found = causality_bounds::find(&alone, exchanges);
+    let Some(messages_only) = attempt(inputs, &[], &rebase::of(clocks, &[]).0)? else { return Ok(None) };
+    let found = causality_bounds::find(&messages_only, exchanges);
     if found.is_empty() {
         return Ok(None);
     }
@@ -145,22 +152,25 @@ fn without_wrong(
         burst.exchanges.retain(|exchange| is_left(number, exchange.a, exchange.b));
     }
     let (base, left) = rebase::of(clocks, &rest);
-    let kept = exchanges.iter().enumerate().map(|(number, burst)| {
+    let exchanges = exchanges.iter().enumerate().map(|(number, burst)| {
         burst.iter().copied().filter(|exchange| is_left(number, exchange.a, exchange.b)).collect()
     });
-    let kept: Vec<Vec<CoarseExchange>> = kept.collect();
-    Ok(attempt(seen, &kept, &base)?.map(|attempt| ReducedFit { attempt, contradictions: found, bursts: left }))
+    let exchanges: Vec<Vec<RawExchange>> = exchanges.collect();
+    Ok(attempt(inputs, &exchanges, &base)?.map(|attempt| ReducedFit { attempt, contradictions: found, bursts: left }))
 }
 
 /// The samples in raw timestamps, by burst.
-pub(crate) fn exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<CoarseExchange>> {
-    let date = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
-    let dated = |exchange: &burst::TickExchange| {
-        let (a, b) = (exchange.a, exchange.b);
-        let t = [date(a, exchange.t1), date(b, exchange.t2), date(b, exchange.t3), date(a, exchange.t4)];
-        CoarseExchange { a, b, t }
+pub(crate) fn exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<RawExchange>> {
+    let raw = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
+    let exchange = |&TickExchange { a, b, t1, t2, t3, t4 }: &TickExchange| RawExchange {
+        a,
+        b,
+        t1: raw(a, t1),
+        t2: raw(b, t2),
+        t3: raw(b, t3),
+        t4: raw(a, t4),
     };
-    bursts.iter().map(|burst| burst.exchanges.iter().map(dated).collect()).collect()
+    bursts.iter().map(|burst| burst.exchanges.iter().map(exchange).collect()).collect()
 }
 
 /// The results of a fit for each domain, without error bounds.
@@ -179,10 +189,7 @@ fn domain_fits(attempt: &FitResult) -> Vec<DomainFit> {
         }
     }
     for (domain, found) in found.iter_mut().enumerate() {
-        let own = &mut residuals[domain];
-        own.sort_by(f64::total_cmp);
-        let at = |share: usize| own.get(own.len() * share / 100).copied().unwrap_or(0.0);
-        found.residuals = (at(50), at(95));
+        found.residuals = FitResiduals::of(&mut residuals[domain]);
         let Some(joined) = joined[domain] else { continue };
         found.root = Some(joined.root);
         found.hops = joined.hops;
@@ -191,7 +198,8 @@ fn domain_fits(attempt: &FitResult) -> Vec<DomainFit> {
         let (first, last) = (total(0.0), total(1.0));
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
         // A correction is the opposite of the clock's departure.
-        found.curve = places.map(|place| (place, first + (last - first) * place - total(place))).collect();
+        let departure = |place: f64| first + (last - first) * place - total(place);
+        found.curve = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
         found.width = joined.width;
     }
     found

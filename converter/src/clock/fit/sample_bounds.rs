@@ -7,12 +7,13 @@
 
 use std::collections::BTreeMap;
 
+use super::FitResiduals;
 use super::refinement::exchanges;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::extent::{StreamExtent, span_of};
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
 use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
-use crate::clock::min_delays::{CoarseExchange, DelayClass, FastestMessages, MessagePoint, RunSpan, difference};
+use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint, RawExchange, RunSpan, difference};
 use crate::clock::{ClockDomain, RunClocks};
 
 /// Accuracy of a domain's timestamps, from samples.
@@ -20,9 +21,8 @@ use crate::clock::{ClockDomain, RunClocks};
 pub(crate) struct SampleQuality {
     /// Ordered pairs of domains that include this one and exchanged samples.
     pub(crate) edges: usize,
-    /// Median and 95th percentile of the clock difference over the faster half of the exchanges,
-    /// nanoseconds.
-    pub(crate) residuals: (f64, f64),
+    /// Clock differences over the faster half of the exchanges.
+    pub(crate) residuals: FitResiduals,
     /// Upper bound on the error, nanoseconds. May be infinite.
     pub(crate) certified: f64,
 }
@@ -40,41 +40,41 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
         found[edge.to].edges += 1;
     }
     for (found, mut off) in found.iter_mut().zip(residuals(domains, &dated)) {
-        off.sort_by(f64::total_cmp);
-        let at = |share: usize| off.get(off.len() * share / 100).copied().unwrap_or(0.0);
-        found.residuals = (at(50), at(95));
+        found.residuals = FitResiduals::of(&mut off);
     }
     let tick = clocks.granularity();
-    let seen = |edge: &FastestMessages| {
-        let seen = edge.points.iter().map(|&MessagePoint { sent, took }| MessageTimes {
+    let message_times = |edge: &FastestMessages| {
+        let times = edge.points.iter().map(|&MessagePoint { sent, took }| MessageTimes {
             sent,
             received: sent + took,
             took: took + tick,
         });
-        seen.collect::<Vec<MessageTimes>>()
+        times.collect::<Vec<MessageTimes>>()
     };
-    let early = edges.iter().flat_map(seen).map(|seen| seen.took).fold(0.0, f64::min);
+    let early = edges.iter().flat_map(message_times).map(|message| message.took).fold(0.0, f64::min);
     // A clock with a step is not smooth, and the exact place of the step is unknown.
     if early < -(IMPOSSIBLE + of_dates(tick)) || clocks.domains.iter().any(|domain| !domain.sets.is_empty()) {
         return found;
     }
-    let bends: Vec<BurstDepartures> =
+    let departures: Vec<BurstDepartures> =
         (0..domains).map(|domain| BurstDepartures::of(clocks, bursts, domain, span)).collect();
     let half_trips = half_trips(&edges, domains);
-    let shown = bends.iter().zip(&half_trips).map(|(bends, half)| bends.smallest_wander(*half)).fold(0.0, f64::max);
-    let known = BoundInputs { span: span.nanos(), wander: LEAST_WANDER.max(SURELY * shown) };
-    let widths = CertainBounds::of(domains, &edges, known, seen, |domain, date| bends[domain].at(date)).half_widths();
+    let wanders = departures.iter().zip(&half_trips).map(|(departures, half)| departures.smallest_wander(*half));
+    let wander = LEAST_WANDER.max(SURELY * wanders.fold(0.0, f64::max));
+    let inputs = BoundInputs { span: span.nanos(), wander };
+    let bounds = CertainBounds::of(domains, &edges, inputs, message_times, |domain, at| departures[domain].at(at));
+    let widths = bounds.half_widths();
     found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
     found
 }
 
 /// The edges of both directions of each pair, with the fastest exchange of each burst.
-fn edges(bursts: &[Vec<CoarseExchange>], span: RunSpan) -> Vec<FastestMessages> {
+fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
     let mut points: BTreeMap<(usize, usize), Vec<MessagePoint>> = BTreeMap::new();
     for burst in bursts {
         let mut fastest: BTreeMap<(usize, usize), MessagePoint> = BTreeMap::new();
-        for &CoarseExchange { a, b, t } in burst {
-            for (way, sent, received) in [((a, b), t[0], t[1]), ((b, a), t[2], t[3])] {
+        for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
+            for (way, sent, received) in [((a, b), t1, t2), ((b, a), t3, t4)] {
                 let point = MessagePoint { sent: difference(sent, span.start), took: difference(received, sent) };
                 let least = fastest.entry(way).or_insert(point);
                 if point.took < least.took {
@@ -96,19 +96,26 @@ fn edges(bursts: &[Vec<CoarseExchange>], span: RunSpan) -> Vec<FastestMessages> 
 
 /// By domain: the clock differences that exchanges show, nanoseconds. Uses the faster half of the
 /// exchanges of each pair in each burst.
-fn residuals(domains: usize, bursts: &[Vec<CoarseExchange>]) -> Vec<Vec<f64>> {
+fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
+    struct RoundTrip {
+        /// The sum of both latencies, nanoseconds.
+        took: f64,
+        /// The clock difference, nanoseconds.
+        difference: f64,
+    }
     let mut all = vec![Vec::new(); domains];
     for burst in bursts {
-        let mut pairs: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
-        for &CoarseExchange { a, b, t } in burst {
-            let (there, back) = (difference(t[1], t[0]), difference(t[3], t[2]));
-            pairs.entry((a.min(b), a.max(b))).or_default().push((there + back, (there - back).abs() / 2.0));
+        let mut pairs: BTreeMap<(usize, usize), Vec<RoundTrip>> = BTreeMap::new();
+        for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
+            let (there, back) = (difference(t2, t1), difference(t4, t3));
+            let trip = RoundTrip { took: there + back, difference: (there - back).abs() / 2.0 };
+            pairs.entry((a.min(b), a.max(b))).or_default().push(trip);
         }
         for ((a, b), mut trips) in pairs {
-            trips.sort_by(|one, other| one.0.total_cmp(&other.0));
+            trips.sort_by(|one, other| one.took.total_cmp(&other.took));
             let faster = trips.len().div_ceil(2);
             for domain in [a, b] {
-                all[domain].extend(trips[..faster].iter().map(|(_, apart)| apart));
+                all[domain].extend(trips[..faster].iter().map(|trip| trip.difference));
             }
         }
     }
@@ -127,14 +134,21 @@ fn half_trips(edges: &[FastestMessages], domains: usize) -> Vec<f64> {
     half
 }
 
-/// Departures of a domain's timestamps from a straight line of its clock, at its bursts. Pairs of
-/// nanoseconds from the start of the span, and nanoseconds.
-struct BurstDepartures(Vec<(f64, f64)>);
+/// The departure of a domain's timestamps from a straight line of its clock, at a burst.
+#[derive(Clone, Copy, Debug)]
+struct BurstDeparture {
+    /// Nanoseconds from the start of the span.
+    at: f64,
+    nanos: f64,
+}
+
+/// The departures at the bursts of a domain, in order of time.
+struct BurstDepartures(Vec<BurstDeparture>);
 
 impl BurstDepartures {
     fn of(clocks: &RunClocks, bursts: &[SyncBurst], domain: usize, span: RunSpan) -> Self {
         let ClockDomain { map, hz, .. } = &clocks.domains[domain];
-        let own = |burst: &SyncBurst| {
+        let first_ticks = |burst: &SyncBurst| {
             let mut ticks = burst.exchanges.iter().filter_map(|exchange| match domain {
                 one if one == exchange.a => Some(exchange.t1),
                 one if one == exchange.b => Some(exchange.t2),
@@ -142,24 +156,27 @@ impl BurstDepartures {
             });
             ticks.next()
         };
-        let mut ticks: Vec<u64> = bursts.iter().filter_map(own).collect();
+        let mut ticks: Vec<u64> = bursts.iter().filter_map(first_ticks).collect();
         ticks.sort_unstable();
         let (Some(&first), Some(&last)) = (ticks.first(), ticks.last()) else { return Self(Vec::new()) };
-        let dated = |ticks: u64| difference(map.global_from_ticks(ticks), span.start);
-        let shown = |ticks: u64| (ticks - first) as f64 / (*hz).max(1) as f64 * 1e9;
-        let rate = if last > first { (dated(last) - dated(first)) / shown(last) } else { 1.0 };
-        let bend = |&ticks: &u64| (dated(ticks), dated(ticks) - dated(first) - rate * shown(ticks));
-        Self(ticks.iter().map(bend).collect())
+        let timestamp = |ticks: u64| difference(map.global_from_ticks(ticks), span.start);
+        let by_clock = |ticks: u64| (ticks - first) as f64 / (*hz).max(1) as f64 * 1e9;
+        let rate = if last > first { (timestamp(last) - timestamp(first)) / by_clock(last) } else { 1.0 };
+        let departure = |&ticks: &u64| BurstDeparture {
+            at: timestamp(ticks),
+            nanos: timestamp(ticks) - timestamp(first) - rate * by_clock(ticks),
+        };
+        Self(ticks.iter().map(departure).collect())
     }
 
     fn at(&self, date: f64) -> f64 {
         let Self(points) = self;
-        let after = points.partition_point(|point| point.0 <= date);
-        let (Some(before), Some(behind)) = (after.checked_sub(1).map(|at| points[at]), points.get(after)) else {
+        let next = points.partition_point(|point| point.at <= date);
+        let (Some(before), Some(after)) = (next.checked_sub(1).map(|last| points[last]), points.get(next)) else {
             // Continues with the same slope.
             return self.extrapolate(date);
         };
-        before.1 + (behind.1 - before.1) * (date - before.0) / (behind.0 - before.0).max(1.0)
+        before.nanos + (after.nanos - before.nanos) * (date - before.at) / (after.at - before.at).max(1.0)
     }
 
     /// Extrapolates with the slope of the two nearest bursts.
@@ -167,22 +184,22 @@ impl BurstDepartures {
         let Self(points) = self;
         let [first, second, ..] = points[..] else { return 0.0 };
         let [.., before, last] = points[..] else { return 0.0 };
-        let (from, to) = if date < first.0 { (first, second) } else { (before, last) };
-        let near = if date < first.0 { first } else { last };
-        near.1 + (to.1 - from.1) * (date - near.0) / (to.0 - from.0).max(1.0)
+        let (from, to) = if date < first.at { (first, second) } else { (before, last) };
+        let near = if date < first.at { first } else { last };
+        near.nanos + (to.nanos - from.nanos) * (date - near.at) / (to.at - from.at).max(1.0)
     }
 
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The
     /// bursts have an error of `half` nanoseconds. Between three bursts, the rates of a random walk
     /// differ by the wander times the square root of a third of the time.
     fn smallest_wander(&self, half: f64) -> f64 {
-        let apart = |three: &[(f64, f64)]| {
-            let (one, other) = (three[1].0 - three[0].0, three[2].0 - three[1].0);
-            let slopes = (three[2].1 - three[1].1) / other - (three[1].1 - three[0].1) / one;
+        let wander = |three: &[BurstDeparture]| {
+            let (one, other) = (three[1].at - three[0].at, three[2].at - three[1].at);
+            let slopes = (three[2].nanos - three[1].nanos) / other - (three[1].nanos - three[0].nanos) / one;
             let open = 2.0 * half / other + 2.0 * half / one;
             (slopes.abs() - open).max(0.0) / ((one + other) * 1e-9 / 3.0).sqrt()
         };
-        let well = self.0.windows(3).filter(|three| three[1].0 > three[0].0 && three[2].0 > three[1].0);
-        well.map(apart).fold(0.0, f64::max)
+        let in_order = self.0.windows(3).filter(|three| three[1].at > three[0].at && three[2].at > three[1].at);
+        in_order.map(wander).fold(0.0, f64::max)
     }
 }

@@ -14,7 +14,14 @@ pub(crate) struct UncorrectedClocks {
     /// By process.
     domain_of: Vec<usize>,
     /// By domain: the map from timestamps of the link log to those of the uncorrected clock.
-    bends: Vec<TimestampCorrection>,
+    corrections: Vec<TimestampCorrection>,
+}
+
+/// An endpoint of a link by the timestamps of the link log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoggedEndpoint {
+    pub(crate) process: usize,
+    pub(crate) timestamp: i64,
 }
 
 impl UncorrectedClocks {
@@ -29,25 +36,27 @@ impl UncorrectedClocks {
         // this.
         let first = firsts.min().unwrap_or(0);
         maps.iter_mut().for_each(|map| map.shift(-first));
-        let bend = |(domain, raw): (&ClockDomain, &ClockMap)| {
-            if domain.bursts > 0 || !domain.told_sets.regions().is_empty() {
+        let correction = |(domain, raw): (&ClockDomain, &ClockMap)| {
+            if domain.bursts > 0 || !domain.observed_steps.regions().is_empty() {
                 return domain.map.to(raw, domain.hz);
             }
             // A clock that nothing corrected is shifted only.
             let shift = raw.wide_from_ticks(0) - domain.map.wide_from_ticks(0);
-            let mut bend = TimestampCorrection::default();
-            bend.shift(i64::try_from(shift).unwrap_or(if shift < 0 { i64::MIN } else { i64::MAX }));
-            bend
+            let mut correction = TimestampCorrection::default();
+            correction.shift(i64::try_from(shift).unwrap_or(if shift < 0 { i64::MIN } else { i64::MAX }));
+            correction
         };
-        let bends = clocks.domains.iter().zip(&maps).map(bend).collect();
-        Self { domain_of: clocks.domain_of.clone(), bends }
+        let corrections = clocks.domains.iter().zip(&maps).map(correction).collect();
+        Self { domain_of: clocks.domain_of.clone(), corrections }
     }
 
-    /// Whether a link ends before it starts, by the uncorrected clocks. An endpoint is a process and
-    /// a timestamp of the link log.
-    pub(crate) fn is_reversed(&self, start: (usize, i64), finish: (usize, i64)) -> bool {
-        let (from, to) = (self.domain_of[start.0], self.domain_of[finish.0]);
-        // Timestamps of one clock keep their order; to map them would round them.
-        from == to && finish.1 < start.1 || from != to && self.bends[to].date(finish.1) < self.bends[from].date(start.1)
+    /// Whether a link ends before it starts, by the uncorrected clocks.
+    pub(crate) fn is_reversed(&self, start: LoggedEndpoint, finish: LoggedEndpoint) -> bool {
+        let (from, to) = (self.domain_of[start.process], self.domain_of[finish.process]);
+        if from == to {
+            // Timestamps of one clock keep their order; to map them would round them.
+            return finish.timestamp < start.timestamp;
+        }
+        self.corrections[to].corrected(finish.timestamp) < self.corrections[from].corrected(start.timestamp)
     }
 }

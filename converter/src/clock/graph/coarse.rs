@@ -76,9 +76,9 @@ impl CoarseSpace {
             for (knot, diagonal) in pair.diagonal.iter().enumerate() {
                 add(knot, knot, *diagonal);
             }
-            for (knot, beside) in pair.beside[..self.knots - 1].iter().enumerate() {
-                add(knot, knot + 1, *beside);
-                add(knot + 1, knot, *beside);
+            for (knot, off_diagonal) in pair.off_diagonal[..self.knots - 1].iter().enumerate() {
+                add(knot, knot + 1, *off_diagonal);
+                add(knot + 1, knot, *off_diagonal);
             }
             self.add_between(pair.from, pair.to, &own);
         }

@@ -28,8 +28,8 @@ impl BandFactors {
                 for (row, diagonal) in own.iter_mut().zip(&pair.diagonal) {
                     row[0] += diagonal;
                 }
-                for (row, beside) in own[1..].iter_mut().zip(&pair.beside) {
-                    row[1] += beside;
+                for (row, off_diagonal) in own[1..].iter_mut().zip(&pair.off_diagonal) {
+                    row[1] += off_diagonal;
                 }
             }
         }
@@ -116,7 +116,7 @@ mod tests {
         let mut rows = vec![[4.0, -1.0, 0.5]; 6];
         rows[0] = [4.0, 0.0, 0.0];
         rows[1] = [4.0, -1.0, 0.0];
-        let wanted = [1.0, -2.0, 3.0, 0.5, 0.0, 7.0];
+        let expected = [1.0, -2.0, 3.0, 0.5, 0.0, 7.0];
         let at = |a: i32, b: i32| match (a - b).abs() {
             0 => 4.0,
             1 => -1.0,
@@ -124,14 +124,14 @@ mod tests {
             _ => 0.0,
         };
         let mut x: Vec<f64> =
-            (0..6).map(|a| (0..6).map(|b| at(a, b) * wanted[usize::try_from(b).unwrap()]).sum()).collect();
+            (0..6).map(|a| (0..6).map(|b| at(a, b) * expected[usize::try_from(b).unwrap()]).sum()).collect();
         factorise(&mut rows);
         let mut both = [x.clone(), x.iter().map(|x| 2.0 * x).collect()].concat();
         substitute::<1>(&rows, &mut x);
         substitute::<2>(&[rows.clone(), rows].concat(), &mut both);
-        for (at, wanted) in wanted.into_iter().enumerate() {
+        for (at, expected) in expected.into_iter().enumerate() {
             let found = [x[at], both[at], both[6 + at] / 2.0];
-            assert!(found.iter().all(|found| (found - wanted).abs() < 1e-12), "{found:?} {wanted}");
+            assert!(found.iter().all(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
         }
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct DomainPair {
     /// The matrix for the difference between the two domains: by knot, its diagonal and the
     /// elements next to it.
     pub(crate) diagonal: Vec<f64>,
-    pub(crate) beside: Vec<f64>,
+    pub(crate) off_diagonal: Vec<f64>,
     /// By knot: the sum of weights times observations.
     took: Vec<f64>,
 }
@@ -99,11 +99,11 @@ impl DomainPair {
         for ((out, x), diagonal) in out.iter_mut().zip(x).zip(&self.diagonal) {
             *out = x * diagonal;
         }
-        for ((out, next), beside) in out[..last].iter_mut().zip(&x[1..]).zip(&self.beside) {
-            *out += next * beside;
+        for ((out, next), off_diagonal) in out[..last].iter_mut().zip(&x[1..]).zip(&self.off_diagonal) {
+            *out += next * off_diagonal;
         }
-        for ((out, before), beside) in out[1..].iter_mut().zip(&x[..last]).zip(&self.beside) {
-            *out += before * beside;
+        for ((out, before), off_diagonal) in out[1..].iter_mut().zip(&x[..last]).zip(&self.off_diagonal) {
+            *out += before * off_diagonal;
         }
     }
 }
@@ -174,8 +174,8 @@ impl<'s> NormalEquations<'s> {
                 |pair: &DomainPair| (pair.from.min(pair.to), pair.from.max(pair.to)) == (from.min(to), from.max(to));
             if !pairs.last().is_some_and(is_same) {
                 let empty = || vec![0.0; knots];
-                let (diagonal, beside, took) = (empty(), empty(), empty());
-                pairs.push(DomainPair { from, to, edges: number..number, diagonal, beside, took });
+                let (diagonal, off_diagonal, took) = (empty(), empty(), empty());
+                pairs.push(DomainPair { from, to, edges: number..number, diagonal, off_diagonal, took });
             }
             let pair = pairs.len() - 1;
             pairs[pair].edges.end = number + 1;
@@ -191,7 +191,7 @@ impl<'s> NormalEquations<'s> {
             let (one, two) = (weight * (1.0 - part), weight * part);
             pair.diagonal[knot] += one * (1.0 - part);
             pair.diagonal[knot + 1] += two * part;
-            pair.beside[knot] += one * part;
+            pair.off_diagonal[knot] += one * part;
             pair.took[knot] += one * seen;
             pair.took[knot + 1] += two * seen;
             coupling[edge * knots + knot] += one;
@@ -396,8 +396,8 @@ mod tests {
             for step in 0..=20u32 {
                 let place = f64::from(step) / 20.0 * 3.0;
                 let knot = (place.floor() as u32).min(2);
-                let ahead = 3.0 + 2.0 * place / 3.0;
-                observations.push(Observation { edge, knot, part: place - f64::from(knot), took: 2.0 + sign * ahead });
+                let lead = 3.0 + 2.0 * place / 3.0;
+                observations.push(Observation { edge, knot, part: place - f64::from(knot), took: 2.0 + sign * lead });
             }
         }
         let weights = vec![100.0; observations.len()];
@@ -409,13 +409,13 @@ mod tests {
             prior: FitPrior { smooth: 1.0, ends: 0.0 },
             is_free: &[false, true],
         };
-        let wanted = [0.0, 0.0, 0.0, 0.0, -3.0, -3.0 - 2.0 / 3.0, -3.0 - 4.0 / 3.0, -5.0];
+        let expected = [0.0, 0.0, 0.0, 0.0, -3.0, -3.0 - 2.0 / 3.0, -3.0 - 4.0 / 3.0, -5.0];
         for (pinned, delays) in [([None; 2], [2.0; 2]), ([Some(2.0), None], [2.0; 2])] {
             let system = NormalEquations::new(shape, &weights, pinned.to_vec());
             let mut x = vec![0.0; 8];
             system.solve(&mut x, 1e-6, &CoarseSpace::new(&system));
-            for (x, wanted) in x.iter().zip(wanted).chain(system.delays(&x).iter().zip(delays)) {
-                assert!((x - wanted).abs() < 1e-4, "{x} {wanted}");
+            for (x, expected) in x.iter().zip(expected).chain(system.delays(&x).iter().zip(delays)) {
+                assert!((x - expected).abs() < 1e-4, "{x} {expected}");
             }
         }
     }

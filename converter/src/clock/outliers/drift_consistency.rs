@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::ClockDomain;
-use crate::clock::burst::{SyncBurst, TickExchange};
+use crate::clock::burst::{OffsetPoint, SyncBurst, TickExchange};
 
 /// Minimum number of bursts. With fewer, it is unknown which one is wrong.
 const FEWEST: usize = 3;
@@ -81,16 +81,16 @@ pub(crate) fn leave_out_odd(
     // Drift within a long burst widens its bounds. So the drift is estimated first, without this
     // correction.
     let mut drifts = BTreeMap::new();
-    for (pair, said) in burst_bounds(bursts, domains, &drifts) {
-        let drift = drift(&said, ticks(pair)).1;
+    for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
+        let drift = drift(&bounds, ticks(pair)).likely;
         drifts.insert(pair, if drift_can_be(drift) { drift } else { 0.0 });
     }
-    for (pair, said) in burst_bounds(bursts, domains, &drifts) {
+    for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
         let tick = ticks(pair);
-        let (odd, nanos) = wrong_bursts(&said, tick, wander);
+        let (odd, nanos) = wrong_bursts(&bounds, tick, wander);
         let mut samples = 0;
         for at in &odd {
-            let Some(burst) = bursts.get_mut(&said[*at].burst) else { continue };
+            let Some(burst) = bursts.get_mut(&bounds[*at].burst) else { continue };
             let before = burst.exchanges.len();
             burst.exchanges.retain(|exchange| pair_of(exchange) != pair);
             samples += (before - burst.exchanges.len()) as u64;
@@ -112,84 +112,93 @@ fn burst_bounds(
     domains: &[ClockDomain],
     drifts: &BTreeMap<(usize, usize), f64>,
 ) -> BTreeMap<(usize, usize), Vec<BurstBounds>> {
-    let mut origins: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+    /// Ticks of the first clock of a pair, and those of the second at the other end of a message.
+    #[derive(Clone, Copy)]
+    struct MessageTicks {
+        first: u64,
+        second: u64,
+    }
+    let mut origins: BTreeMap<(usize, usize), MessageTicks> = BTreeMap::new();
     let mut all: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
     for (number, burst) in bursts {
         for exchange in &burst.exchanges {
             let pair = pair_of(exchange);
             let TickExchange { a, t1, t2, t3, t4, .. } = *exchange;
-            // Ticks of both directions from the first clock to the second and back, for either
-            // requester: sent, received, sent, received.
-            let (there, back) = if a == pair.0 { ((t1, t2), (t3, t4)) } else { ((t3, t4), (t1, t2)) };
+            // A message from the first clock to the second and one back, for either requester.
+            let (there, back) = if a == pair.0 {
+                (MessageTicks { first: t1, second: t2 }, MessageTicks { first: t4, second: t3 })
+            } else {
+                (MessageTicks { first: t3, second: t4 }, MessageTicks { first: t2, second: t1 })
+            };
             let origin = *origins.entry(pair).or_insert(there);
-            let first = |ticks: u64| domains[pair.0].nanos_between(origin.0, ticks);
-            let second = |ticks: u64| domains[pair.1].nanos_between(origin.1, ticks);
-            let at = first(there.0);
-            let said = all.entry(pair).or_default();
-            let begun = said.last().filter(|said| said.burst == *number).map_or(at, |said| said.at);
-            let drifted = |date: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (date - begun));
-            let most = second(there.1) - first(there.0) - drifted(first(there.0));
-            let least = second(back.0) - first(back.1) - drifted(first(back.1));
-            match said.last_mut().filter(|said| said.burst == *number) {
-                Some(said) => (said.least, said.most) = (said.least.max(least), said.most.min(most)),
-                None => said.push(BurstBounds { burst: *number, at, least, most }),
+            let first = |ticks: u64| domains[pair.0].nanos_between(origin.first, ticks);
+            let second = |ticks: u64| domains[pair.1].nanos_between(origin.second, ticks);
+            let at = first(there.first);
+            let bounds = all.entry(pair).or_default();
+            let begin = bounds.last().filter(|last| last.burst == *number).map_or(at, |last| last.at);
+            let drifted = |date: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (date - begin));
+            let most = second(there.second) - first(there.first) - drifted(first(there.first));
+            let least = second(back.second) - first(back.first) - drifted(first(back.first));
+            match bounds.last_mut().filter(|last| last.burst == *number) {
+                Some(last) => (last.least, last.most) = (last.least.max(least), last.most.min(most)),
+                None => bounds.push(BurstBounds { burst: *number, at, least, most }),
             }
         }
     }
-    for said in all.values_mut() {
+    for bounds in all.values_mut() {
         // Bounds can be in the wrong order, because clocks drift a little within a burst.
-        let wrong_way = said.iter_mut().filter(|said| said.least > said.most);
-        wrong_way.for_each(|said| (said.least, said.most) = (said.most, said.least));
-        said.sort_by(|a, b| a.at.total_cmp(&b.at));
+        let swapped = bounds.iter_mut().filter(|burst| burst.least > burst.most);
+        swapped.for_each(|burst| (burst.least, burst.most) = (burst.most, burst.least));
+        bounds.sort_by(|a, b| a.at.total_cmp(&b.at));
     }
     all
 }
 
-/// The drift that a few bursts agree on, if they do, and the most likely drift.
-fn drift(said: &[BurstBounds], tick: f64) -> (Option<f64>, f64) {
-    let middles: Vec<(f64, f64)> = said.iter().map(|said| (said.at, said.middle())).collect();
-    let widths: Vec<f64> = said.iter().map(|said| (said.most - said.least) / 2.0).collect();
-    let agreed = agreed_drift(&middles, &widths, tick);
-    (agreed, agreed.unwrap_or_else(|| usual_drift(&middles)))
+/// The drift between bursts of a pair.
+fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
+    let middles: Vec<OffsetPoint> =
+        bursts.iter().map(|burst| OffsetPoint { at: burst.at, offset: burst.middle() }).collect();
+    let widths: Vec<f64> = bursts.iter().map(|burst| (burst.most - burst.least) / 2.0).collect();
+    DriftEstimate::of(&middles, &widths, tick)
 }
 
 /// The indices of a pair's wrong bursts, and the largest error in nanoseconds. `tick` is the sum of
 /// the resolutions of the two clocks.
-fn wrong_bursts(said: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
+fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
     let none = (Vec::new(), 0.0);
-    if said.len() < FEWEST {
+    if bounds.len() < FEWEST {
         return none;
     }
-    let (agreed, drift) = drift(said, tick);
+    let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
     let apart =
         |one: &BurstBounds, other: &BurstBounds| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
-    let mut usual: Vec<f64> = said.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
+    let mut usual: Vec<f64> = bounds.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
     let usual = usual[usual.len() / 2];
     let agree = |one: usize, other: usize| {
-        let (one, other) = (&said[one], &said[other]);
-        let by_itself = by_itself(other.at - one.at, agreed.is_some(), said.len(), usual, wander);
+        let (one, other) = (&bounds[one], &bounds[other]);
+        let by_itself = by_itself(other.at - one.at, agreed.is_some(), bounds.len(), usual, wander);
         one.distance(other, drift) <= LEAST + 2.0 * tick + by_itself
     };
-    let chain = longest_chain(said.len(), agree);
+    let chain = longest_chain(bounds.len(), agree);
     let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return none };
-    if chain.len() * 2 <= said.len() {
+    if chain.len() * 2 <= bounds.len() {
         return none;
     }
     let is_in = |at: &usize| chain.binary_search(at).is_ok();
-    let mut odd: Vec<usize> = (0..said.len()).filter(|at| !is_in(at)).collect();
+    let mut odd: Vec<usize> = (0..bounds.len()).filter(|at| !is_in(at)).collect();
     // Several bursts at an end that agree with each other indicate a clock step. With few bursts, a
     // single one may also be a step.
-    for end in [0..first, last + 1..said.len()] {
+    for end in [0..first, last + 1..bounds.len()] {
         let in_step = end.len() > 1 && end.clone().zip(end.start + 1..end.end).all(|(one, next)| agree(one, next));
-        if in_step || (said.len() < MANY && !end.is_empty()) {
+        if in_step || (bounds.len() < MANY && !end.is_empty()) {
             odd.retain(|at| !end.contains(at));
         }
     }
     let off = |at: &usize| {
-        let before = chain[..chain.partition_point(|kept| kept < at)].last();
-        let behind = chain.get(chain.partition_point(|kept| kept < at));
-        before.or(behind).map_or(0.0, |kept| apart(&said[*kept], &said[*at]))
+        let before = chain[..chain.partition_point(|member| member < at)].last();
+        let after = chain.get(chain.partition_point(|member| member < at));
+        before.or(after).map_or(0.0, |member| apart(&bounds[*member], &bounds[*at]))
     };
     let nanos = odd.iter().map(off).fold(0.0, f64::max);
     (odd, nanos)
@@ -211,16 +220,32 @@ pub(crate) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, 
     by_rate.min(expected.max(wandered))
 }
 
+/// The drift of a clock, from its bursts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DriftEstimate {
+    /// The drift that a few bursts agree on, if they do.
+    pub(crate) agreed: Option<f64>,
+    pub(crate) likely: f64,
+}
+
+impl DriftEstimate {
+    /// `widths` contains half of the round trip of each burst, nanoseconds.
+    pub(crate) fn of(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Self {
+        let agreed = agreed_drift(bursts, widths, tick);
+        Self { agreed, likely: agreed.unwrap_or_else(|| usual_drift(bursts)) }
+    }
+}
+
 /// The median drift between bursts that are near each other (after H. Theil, 1950, and P. K. Sen,
-/// 1968). A burst is a timestamp and an offset.
+/// 1968).
 ///
 /// Distant bursts are not compared, because most such pairs have the clock's step between them.
 /// With few bursts, one wrong burst changes the median. In this case the smallest drift is the most
 /// likely one.
-pub(crate) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
+fn usual_drift(bursts: &[OffsetPoint]) -> f64 {
     let pairs = bursts.iter().enumerate().flat_map(|(at, one)| {
-        let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.0 > one.0);
-        others.map(|other| (other.1 - one.1) / (other.0 - one.0))
+        let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.at > one.at);
+        others.map(|other| one.drift_to(*other))
     });
     let mut drifts: Vec<f64> = pairs.collect();
     drifts.sort_by(f64::total_cmp);
@@ -233,21 +258,21 @@ pub(crate) fn usual_drift(bursts: &[(f64, f64)]) -> f64 {
 /// With few bursts, the drift that most pairs of them agree on, if more than one pair does.
 /// `widths` contains half of the round trip of each burst, nanoseconds. A wrong burst or a step
 /// still leaves others that agree.
-pub(crate) fn agreed_drift(bursts: &[(f64, f64)], widths: &[f64], tick: f64) -> Option<f64> {
+fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64> {
     if bursts.len() >= SEVERAL {
         return None;
     }
     let least = widths.iter().copied().fold(f64::INFINITY, f64::min);
     let pairs = || {
         let later = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
-        (0..bursts.len()).flat_map(later).filter(|&(one, other)| bursts[other].0 > bursts[one].0)
+        (0..bursts.len()).flat_map(later).filter(|&(one, other)| bursts[other].at > bursts[one].at)
     };
-    let drift = |(one, other): (usize, usize)| (bursts[other].1 - bursts[one].1) / (bursts[other].0 - bursts[one].0);
+    let drift = |(one, other): (usize, usize)| bursts[one].drift_to(bursts[other]);
     let agreeing = |drift: f64| {
         let agrees = |&(one, other): &(usize, usize)| {
-            let between = bursts[other].0 - bursts[one].0;
+            let between = bursts[other].at - bursts[one].at;
             let allowed = LEAST + 2.0 * tick + AGREED_RATE * between + widths[one] + widths[other] - 2.0 * least;
-            (bursts[other].1 - bursts[one].1 - drift * between).abs() <= allowed
+            (bursts[other].offset - bursts[one].offset - drift * between).abs() <= allowed
         };
         pairs().filter(agrees).count()
     };
@@ -265,21 +290,27 @@ pub(crate) fn drift_can_be(drift: f64) -> bool {
 /// The longest chain of `count` ordered items, each of which agrees with the next. If several
 /// chains have this length, the items of the chain are as close together as possible.
 fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-    let mut best: Vec<(usize, Option<usize>)> = Vec::with_capacity(count);
+    /// The longest chain that ends with an item.
+    struct ChainEnd {
+        length: usize,
+        before: Option<usize>,
+    }
+    let mut best: Vec<ChainEnd> = Vec::with_capacity(count);
     for at in 0..count {
-        let mut own = (1, None);
+        let mut longest = ChainEnd { length: 1, before: None };
         for before in (at.saturating_sub(BACK)..at).rev() {
-            if best[before].0 + 1 > own.0 && agree(before, at) {
-                own = (best[before].0 + 1, Some(before));
+            let length = best[before].length + 1;
+            if length > longest.length && agree(before, at) {
+                longest = ChainEnd { length, before: Some(before) };
             }
         }
-        best.push(own);
+        best.push(longest);
     }
-    let mut next = (0..count).rev().max_by_key(|at| best[*at].0);
+    let mut next = (0..count).rev().max_by_key(|at| best[*at].length);
     let mut chain = Vec::new();
     while let Some(at) = next {
         chain.push(at);
-        next = best[at].1;
+        next = best[at].before;
     }
     chain.reverse();
     chain
@@ -291,7 +322,7 @@ mod tests {
 
     /// Bursts 0.3 s apart, of clocks that drift by 40 ppm. Each has the given error in
     /// microseconds.
-    fn said(off: &[f64]) -> Vec<BurstBounds> {
+    fn bounds(off: &[f64]) -> Vec<BurstBounds> {
         let burst = |(number, off): (usize, &f64)| {
             let at = number as f64 * 3e8;
             let offset = 40e-6 * at + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
@@ -301,7 +332,7 @@ mod tests {
     }
 
     fn odd_of(off: &[f64]) -> Vec<usize> {
-        wrong_bursts(&said(off), 1.0, USUAL_WANDER).0
+        wrong_bursts(&bounds(off), 1.0, USUAL_WANDER).0
     }
 
     #[test]
@@ -310,7 +341,7 @@ mod tests {
             for off in [200.0, -200.0, 1000.0, 5e6] {
                 let mut bursts = [0.0; 10];
                 bursts[at] = off;
-                let (found, nanos) = wrong_bursts(&said(&bursts), 1.0, USUAL_WANDER);
+                let (found, nanos) = wrong_bursts(&bounds(&bursts), 1.0, USUAL_WANDER);
                 assert_eq!(found, [at]);
                 assert!((nanos / off.abs() / 1e3 - 1.0).abs() < 0.05, "{nanos}");
             }
@@ -326,13 +357,14 @@ mod tests {
                 for off in [500.0, -1000.0] {
                     let mut bursts = vec![0.0; many];
                     bursts[at] = off;
-                    let mut said = said(&bursts);
+                    let mut bounds = bounds(&bursts);
                     // The same distances as in a run of minutes.
-                    said.iter_mut().enumerate().for_each(|(number, said)| {
-                        let more = 40e-6 * (number as f64 * 2e10 - said.at);
-                        (said.at, said.least, said.most) = (number as f64 * 2e10, said.least + more, said.most + more);
+                    bounds.iter_mut().enumerate().for_each(|(number, burst)| {
+                        let more = 40e-6 * (number as f64 * 2e10 - burst.at);
+                        (burst.at, burst.least, burst.most) =
+                            (number as f64 * 2e10, burst.least + more, burst.most + more);
                     });
-                    assert_eq!(wrong_bursts(&said, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
+                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
                 }
             }
         }
@@ -355,10 +387,10 @@ mod tests {
 
     #[test]
     fn bursts_of_clocks_that_wander_much_are_no_outliers() {
-        let mut bursts = said(&[0.0, 0.0, 800.0, 0.0, 0.0]);
-        bursts.iter_mut().enumerate().for_each(|(number, said)| {
-            let more = 40e-6 * (number as f64 * 1.5e11 - said.at);
-            (said.at, said.least, said.most) = (number as f64 * 1.5e11, said.least + more, said.most + more);
+        let mut bursts = bounds(&[0.0, 0.0, 800.0, 0.0, 0.0]);
+        bursts.iter_mut().enumerate().for_each(|(number, burst)| {
+            let more = 40e-6 * (number as f64 * 1.5e11 - burst.at);
+            (burst.at, burst.least, burst.most) = (number as f64 * 1.5e11, burst.least + more, burst.most + more);
         });
         assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).0, [2]);
         assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).0, []);

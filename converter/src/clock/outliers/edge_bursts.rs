@@ -42,10 +42,10 @@ fn predicted_offset(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Opti
     if !(span > 0.0 && off < slow) {
         return None;
     }
-    let says = near.offset + (near.offset - far.offset) / (near.local - far.local) * (end.local - near.local);
+    let predicted = near.offset + (near.offset - far.offset) / (near.local - far.local) * (end.local - near.local);
     // A larger contradiction means that there is a clock step in between.
-    ((says - end.offset).abs() <= end.half_trip + off)
-        .then(|| says.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
+    ((predicted - end.offset).abs() <= end.half_trip + off)
+        .then(|| predicted.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
 }
 
 /// Twice the median distance of a burst from the line between its neighbours. Needs at least four

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use crate::clock::ClockDomain;
-use crate::clock::burst::{ClockOffset, SyncBurst, TickExchange};
+use crate::clock::burst::{ClockOffset, OffsetPoint, SyncBurst, TickExchange};
 use crate::clock::domain::map::{ClockMap, MapKnot};
 use crate::clock::least_squares::OffsetDifference;
-use crate::clock::outliers::drift_consistency::{USUAL_WANDER, agreed_drift, by_itself, drift_can_be, usual_drift};
+use crate::clock::outliers::drift_consistency::{DriftEstimate, USUAL_WANDER, by_itself, drift_can_be};
 use crate::clock::outliers::loop_closure::LoopMisclosure;
 use crate::clock::outliers::{edge_bursts, loop_closure};
 use crate::clock::units::NANOS_PER_SECOND;
@@ -75,13 +75,13 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
     };
     for round in 0..ROUNDS {
         let mut next: Vec<Vec<ClockOffset>> = vec![Vec::new(); count];
-        let mut squares = vec![(0.0, 0usize); count];
+        let mut squares = vec![SquareSum::default(); count];
         fit.misclosures = bursts.iter().filter_map(|burst| fit.burst(burst, &mut next, &mut squares)).collect();
         fit.oddities.clear();
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
-                (offsets.len() > 2).then(|| drift(offsets, fit.tick).1).filter(|drift| drift_can_be(*drift));
+                (offsets.len() > 2).then(|| drift(offsets, fit.tick).likely).filter(|drift| drift_can_be(*drift));
             fit.oddities.extend(remove_outliers(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier {
                 domain,
                 kind,
@@ -96,9 +96,7 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
         let done = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
         fit.offsets = next;
         if done {
-            #[expect(clippy::cast_precision_loss, reason = "a number of pairs is far below 2^53")]
-            let mean = |&(sum, count): &(f64, usize)| if count == 0 { 0.0 } else { (sum / count as f64).sqrt() };
-            fit.residuals = squares.iter().map(mean).collect();
+            fit.residuals = squares.iter().map(SquareSum::root_mean).collect();
             break;
         }
     }
@@ -129,7 +127,7 @@ const ODD: f64 = 50_000.0;
 fn remove_outliers(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<Item = (OutlierKind, f64)> + use<> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
-        let (agreed, drift) = drift(offsets, tick);
+        let DriftEstimate { agreed, likely: drift } = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
         let away = |one: ClockOffset, other: ClockOffset| {
             let away = other.offset - one.offset - drift * (other.local - one.local);
@@ -164,12 +162,12 @@ fn remove_outliers(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<I
     found.into_iter()
 }
 
-/// The drift that a few bursts agree on, if they do, and the most likely drift.
-fn drift(offsets: &[ClockOffset], tick: f64) -> (Option<f64>, f64) {
-    let points: Vec<(f64, f64)> = offsets.iter().map(|offset| (offset.local, offset.offset)).collect();
+/// The drift between bursts.
+fn drift(offsets: &[ClockOffset], tick: f64) -> DriftEstimate {
+    let points: Vec<OffsetPoint> =
+        offsets.iter().map(|offset| OffsetPoint { at: offset.local, offset: offset.offset }).collect();
     let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
-    let agreed = agreed_drift(&points, &widths, tick);
-    (agreed, agreed.unwrap_or_else(|| usual_drift(&points)))
+    DriftEstimate::of(&points, &widths, tick)
 }
 
 /// The offset of a domain around the middle of a burst. One straight line applies to the whole
@@ -221,6 +219,27 @@ fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), PairDelays>) -> V
     off
 }
 
+/// A sum of squared residuals.
+#[derive(Clone, Copy, Debug, Default)]
+struct SquareSum {
+    sum: f64,
+    count: usize,
+}
+
+impl SquareSum {
+    #[expect(clippy::cast_precision_loss, reason = "a number of pairs is far below 2^53")]
+    fn root_mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { (self.sum / self.count as f64).sqrt() }
+    }
+}
+
+/// The sum of the local times of a domain in a burst.
+#[derive(Clone, Copy, Debug, Default)]
+struct TimeSum {
+    sum: f64,
+    count: f64,
+}
+
 impl OffsetFit {
     /// Computes the offsets of one burst. Returns the pairs that contradict the others, if there
     /// are any.
@@ -228,19 +247,19 @@ impl OffsetFit {
         &self,
         burst: &SyncBurst,
         next: &mut [Vec<ClockOffset>],
-        squares: &mut [(f64, usize)],
+        squares: &mut [SquareSum],
     ) -> Option<LoopMisclosure> {
         let count = self.origins.len();
         let mut pairs: BTreeMap<(usize, usize), PairDelays> = BTreeMap::new();
-        let mut centres = vec![(0.0, 0.0); count];
+        let mut times = vec![TimeSum::default(); count];
         for &TickExchange { a, b, t1, t2, t3, t4 } in &burst.exchanges {
             for (domain, from, to) in [(a, t1, t4), (b, t2, t3)] {
-                centres[domain].0 += f64::midpoint(self.local_nanos(domain, from), self.local_nanos(domain, to));
-                centres[domain].1 += 1.0;
+                times[domain].sum += f64::midpoint(self.local_nanos(domain, from), self.local_nanos(domain, to));
+                times[domain].count += 1.0;
             }
         }
-        let line = |(domain, centre): (usize, &(f64, f64))| self.line(domain, centre.0 / f64::max(centre.1, 1.0));
-        let lines: Vec<BurstLine> = centres.iter().enumerate().map(line).collect();
+        let line = |(domain, time): (usize, &TimeSum)| self.line(domain, time.sum / f64::max(time.count, 1.0));
+        let lines: Vec<BurstLine> = times.iter().enumerate().map(line).collect();
         let corrected = |domain: usize, ticks: u64| lines[domain].corrected_time(self.local_nanos(domain, ticks));
         for exchange in &burst.exchanges {
             let &TickExchange { a, b, t1, t2, t3, t4 } = exchange;
@@ -270,8 +289,8 @@ impl OffsetFit {
             let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
             let left = edge.difference - (to - from);
             for domain in [edge.from, edge.to] {
-                squares[domain].0 += left * left;
-                squares[domain].1 += 1;
+                squares[domain].sum += left * left;
+                squares[domain].count += 1;
             }
         }
         if let Some([left_out]) = wrong.as_ref().map(|wrong| &wrong.pairs[..]) {
@@ -280,7 +299,7 @@ impl OffsetFit {
         let half_trips = half_trips(count, &pairs);
         for domain in 1..count {
             let Some(more) = found[domain] else { continue };
-            if centres[domain].1 > 0.0 {
+            if times[domain].count > 0.0 {
                 let BurstLine { centre: local, offset, .. } = lines[domain];
                 next[domain].push(ClockOffset { local, offset: offset + more, half_trip: half_trips[domain] });
             }

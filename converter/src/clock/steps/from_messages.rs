@@ -6,7 +6,7 @@ use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 /// Noise of an offset in the first search, nanoseconds.
 pub(crate) const NOISE: f64 = 50_000.0;
 /// Noise of an offset if a step was found already, so that the rest of the step is found.
-pub(crate) const FINE_NOISE: f64 = 5_000.0;
+pub(crate) const REST_NOISE: f64 = 5_000.0;
 /// Maximum difference between two offsets because of resolution, in ticks. Each offset depends on
 /// four timestamps.
 pub(crate) const OF_TICKS: f64 = 4.0;
@@ -39,7 +39,7 @@ pub(crate) struct OffsetStep {
 /// corrected by lines. Round trips that took longer than half of `noise` beyond the usual are left
 /// out. O(points).
 pub(crate) fn find(edges: &[FastestMessages], domains: usize, noise: f64) -> Option<OffsetStep> {
-    let mut seen: Vec<Vec<OffsetStep>> = vec![Vec::new(); domains];
+    let mut candidates: Vec<Vec<OffsetStep>> = vec![Vec::new(); domains];
     let mut partners = vec![0usize; domains];
     for pair in edges.windows(2) {
         let [forth, back] = pair else { continue };
@@ -53,11 +53,11 @@ pub(crate) fn find(edges: &[FastestMessages], domains: usize, noise: f64) -> Opt
             partners[domain] += 1;
         }
         if let Some(step) = largest(forth, back, noise) {
-            seen[step.domain].push(step);
-            seen[forth.from].push(OffsetStep { domain: forth.from, size: -step.size, ..step });
+            candidates[step.domain].push(step);
+            candidates[forth.from].push(OffsetStep { domain: forth.from, size: -step.size, ..step });
         }
     }
-    let agreed = seen.iter_mut().enumerate().filter_map(|(domain, steps)| {
+    let agreed = candidates.iter_mut().enumerate().filter_map(|(domain, steps)| {
         steps.sort_by(|a, b| a.size.total_cmp(&b.size));
         let size = steps.get(steps.len() / 2)?.size;
         steps.retain(|step| (step.size - size).abs() <= noise + 0.2 * size.abs());
@@ -81,15 +81,15 @@ struct PairedObservation {
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
 /// drift and noise.
 fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
-    let (mut heard, usual) = quick_offsets(&forth.points, &back.points, noise)?;
-    heard.retain(|heard| (heard.trip - usual).abs() < noise / 2.0);
+    let (mut observations, usual) = quick_offsets(&forth.points, &back.points, noise)?;
+    observations.retain(|observation| (observation.trip - usual).abs() < noise / 2.0);
     // If a step bends the lines, they are steep everywhere.
-    let mut jumps: Vec<f64> = (1..heard.len()).map(|next| off_rate(&heard, next).0.abs()).collect();
+    let mut jumps: Vec<f64> = (1..observations.len()).map(|next| off_rate(&observations, next).0.abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
-    let steps = (1..heard.len()).map(|next| {
-        let (one, other) = (heard[next - 1], heard[next]);
-        let (size, least) = jump(&heard, next);
+    let steps = (1..observations.len()).map(|next| {
+        let (one, other) = (observations[next - 1], observations[next]);
+        let (size, least) = jump(&observations, next);
         let step = OffsetStep { domain: forth.to, from: one.at, to: other.at, size };
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
@@ -108,15 +108,15 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
     let mut best_half = f64::INFINITY;
     let mut many = 1;
     while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
-        let heard = if many == 1 { pair_messages(forth, back) } else { together(forth, back, many) };
-        let mut trips: Vec<f64> = heard.iter().map(|heard| heard.trip).collect();
+        let observations = if many == 1 { pair_messages(forth, back) } else { together(forth, back, many) };
+        let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual = *trips.get(trips.len() / 4)?;
         // Longer pieces are used if they improve the fast round trips and at least half of all.
         let half = trips[trips.len() / 2];
         let is_better = best.as_ref().is_none_or(|(_, best)| usual < best - noise);
         if is_better && half < best_half - noise {
-            (best, best_half) = (Some((heard, usual)), half);
+            (best, best_half) = (Some((observations, usual)), half);
         }
         // Longer pieces would gain nothing, and drift within them would appear as a fast round
         // trip.
@@ -131,24 +131,24 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
 /// Each message with the next message back.
 fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut at = 0;
-    let heard = forth.iter().map(|point| {
+    let observations = forth.iter().map(|point| {
         while at + 1 < back.len() && back[at].sent < point.sent {
             at += 1;
         }
         of_both(point, &back[at])
     });
-    heard.collect()
+    observations.collect()
 }
 
 /// The fastest message of each direction, for pieces of `many` messages.
 fn together(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
-    let heard = forth.chunks(many).filter_map(|own| {
+    let observations = forth.chunks(many).filter_map(|own| {
         let from = back.partition_point(|point| point.sent < own[0].sent);
         let to = back.partition_point(|point| point.sent <= own[own.len() - 1].sent);
         Some(of_both(&fastest(own)?, &fastest(&back[from..to])?))
     });
-    heard.collect()
+    observations.collect()
 }
 
 fn of_both(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
@@ -161,23 +161,23 @@ fn of_both(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
 
 /// The jump of the offset before `next`, and its lower bound beyond the effect of the rates before
 /// and after it. A change of the rate in between is not a jump.
-fn jump(heard: &[PairedObservation], next: usize) -> (f64, f64) {
-    let (late, early) = off_rate(heard, next);
+fn jump(observations: &[PairedObservation], next: usize) -> (f64, f64) {
+    let (late, early) = off_rate(observations, next);
     let least = if late * early > 0.0 { late.abs().min(early.abs()) } else { 0.0 };
-    (heard[next].offset - heard[next - 1].offset, least)
+    (observations[next].offset - observations[next - 1].offset, least)
 }
 
 /// The departure of the offset at `next` from the rate before it, and from the rate after it.
-fn off_rate(heard: &[PairedObservation], next: usize) -> (f64, f64) {
+fn off_rate(observations: &[PairedObservation], next: usize) -> (f64, f64) {
     let rate = |from: usize, to: usize| {
-        let (one, other) = (heard[from], heard[to]);
+        let (one, other) = (observations[from], observations[to]);
         let rate = (other.offset - one.offset) / (other.at - one.at);
         if other.at > one.at { rate.clamp(-MAX_RATE, MAX_RATE) } else { 0.0 }
     };
-    let (one, other) = (heard[next - 1], heard[next]);
+    let (one, other) = (observations[next - 1], observations[next]);
     let (time, by) = (other.at - one.at, other.offset - one.offset);
     let before = rate((next - 1).saturating_sub(FOR_RATE), next - 1);
-    let after = rate(next, (next + FOR_RATE).min(heard.len() - 1));
+    let after = rate(next, (next + FOR_RATE).min(observations.len() - 1));
     (by - before * time, by - after * time)
 }
 

@@ -40,15 +40,15 @@ const MOST_OF_IT: f64 = 0.9;
 /// The steps of a domain's clock. Reads the records near the steps.
 pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> StepFreeTicks {
     // The process with readings over the longest time is used.
-    let told = |process: &&ProcessInRun| {
+    let covered_nanos = |process: &&ProcessInRun| {
         let dates = process.anchors.iter().map(|anchor| anchor.monotonic_nanos);
         dates.clone().max().unwrap_or(0) - dates.min().unwrap_or(0)
     };
-    let Some(teller) = members.iter().map(|member| &run.processes[*member]).max_by_key(told) else {
+    let Some(longest) = members.iter().map(|member| &run.processes[*member]).max_by_key(covered_nanos) else {
         return StepFreeTicks::default();
     };
-    let may_be_set = teller.clock_kind.is_none_or(|kind| kind == ClockKind::User);
-    let jumps = jumps(&teller.anchors, domain.hz, domain.granularity_nanos, may_be_set);
+    let may_be_set = longest.clock_kind.is_none_or(|kind| kind == ClockKind::User);
+    let jumps = jumps(&longest.anchors, domain.hz, domain.granularity_nanos, may_be_set);
     if jumps.len() > MOST {
         return StepFreeTicks::default();
     }
@@ -83,12 +83,15 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     // The time between two readings in nanoseconds, by the clock, by the system's clock, and by the
     // real-time clock.
     let steps = anchors.windows(2).map(|pair| {
-        let gone = |of: fn(&ClockAnchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
-        (pair, gone(|a| a.ticks) * tick, gone(|a| a.monotonic_nanos), gone(|a| a.real_nanos))
+        let elapsed = |of: fn(&ClockAnchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
+        (pair, elapsed(|a| a.ticks) * tick, elapsed(|a| a.monotonic_nanos), elapsed(|a| a.real_nanos))
     });
     let steps: Vec<_> = steps.filter(|(_, _, system, _)| *system > 0.0).collect();
-    let mut rates: Vec<f64> =
-        steps.iter().filter(|(_, _, system, _)| *system > 1e7).map(|(_, own, system, _)| own / system - 1.0).collect();
+    let mut rates: Vec<f64> = steps
+        .iter()
+        .filter(|(_, _, system, _)| *system > 1e7)
+        .map(|(_, by_clock, system, _)| by_clock / system - 1.0)
+        .collect();
     rates.sort_by(f64::total_cmp);
     // A clock that does not follow the system's clock (a simulator's clock, for example) has no
     // detectable steps. The nominal rate may be slightly wrong.
@@ -102,19 +105,20 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     }
     // A clock may have ticks of a millisecond. The usual departure between two readings is not a
     // step.
-    let mut usual: Vec<f64> = steps.iter().map(|(_, own, system, _)| (own - system * (1.0 + rate)).abs()).collect();
+    let mut usual: Vec<f64> =
+        steps.iter().map(|(_, by_clock, system, _)| (by_clock - system * (1.0 + rate)).abs()).collect();
     usual.sort_by(f64::total_cmp);
     let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual)) + 2.0 * granularity;
-    let found = steps.iter().filter_map(|(pair, own, system, real)| {
-        let ahead = own - system * (1.0 + rate);
-        let of_real = own - real * (1.0 + rate);
+    let found = steps.iter().filter_map(|(pair, by_clock, system, real)| {
+        let lead = by_clock - system * (1.0 + rate);
+        let of_real = by_clock - real * (1.0 + rate);
         let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
-        let is_alone = of_real.abs() > ahead.abs() / 2.0 && of_real * ahead > 0.0;
+        let is_alone = of_real.abs() > lead.abs() / 2.0 && of_real * lead > 0.0;
         // A clock never goes back because of sleep.
-        let is_with_real_time = ahead < 0.0 || (may_be_set && ahead < SHORTEST_SLEEP);
-        let is_set = ahead.abs() > noise + BENT * system + read && (is_alone || is_with_real_time);
+        let is_with_real_time = lead < 0.0 || (may_be_set && lead < SHORTEST_SLEEP);
+        let is_set = lead.abs() > noise + BENT * system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
-        let by = (ahead / tick).round() as i64;
+        let by = (lead / tick).round() as i64;
         is_set.then_some(ObservedStep { from: pair[0].ticks, to: pair[1].ticks, by })
     });
     found.collect()
@@ -207,8 +211,12 @@ mod tests {
         }
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
         assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "the clock drifts from the system's clock");
-        let coarse = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
-        assert_eq!(jumps(&coarse, 2_000_000_000, 0.0, false), [], "the clock has a resolution of a millisecond");
+        let low_resolution = readings(|second| -i64::try_from(second * second * 370_000 % 1_000_000).unwrap_or(0), 0);
+        assert_eq!(
+            jumps(&low_resolution, 2_000_000_000, 0.0, false),
+            [],
+            "the clock has a resolution of a millisecond"
+        );
         let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
         assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
@@ -230,8 +238,8 @@ mod tests {
             let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
             asked.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
             asked.sort_unstable();
-            let made = StepFreeTicks::new(&sets);
-            let unset: Vec<u64> = asked.iter().map(|ticks| made.without_steps(*ticks)).collect();
+            let regions = StepFreeTicks::new(&sets);
+            let unset: Vec<u64> = asked.iter().map(|ticks| regions.without_steps(*ticks)).collect();
             prop_assert!(unset.is_sorted());
         }
     }

@@ -88,21 +88,21 @@ impl<'p> ColumnEvaluator<'p> {
         (stream, first): (usize, u64),
         is_wanted: impl Fn(u16) -> bool,
         acts: &mut StreamTemplates,
-        made: &mut OpBatch,
+        batch: &mut OpBatch,
     ) {
-        made.clear(first);
+        batch.clear(first);
         self.arranger.clear();
         for (id, count) in columns.kinds() {
             if !is_wanted(id) || count == 0 {
                 self.arranger.add_nothing(count);
                 continue;
             }
-            let sources = self.operations(columns, id, stream, acts, made);
-            if sources.and_then(|sources| self.arranger.add(count, sources, made)).is_none() {
+            let sources = self.operations(columns, id, stream, acts, batch);
+            if sources.and_then(|sources| self.arranger.add(count, sources, batch)).is_none() {
                 self.arranger.add_records(id);
             }
         }
-        self.arranger.arrange(columns, made, &mut self.ticks);
+        self.arranger.arrange(columns, batch, &mut self.ticks);
     }
 
     /// Whether records of this type stayed records in the last block.
@@ -117,7 +117,7 @@ impl<'p> ColumnEvaluator<'p> {
         id: u16,
         stream: usize,
         acts: &mut StreamTemplates,
-        made: &mut OpBatch,
+        batch: &mut OpBatch,
     ) -> Option<Vec<OpSource>> {
         if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
             return None;
@@ -135,7 +135,7 @@ impl<'p> ColumnEvaluator<'p> {
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
             let start = match &ready.wide {
-                Some(wide) => self.evaluate_wide(&block, wide, &ready.value, &mut made.words)?,
+                Some(wide) => self.evaluate_wide(&block, wide, &ready.value, &mut batch.words)?,
                 None => 0,
             };
             let key = match &ready.wide {
@@ -143,10 +143,10 @@ impl<'p> ColumnEvaluator<'p> {
                 None => LinkKey::new(0, std::iter::empty()),
             };
             let act = OpTemplate { program: u32::try_from(number).ok()?, ready: position, key, body };
-            let act = self.act(acts, id, act, &mut made.acts)?;
+            let act = self.act(acts, id, act, &mut batch.acts)?;
             let said = match &ready.wide {
                 Some(wide) => OpValues::Words(start, wide.width()),
-                None => self.evaluate_values(&block, &ready.value, &mut made.words)?,
+                None => self.evaluate_values(&block, &ready.value, &mut batch.words)?,
             };
             arrows.push(OpSource { act, said });
         }

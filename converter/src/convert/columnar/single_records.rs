@@ -38,6 +38,14 @@ pub(crate) struct RowDetail {
     only: Option<u16>,
 }
 
+/// The place of a record in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordPlace {
+    pub(crate) stream: u32,
+    /// Position in the stream, from 0.
+    pub(crate) ordinal: u64,
+}
+
 /// A record to process, one action of a record at a time of its own, or a gap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordRef<'a> {
@@ -63,6 +71,11 @@ pub(crate) struct RecordRef<'a> {
 }
 
 impl<'a> RecordRef<'a> {
+    #[inline]
+    pub(crate) fn place(&self) -> RecordPlace {
+        RecordPlace { stream: u32::try_from(self.stream).unwrap_or(u32::MAX), ordinal: self.ordinal }
+    }
+
     /// Whether this marks the next record as truncated.
     pub(crate) fn is_truncation(&self) -> bool {
         self.program.is_none() && DroppedRecords::decode(self.body).is_some_and(|lost| lost.is_truncation())

@@ -89,12 +89,12 @@ impl<'r> StreamCursor<'r> {
         maker: &mut ColumnEvaluator<'_>,
         values: &mut FirstValues,
         dates: &mut Vec<i64>,
-        made: &mut OpBatch,
+        batch: &mut OpBatch,
     ) -> Result<bool, RunReadError> {
         loop {
             let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
             if let Some((columns, block)) = self.feed.next_columns(needs)? {
-                self.of_block(&columns, &block, maker, values, dates, made);
+                self.of_block(&columns, &block, maker, values, dates, batch);
                 if !dates.is_empty() {
                     return Ok(self.feed.is_at_end());
                 }
@@ -104,7 +104,7 @@ impl<'r> StreamCursor<'r> {
             let Some(chunk) = self.by_records()? else { return Ok(true) };
             if !chunk.dates.is_empty() {
                 dates.extend_from_slice(&chunk.dates);
-                *made = OpBatch::of_records(chunk);
+                *batch = OpBatch::of_records(chunk);
                 return Ok(false);
             }
         }
@@ -118,33 +118,33 @@ impl<'r> StreamCursor<'r> {
         maker: &mut ColumnEvaluator<'_>,
         values: &mut FirstValues,
         dates: &mut Vec<i64>,
-        made: &mut OpBatch,
+        batch: &mut OpBatch,
     ) {
         let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
         let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
-        maker.make(columns, place, is_wanted, &mut self.acts, made);
+        maker.make(columns, place, is_wanted, &mut self.acts, batch);
         self.look_through(columns, block, values);
-        made.memory = self.feed.take_memory();
+        batch.memory = self.feed.take_memory();
         let last = self.feed.dates_of(block, &maker.ticks, dates);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
-        let fine = &self.plan.fines[self.feed.stream];
-        self.end = self.end.max(fine.date(last, last_ordinal));
-        let times = made.of_kept(dates);
-        if !fine.is_identity() {
-            dates.iter_mut().enumerate().for_each(|(at, date)| *date = fine.date(*date, made.ordinal(at)));
+        let map = &self.plan.fines[self.feed.stream];
+        self.end = self.end.max(map.date(last, last_ordinal));
+        let times = batch.of_kept(dates);
+        if !map.is_identity() {
+            dates.iter_mut().enumerate().for_each(|(at, date)| *date = map.date(*date, batch.ordinal(at)));
         }
         let Some(times) = times else { return };
         let mut rows = FixedSizeRows::default();
         let is_whole = columns.rows(&mut rows, |id| maker.keeps_records(id)).is_some();
         debug_assert!(is_whole, "the wanted columns were read");
-        let (dates, times) = match fine.is_identity() {
+        let (dates, times) = match map.is_identity() {
             true => (times, Vec::new()),
-            false => (made.of_kept(dates).unwrap_or_default(), times),
+            false => (batch.of_kept(dates).unwrap_or_default(), times),
         };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
         let FixedSizeRows { bytes, starts, .. } = rows;
-        made.chunk = RowBatch { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
+        batch.chunk = RowBatch { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
     }
 
     /// Notes the values that occur in columns, each with its first record.

@@ -14,6 +14,7 @@ use super::notes::{ActionPosition, NoteTable, NoteWriter};
 use crate::clock::LinkLog;
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
+use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::columnar::stream::{FirstRecord, FirstValues};
 use crate::convert::plan::ConversionPlan;
 use crate::convert::text_lines::append_line;
@@ -156,7 +157,7 @@ impl FirstPassCollector {
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
-        (stream, ordinal): (u32, u64),
+        RecordPlace { stream, ordinal }: RecordPlace,
         model: &RuleModel,
         symbols: &mut Symbols,
         mut dated: impl FnMut(i64),
@@ -188,7 +189,7 @@ impl FirstPassCollector {
             let ordinal = plan.source(stream).1.records();
             for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
                 let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
-                self.record(&scope, (end.stream, ordinal), model, symbols, |_| {});
+                self.record(&scope, RecordPlace { stream: end.stream, ordinal }, model, symbols, |_| {});
             }
         }
     }

@@ -5,17 +5,17 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::Emitter;
 use super::entities::{EntityExtras, EntityHead, InstanceValue};
 use super::links::{EndpointPosition, LinkValueRef};
+use super::{Emitter, PopTarget};
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::EndpointState;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{
-    ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, ExprCode, LinkValue, OperationPart, ProgramAction,
-    RecordProgram, ValueCode,
+    ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, ExprCode, FieldCell, LinkValue, OperationPart,
+    ProgramAction, RecordProgram, ValueCode,
 };
 use crate::rules::stacks::{StackId, StateStack};
 use crate::rules::value::RuleValue;
@@ -27,14 +27,14 @@ use tumit_paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp
 pub(crate) struct TemplateTable<'p> {
     /// The data that each operation needs. Small, so that the entries of all streams fit into the
     /// cache.
-    known: Vec<TemplateHead>,
-    whole: Vec<TemplateBody<'p>>,
+    heads: Vec<TemplateHead>,
+    bodies: Vec<TemplateBody<'p>>,
 }
 
 /// The data that each operation needs.
 #[derive(Clone, Copy, Debug)]
 struct TemplateHead {
-    what: TemplateOp,
+    effect: TemplateOp,
     value: ValueSource,
     /// The container or stack that was found last: its number, and the id of the container.
     at: u32,
@@ -94,7 +94,7 @@ impl TemplateOp {
 
 impl TemplateHead {
     const NOTHING: Self = Self {
-        what: TemplateOp::Nothing,
+        effect: TemplateOp::Nothing,
         value: ValueSource::Declared,
         at: NOWHERE,
         container: ContainerId::ROOT,
@@ -103,7 +103,7 @@ impl TemplateHead {
     };
 
     fn new(op: &ActionOp, ready: &ColumnarAction, is_once: bool) -> Self {
-        let (what, ty, code) = match op {
+        let (effect, ty, code) = match op {
             ActionOp::SetState { ty, value, .. } => (TemplateOp::Set, *ty, Some(value)),
             ActionOp::PushState { ty, value, .. } => (TemplateOp::Push, *ty, Some(value)),
             ActionOp::PopState { ty, value: None, .. } => (TemplateOp::Pop, *ty, None),
@@ -124,7 +124,7 @@ impl TemplateHead {
             (_, ColumnarValue::Named(..)) if is_once => (ValueSource::Name, ValueId(0)),
             _ => (ValueSource::Number, ValueId(0)),
         };
-        Self { what, value, ty, declared, ..Self::NOTHING }
+        Self { effect, value, ty, declared, ..Self::NOTHING }
     }
 }
 
@@ -132,72 +132,79 @@ impl TemplateHead {
 const NOWHERE: u32 = u32::MAX;
 
 impl<'p> Emitter<'p> {
-    /// Sets the act of operations with this number, from now on.
-    pub(crate) fn know(&mut self, number: u32, act: OpTemplate) {
+    /// Sets the template of operations with this number, from now on.
+    pub(crate) fn set_template(&mut self, number: u32, act: OpTemplate) {
         let plan = self.plan;
         let Some(program) = plan.programs.get(act.program as usize) else { return };
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
         let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
-        let known = TemplateHead::new(&arrow.op, ready, self.once.is_some());
-        let (TemplateTable { known: all, whole }, number) = (&mut self.acts, number as usize);
-        if all.len() <= number {
-            all.resize(number + 1, TemplateHead::NOTHING);
-            whole.resize_with(number + 1, || TemplateBody { program, arrow, ready, act: OpTemplate::none() });
+        let head = TemplateHead::new(&arrow.op, ready, self.once.is_some());
+        let (TemplateTable { heads, bodies }, number) = (&mut self.acts, number as usize);
+        if heads.len() <= number {
+            heads.resize(number + 1, TemplateHead::NOTHING);
+            bodies.resize_with(number + 1, || TemplateBody { program, arrow, ready, act: OpTemplate::none() });
         }
-        (all[number], whole[number]) = (known, TemplateBody { program, arrow, ready, act });
+        (heads[number], bodies[number]) = (head, TemplateBody { program, arrow, ready, act });
+    }
+
+    /// Advances to the time of an operation.
+    #[inline(always)]
+    fn advance_to(&mut self, date: i64) -> io::Result<()> {
+        if date > self.ends.next {
+            self.end_before(date)?;
+        }
+        self.now = GlobalNanos(date);
+        Ok(())
     }
 
     /// Performs an operation that is not wide.
     #[inline(always)]
-    pub(crate) fn perform_short(&mut self, turn: PendingOp) -> io::Result<()> {
-        if turn.date > self.ends.next {
-            self.end_before(turn.date)?;
+    pub(crate) fn perform_short(&mut self, op: PendingOp) -> io::Result<()> {
+        self.advance_to(op.date)?;
+        let Some(&head) = self.acts.heads.get(op.act as usize) else { return Ok(()) };
+        if !head.effect.is_of_stack() {
+            return self.perform_without_stack(op, &head);
         }
-        self.now = GlobalNanos(turn.date);
-        let Some(&known) = self.acts.known.get(turn.act as usize) else { return Ok(()) };
-        if !known.what.is_of_stack() {
-            return self.ready_beside(turn, &known);
-        }
-        let value = match known.value {
-            ValueSource::Declared => known.declared,
-            _ => self.value_said(&known, turn)?,
+        let value = match head.value {
+            ValueSource::Declared => head.declared,
+            _ => self.op_value(&head, op)?,
         };
-        let at = StackId(known.at);
-        let at = match self.instances.stacks.is_of(at, known.container) {
+        let at = StackId(head.at);
+        let at = match self.instances.stacks.is_of(at, head.container) {
             true => at,
-            false => match self.find_stack(turn)? {
+            false => match self.find_stack(op)? {
                 Some(at) => at,
                 None => return Ok(()),
             },
         };
-        match known.what {
+        match head.effect {
             TemplateOp::Push => {
-                self.push(at, value, turn.stream);
+                self.push(at, value, op.stream);
                 self.bare_state(PlainKind::PushState, at, value)
             }
-            TemplateOp::Pop => self.pop_to(at, Some(None), turn.stream),
+            TemplateOp::Pop => self.pop_to(at, PopTarget::Innermost, op.stream),
             TemplateOp::Set => {
-                self.set(at, value, turn.stream)?;
+                self.set(at, value, op.stream)?;
                 self.bare_state(PlainKind::SetState, at, value)
             }
-            TemplateOp::PopTo => self.pop_to(at, Some(Some(value)), turn.stream),
-            _ => self.reset(at, turn.stream),
+            TemplateOp::PopTo => self.pop_to(at, PopTarget::Value(value), op.stream),
+            _ => self.reset(at, op.stream),
         }
     }
 
     /// Performs an operation that changes no stack itself.
-    fn ready_beside(&mut self, turn: PendingOp, known: &TemplateHead) -> io::Result<()> {
-        if known.what == TemplateOp::Nothing {
+    fn perform_without_stack(&mut self, op: PendingOp, head: &TemplateHead) -> io::Result<()> {
+        if head.effect == TemplateOp::Nothing {
             return Ok(());
         }
-        let value = self.value_said(known, turn)?;
-        let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
-        match known.what {
-            TemplateOp::Mark => self.bare_event(instance, known.ty, value),
-            TemplateOp::Variable(op) => {
-                let TemplateBody { program, arrow, .. } = self.acts.whole[turn.act as usize];
+        let value = self.op_value(head, op)?;
+        let Some(instance) = self.instance_of(head, op)? else { return Ok(()) };
+        match head.effect {
+            TemplateOp::Mark => self.bare_event(instance, head.ty, value),
+            TemplateOp::Variable(change) => {
+                let TemplateBody { program, arrow, .. } = self.acts.bodies[op.act as usize];
                 let ActionOp::Variable { value, .. } = &arrow.op else { return Ok(()) };
-                self.variable(instance, known.ty, op, Some(f64::from_bits(turn.bits)), program, value)
+                self.variable(instance, head.ty, change, Some(f64::from_bits(op.bits)), program, value)
             }
             TemplateOp::Destroy => self.destroy(instance),
             _ => Ok(()),
@@ -207,22 +214,22 @@ impl<'p> Emitter<'p> {
     /// The value of an operation. A pop of an unknown value gets an invalid value, because it need
     /// not exist.
     #[inline]
-    fn value_said(&mut self, known: &TemplateHead, turn: PendingOp) -> io::Result<ValueId> {
-        match known.value {
-            ValueSource::Declared => Ok(known.declared),
-            ValueSource::Number => Ok(number_said(turn.bits)),
-            ValueSource::Text => match self.known.of_text(known.ty, number_said(turn.bits).0) {
+    fn op_value(&mut self, head: &TemplateHead, op: PendingOp) -> io::Result<ValueId> {
+        match head.value {
+            ValueSource::Declared => Ok(head.declared),
+            ValueSource::Number => Ok(value_id(op.bits)),
+            ValueSource::Text => match self.known.of_text(head.ty, value_id(op.bits).0) {
                 Some(value) => Ok(value),
-                None => self.value_named(turn.act, turn.stream, turn.bits),
+                None => self.value_named(op.act, op.stream, op.bits),
             },
-            ValueSource::Name => self.value_named(turn.act, turn.stream, turn.bits),
+            ValueSource::Name => self.value_named(op.act, op.stream, op.bits),
         }
     }
 
     /// The value that an operation names with this word. In a single pass it may be new.
     fn value_named(&mut self, act: u32, stream: u32, word: u64) -> io::Result<ValueId> {
-        let TemplateBody { program, arrow, ready, .. } = self.acts.whole[act as usize];
-        let ColumnarValue::Named(ty, part) = &ready.value else { return Ok(number_said(word)) };
+        let TemplateBody { program, arrow, ready, .. } = self.acts.bodies[act as usize];
+        let ColumnarValue::Named(ty, part) = &ready.value else { return Ok(value_id(word)) };
         let plan = self.plan;
         let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
         let is_met = !matches!(arrow.op, ActionOp::PopState { .. });
@@ -232,20 +239,20 @@ impl<'p> Emitter<'p> {
     /// The stack of an operation. `None` if there is no container and the operation does not create
     /// it. Nothing remains to be done then.
     #[cold]
-    fn find_stack(&mut self, turn: PendingOp) -> io::Result<Option<StackId>> {
-        let Some(instance) = self.find(turn)? else { return Ok(None) };
-        let Some(slot) = slot(&self.acts.whole[turn.act as usize].arrow.op) else { return Ok(None) };
+    fn find_stack(&mut self, op: PendingOp) -> io::Result<Option<StackId>> {
+        let Some(instance) = self.find(op)? else { return Ok(None) };
+        let Some(slot) = slot(&self.acts.bodies[op.act as usize].arrow.op) else { return Ok(None) };
         let at = self.instances.stack(instance, slot);
-        self.acts.known[turn.act as usize].at = at.0;
+        self.acts.heads[op.act as usize].at = at.0;
         Ok(Some(at))
     }
 
     /// The container of an operation. `None` as for [`Self::find_stack`].
     #[inline]
-    fn instance_of(&mut self, known: &TemplateHead, turn: PendingOp) -> io::Result<Option<usize>> {
-        match self.instances.is_living(known.at as usize, known.container) {
-            true => Ok(Some(known.at as usize)),
-            false => self.find(turn),
+    fn instance_of(&mut self, head: &TemplateHead, op: PendingOp) -> io::Result<Option<usize>> {
+        match self.instances.is_living(head.at as usize, head.container) {
+            true => Ok(Some(head.at as usize)),
+            false => self.find(op),
         }
     }
 
@@ -266,20 +273,20 @@ impl<'p> Emitter<'p> {
 
     /// The container of an operation, which may be created. `None` as for [`Self::find_stack`].
     #[cold]
-    fn find(&mut self, turn: PendingOp) -> io::Result<Option<usize>> {
-        let number = turn.act as usize;
-        let TemplateBody { program, arrow, ref mut act, .. } = self.acts.whole[number];
+    fn find(&mut self, op: PendingOp) -> io::Result<Option<usize>> {
+        let number = op.act as usize;
+        let TemplateBody { program, arrow, ref mut act, .. } = self.acts.bodies[number];
         let Some(on) = arrow.op.container() else { return Ok(None) };
         let body = std::mem::take(&mut act.body);
         let plan = self.plan;
-        let scope = plan.scope(turn.stream as usize, program, 0, (0, 0), &body);
+        let scope = plan.scope(op.stream as usize, program, 0, (0, 0), &body);
         self.scratch.clear();
         let instance = self.find_in(&scope, on, &arrow.op)?;
-        self.acts.whole[number].act.body = body;
+        self.acts.bodies[number].act.body = body;
         if let Some(instance) = instance {
-            let known = &mut self.acts.known[number];
-            known.at = u32::try_from(instance).unwrap_or(NOWHERE);
-            known.container = self.instances.get(instance).id;
+            let head = &mut self.acts.heads[number];
+            head.at = u32::try_from(instance).unwrap_or(NOWHERE);
+            head.container = self.instances.get(instance).id;
         }
         Ok(instance)
     }
@@ -305,49 +312,28 @@ impl<'p> Emitter<'p> {
     }
 
     /// Performs a link endpoint, or a state or point event with fields or a source position.
-    pub(crate) fn perform_wide(&mut self, turn: PendingOp, mut words: &[u64]) -> io::Result<()> {
-        if turn.date > self.ends.next {
-            self.end_before(turn.date)?;
-        }
-        self.now = GlobalNanos(turn.date);
-        let Some(known) = &self.acts.known.get(turn.act as usize).copied() else { return Ok(()) };
-        let TemplateBody { arrow, program, ready, .. } = self.acts.whole[turn.act as usize];
-        let (stream, ordinal) = (turn.stream, turn.bits);
+    pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
+        self.advance_to(op.date)?;
+        let Some(head) = &self.acts.heads.get(op.act as usize).copied() else { return Ok(()) };
+        let TemplateBody { arrow, program, ready, .. } = self.acts.bodies[op.act as usize];
         let Some(wide) = &ready.wide else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
         };
         // An endpoint that is not sent creates no container.
-        let other = match &arrow.op {
-            ActionOp::Link { link, .. } => {
-                let other = self.survey.partner(ActionPosition { stream, ordinal, action: ready.arrow })?;
-                if other == EndpointState::Missing {
-                    self.skip(*link);
-                    return Ok(());
-                }
-                other
-            }
-            _ => EndpointState::Somewhere,
-        };
+        let Some(other) = self.other_endpoint(op, arrow, ready)? else { return Ok(()) };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
-        let value = self.value_said(known, PendingOp { bits: if wide.value { next() } else { 0 }, ..turn })?;
+        let value = self.op_value(head, PendingOp { bits: if wide.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
-        let Some(instance) = self.instance_of(known, turn)? else { return Ok(()) };
+        let Some(instance) = self.instance_of(head, op)? else { return Ok(()) };
+        let stream = op.stream;
         let plan = self.plan;
-        let scope = plan.scope(stream as usize, program, 0, (site, ordinal), &[]);
+        let scope = plan.scope(stream as usize, program, 0, (site, op.bits), &[]);
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
-        let mut cells = wide.fields.iter().zip(words);
         self.scratch.clear();
-        let mut given: SmallVec<[(&str, RuleValue); 4]> = SmallVec::new();
-        for (name, code) in &arrow.with {
-            let val = match code {
-                ExprCode::Field(_) => cells.next().map_or(RuleValue::None, |(cell, word)| cell.val(*word)),
-                code => scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols),
-            };
-            given.push((name, val));
-        }
-        let extras = EntityExtras { given: &given, related: &[] };
+        let fields = self.with_fields(arrow, &scope, wide.fields.iter().zip(words));
+        let extras = EntityExtras { fields: &fields, related: &[] };
         match &arrow.op {
             ActionOp::SetState { slot, ty, .. } => {
                 self.set(self.instances.stack(instance, *slot), value, stream)?;
@@ -363,23 +349,58 @@ impl<'p> Emitter<'p> {
             ActionOp::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;
                 let at = EndpointPosition { instance, container: on.container(), is_first };
-                let key = self.acts.whole[turn.act as usize].act.key.with_words(keys);
+                let key = self.acts.bodies[op.act as usize].act.key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
                     _ => None,
                 };
-                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
-                    return Ok(());
-                };
+                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else { return Ok(()) };
                 self.link(paired, instance, extras, scope.source())
             }
             _ => Ok(()),
         }
     }
+
+    /// The state of the other endpoint of a link. `None` if the link is not sent.
+    #[inline]
+    fn other_endpoint(
+        &mut self,
+        op: PendingOp,
+        arrow: &ProgramAction,
+        ready: &ColumnarAction,
+    ) -> io::Result<Option<EndpointState>> {
+        let ActionOp::Link { link, .. } = &arrow.op else { return Ok(Some(EndpointState::Somewhere)) };
+        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: ready.arrow };
+        let other = self.survey.partner(position)?;
+        if other == EndpointState::Missing {
+            self.skip(*link);
+            return Ok(None);
+        }
+        Ok(Some(other))
+    }
+
+    /// The fields of an action: from the words of an operation, or computed.
+    #[inline]
+    fn with_fields<'a, 'w>(
+        &mut self,
+        arrow: &'a ProgramAction,
+        scope: &RecordScope<'_>,
+        mut words: impl Iterator<Item = (&'w FieldCell, &'w u64)>,
+    ) -> SmallVec<[(&'a str, RuleValue); 4]> {
+        let mut fields: SmallVec<[(&str, RuleValue); 4]> = SmallVec::new();
+        for (name, code) in &arrow.with {
+            let value = match code {
+                ExprCode::Field(_) => words.next().map_or(RuleValue::None, |(cell, word)| cell.val(*word)),
+                code => scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols),
+            };
+            fields.push((name, value));
+        }
+        fields
+    }
 }
 
 #[inline]
-fn number_said(bits: u64) -> ValueId {
+fn value_id(bits: u64) -> ValueId {
     ValueId(u32::try_from(bits).unwrap_or(u32::MAX))
 }
 

@@ -170,7 +170,7 @@ impl Emitter<'_> {
     ) -> io::Result<usize> {
         let model = self.model;
         let kind = &model.containers[container];
-        let own = self.owner(container, keys);
+        let owner = self.owner(container, keys);
         let (name, label_bytes) = self.name(node, container, keys, scope);
         let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
@@ -178,16 +178,16 @@ impl Emitter<'_> {
         let id = self.instances.get(number).id;
         if kind.distinct.is_some() {
             let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
-            self.ends.note(own, kind.is_stream, is_outer, ContainerRef { number, id });
+            self.ends.note(owner, kind.is_stream, is_outer, ContainerRef { number, id });
         }
         let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
-            let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
-            let given: SmallVec<[(&str, RuleValue); 8]> =
-                given.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
+            let fields = self.survey.names.get(&node).map_or(&[][..], |fields| fields);
+            let fields: SmallVec<[(&str, RuleValue); 8]> =
+                fields.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
             let mut extra = SinkExtras::new();
-            fill(&mut extra, EntityExtras { given: &given, related }, &mut scratch, self.symbols);
+            fill(&mut extra, EntityExtras { fields: &fields, related }, &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,
@@ -198,7 +198,7 @@ impl Emitter<'_> {
                 extra: &extra,
             })?;
         }
-        if let KeyPart::Of { process, .. } = own
+        if let KeyPart::Of { process, .. } = owner
             && process != NO_PROCESS
         {
             self.sink.own_container(id, process, &name[..label_bytes])?;
@@ -214,11 +214,11 @@ impl Emitter<'_> {
     /// its type belongs to none.
     fn owner(&self, container: usize, keys: &[KeyPart]) -> KeyPart {
         let kind = &self.model.containers[container];
-        let own = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
-        own.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
+        let owner = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
+        owner.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
     }
 
-    /// Fills the placeholders of a container's pattern with keys of its path, fields given by
+    /// Fills the placeholders of a container's pattern with keys of its path, fields of
     /// `create … with`, and facts of the stream. Also returns the number of bytes before the
     /// suffix.
     fn name(
@@ -237,8 +237,8 @@ impl Emitter<'_> {
             names.splice(0..0, referent.into_iter().chain(kind.keys.iter().map(String::as_str)));
             at = kind.parent;
         }
-        let given = self.survey.names.get(&node).map_or(&[][..], |given| given);
-        let own = self.owner(container, keys);
+        let fields = self.survey.names.get(&node).map_or(&[][..], |fields| fields);
+        let owner = self.owner(container, keys);
         let mut text = String::new();
         for piece in &kind.pattern {
             let (hole, format) = match piece {
@@ -247,7 +247,7 @@ impl Emitter<'_> {
                     continue;
                 }
                 PatternPiece::Name(hole, _) if hole == PROCESS_NAME => {
-                    if let KeyPart::Of { process, .. } = own {
+                    if let KeyPart::Of { process, .. } = owner {
                         text.push_str(&self.plan.run().process_name(process as usize));
                     }
                     continue;
@@ -257,10 +257,10 @@ impl Emitter<'_> {
             };
             // The innermost key of that name applies.
             let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
-            let key = key.or_else(|| given.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
+            let key = key.or_else(|| fields.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
             let val = match (key, builtin_key(hole), scope) {
                 (Some(key), _, _) => key.value(),
-                (None, Some(builtin), Some(scope)) => match self.model.referents.stream_of(own) {
+                (None, Some(builtin), Some(scope)) => match self.model.referents.stream_of(owner) {
                     Some(stream) => RecordScope { stream, ..*scope }.builtin(builtin),
                     None => scope.builtin(builtin),
                 },
@@ -272,7 +272,7 @@ impl Emitter<'_> {
             text.push_str(&kind.name);
         }
         let label_bytes = text.len();
-        if let KeyPart::Of { process, thread } = own
+        if let KeyPart::Of { process, thread } = owner
             && let Some(suffix) = self.label_suffixes.get(LabelKey { container, process, thread })
         {
             text.push_str(suffix);

@@ -8,6 +8,7 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::Emitter;
+use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::plan::ConversionPlan;
 use crate::convert::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
@@ -109,7 +110,7 @@ impl Emitter<'_> {
         let ordinal = plan.source(stream).1.records();
         for program in plan.end_programs(stream, end.is_process) {
             let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
-            self.arrows(&scope, None, (end.stream, ordinal))?;
+            self.actions(&scope, None, RecordPlace { stream: end.stream, ordinal })?;
         }
         Ok(())
     }

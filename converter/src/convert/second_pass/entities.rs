@@ -57,7 +57,7 @@ pub(super) type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EntityExtras<'a> {
     /// Fields with their values.
-    pub(super) given: &'a [(&'a str, RuleValue)],
+    pub(super) fields: &'a [(&'a str, RuleValue)],
     pub(super) related: &'a [(&'a str, ContainerId)],
 }
 
@@ -69,19 +69,19 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         arrow: &ProgramAction,
-        what: EntityHead,
+        head: EntityHead,
         main: InstanceValue,
     ) -> io::Result<()> {
         if arrow.with.is_empty() && arrow.related.is_empty() {
-            return self.emit_action(what, main, EntityExtras::default(), scope.source());
+            return self.emit_action(head, main, EntityExtras::default(), scope.source());
         }
-        let (given, related) = self.fields(scope, arrow)?;
-        self.emit_action(what, main, EntityExtras { given: &given, related: &related }, scope.source())
+        let (fields, related) = self.fields(scope, arrow)?;
+        self.emit_action(head, main, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
     pub(super) fn emit_action(
         &mut self,
-        what: EntityHead,
+        head: EntityHead,
         InstanceValue { instance, ty, value }: InstanceValue,
         extras: EntityExtras<'_>,
         source: Option<(SymbolId, u32)>,
@@ -89,12 +89,12 @@ impl Emitter<'_> {
         let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
         let source = source_of(source, self.symbols);
-        if extras.given.is_empty() && extras.related.is_empty() {
-            return self.sink.event(&what.event(core, &[], source));
+        if extras.fields.is_empty() && extras.related.is_empty() {
+            return self.sink.event(&head.event(core, &[], source));
         }
         let mut extra = SinkExtras::new();
         fill(&mut extra, extras, &mut self.scratch, self.symbols);
-        self.sink.event(&what.event(core, &extra, source))
+        self.sink.event(&head.event(core, &extra, source))
     }
 
     /// Evaluates the fields of an action and finds its related containers.
@@ -104,18 +104,18 @@ impl Emitter<'_> {
         arrow: &'a ProgramAction,
     ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
         let mut related = RelatedContainers::new();
-        for (how, whom) in &arrow.related {
-            if self.is_ambiguous(scope, whom) {
+        for (name, target) in &arrow.related {
+            if self.is_ambiguous(scope, target) {
                 continue;
             }
-            let instance = self.locate(scope, whom)?;
-            related.push((how, self.instances.get(instance).id));
+            let instance = self.locate(scope, target)?;
+            related.push((name, self.instances.get(instance).id));
         }
-        let mut given = NamedValues::new();
+        let mut fields = NamedValues::new();
         for (name, code) in &arrow.with {
-            given.push((name, scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols)));
+            fields.push((name, scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols)));
         }
-        Ok((given, related))
+        Ok((fields, related))
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
 /// become text. `extras` must be empty.
 pub(super) fn fill<'a>(
     extras: &mut SinkExtras<'a>,
-    EntityExtras { given, related }: EntityExtras<'a>,
+    EntityExtras { fields, related }: EntityExtras<'a>,
     scratch: &'a mut String,
     symbols: &'a Symbols,
 ) {
@@ -135,16 +135,16 @@ pub(super) fn fill<'a>(
         RuleValue::Float(value) => Some(ExtraValue::Float(value)),
         _ => None,
     };
-    if given.iter().all(|(_, val)| number(val).is_some()) {
-        extras.extend(given.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
+    if fields.iter().all(|(_, val)| number(val).is_some()) {
+        extras.extend(fields.iter().filter_map(|(name, val)| Some(ExtraField { name, value: number(val)? })));
     } else {
         // Text first, because it grows the scratch text from which the fields then borrow.
-        let given: NamedValues<'_> =
-            given.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
+        let fields: NamedValues<'_> =
+            fields.iter().map(|(name, val)| (*name, val.in_scratch(scratch, symbols))).collect();
         let scratch: &'a String = scratch;
         let text = |val: RuleValue| ExtraValue::Text(val.text(scratch, symbols).unwrap_or("?"));
         extras.extend(
-            given.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
+            fields.iter().map(|(name, val)| ExtraField { name, value: number(val).unwrap_or_else(|| text(*val)) }),
         );
     }
     extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));

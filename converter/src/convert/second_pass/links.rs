@@ -100,8 +100,8 @@ impl Emitter<'_> {
         let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
             return Ok(());
         };
-        let (given, related) = self.fields(scope, arrow)?;
-        self.link(paired, at.instance, EntityExtras { given: &given, related: &related }, scope.source())
+        let (fields, related) = self.fields(scope, arrow)?;
+        self.link(paired, at.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
     /// Skips a link endpoint without a partner. It uses up a key nevertheless, as in a single pass,
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         // With one type, the link determines it.
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
-        let met = self.waiting.match_or_insert(key.hash(), end == LinkSide::Start, || {
+        let partner = self.waiting.match_or_insert(key.hash(), end == LinkSide::Start, || {
             let value = match value {
                 Some(LinkValueRef::Declared(number)) => variant.values.get(number).copied(),
                 Some(LinkValueRef::By(name)) => self.values.get(ty, name),
@@ -151,7 +151,7 @@ impl Emitter<'_> {
                 value.map(|value| OpenLink { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
             new
         })?;
-        let started = match met {
+        let started = match partner {
             EndpointMatch::Other { other: started, .. } => {
                 self.instances.get_mut(holder).open_links -= 1;
                 // Timestamps do not decrease, so the waiting endpoint is the earlier one.
@@ -176,7 +176,7 @@ impl Emitter<'_> {
         &mut self,
         PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,
-        beside: EntityExtras<'_>,
+        extras: EntityExtras<'_>,
         source: Option<(SymbolId, u32)>,
     ) -> io::Result<()> {
         self.go_on()?;
@@ -184,14 +184,14 @@ impl Emitter<'_> {
         self.counts.paje_events += 1;
         {
             let mut extra = SinkExtras::new();
-            fill(&mut extra, beside, &mut self.scratch, self.symbols);
+            fill(&mut extra, extras, &mut self.scratch, self.symbols);
             let (extra, source) = (&extra[..], source_of(source, self.symbols));
             self.sink.event(&match end {
                 LinkSide::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
                 LinkSide::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
             })?;
         }
-        let held = self.instances.get(holder);
-        if held.doomed && held.open_links == 0 { self.destroy(holder) } else { Ok(()) }
+        let holder_instance = self.instances.get(holder);
+        if holder_instance.doomed && holder_instance.open_links == 0 { self.destroy(holder) } else { Ok(()) }
     }
 }

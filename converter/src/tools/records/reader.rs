@@ -9,8 +9,7 @@ use tracer_format::typed::{BoundType, Context, Family, Head, Origin, Recorded, S
 use tracer_format::{FormatError, ID_LOST, RecordType};
 
 use crate::clock::{CorrectionMethod, RunClocks};
-use crate::run::OpenRun;
-use crate::run::{DamagedRange, ProcessInRun, RunReadError, StreamInRun, open_shared};
+use crate::run::{DamagedRange, OpenRun, ProcessInRun, RecordTypePosition, RunReadError, StreamInRun, open_shared};
 
 /// Order in which the records of a process are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,7 +139,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             source: site.map(|(file, line)| (&**file, *line)),
             dropped: cursor.dropped,
         };
-        let Some((provider, position)) = process.kind(found.id) else {
+        let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
             let lost = DroppedRecords::decode(body).unwrap_or_default();
             return Recorded::new(head, tracer_format::typed::AnyRecord::lost(lost));
         };

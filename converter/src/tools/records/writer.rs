@@ -338,7 +338,7 @@ pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
         append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);
     }
     let before = process.repaired.unwrap_or_default();
-    let damaged_bytes = process.torn.1.saturating_add(before.damaged_bytes);
+    let damaged_bytes = process.torn.bytes.saturating_add(before.damaged_bytes);
     if process.repaired.is_some() || damaged_bytes > 0 {
         let state = if before.without_live { 2 } else { u64::from(before.unended) };
         append_integer(&mut tags, tag::REPAIRED, state);

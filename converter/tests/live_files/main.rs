@@ -3,17 +3,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod damage;
+
 use std::fs;
 use std::path::Path;
 
-use proptest::prelude::*;
+use tracer_format::BlockKind;
 use tracer_format::Schema;
 use tracer_format::tags::{append_tag, tag};
-use tracer_format::{BlockKind, ID_LOST};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
-use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
+use tumit_test_support::synthetic_live_file::{HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
 const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
@@ -120,12 +121,12 @@ fn a_block_of_the_file_replaces_its_part_of_a_slot() {
     assert_eq!(lines, expected(0..8));
     assert!(matches!(&losses[..], [Loss::NotEnded { live_records: 2, .. }]), "{losses:?}");
     // The slot contains the same block, less than the block, or different records.
-    for (records, told) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
+    for (records, reported) in [(marks(3..6), 0), (marks(3..5), 0), (marks(4..9), 1)] {
         live.slot(2, &SyntheticSlot { sequence: 1, records, ..SyntheticSlot::default() });
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..6));
         assert!(matches!(&losses[0], Loss::NotEnded { live_records: 0, .. }), "{losses:?}");
-        assert_eq!(losses.len(), 1 + told, "{losses:?}");
+        assert_eq!(losses.len(), 1 + reported, "{losses:?}");
     }
 }
 
@@ -142,9 +143,9 @@ fn missing_blocks_and_dropped_records_are_reported() {
 
 #[test]
 fn a_live_file_in_another_folder_is_found() {
-    let elsewhere = tempfile::tempdir().unwrap();
+    let other_folder = tempfile::tempdir().unwrap();
     let mut file = file();
-    let path = elsewhere.path().join("x.live");
+    let path = other_folder.path().join("x.live");
     // The path is in the process block itself.
     let about = SyntheticProcess::new(1);
     let mut other = SyntheticFile::with_tags(&about, &schema(), |tags| {
@@ -156,7 +157,7 @@ fn a_live_file_in_another_folder_is_found() {
     std::mem::swap(&mut file, &mut other);
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
-    live().save(elsewhere.path(), "x.live");
+    live().save(other_folder.path(), "x.live");
     assert_eq!(open(folder.path()).0, expected(0..9));
     // The live file is moved to its usual name next to the process file.
     fs::rename(&path, folder.path().join("a.live")).unwrap();
@@ -173,9 +174,9 @@ fn a_live_file_is_used_only_for_its_own_unfinished_process() {
     ended.end();
     assert_eq!(open(folder(&ended, &live()).path()), (expected(0..6), Vec::new()), "it ended: nothing is missing");
 
-    let mut foreign = live();
-    foreign.put(16, &process_id(2));
-    let (lines, losses) = open(folder(&file(), &foreign).path());
+    let mut other_process = live();
+    other_process.put(16, &process_id(2));
+    let (lines, losses) = open(folder(&file(), &other_process).path());
     assert_eq!(lines, expected(0..6));
     assert!(others(&losses)[0].contains("a.live: it belongs to another process"), "{losses:?}");
 
@@ -266,36 +267,6 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
     }
 }
 
-/// Each case changes the records or the head of a slot, and gives the expected report.
-#[test]
-fn impossible_slots_are_reported() {
-    let at = SyntheticLiveFile::slot_at(2);
-    let record = |n: usize| at + HEAD_BYTES + n * 10;
-    let unlike: [(&str, usize, &[u8], u32, &str); 8] = [
-        ("an unknown id", record(1), &[0xEE], 7, "are damaged after 10 of 30 bytes: no schema defines record id 238"),
-        ("id 0", record(0), &[0, 0], 6, "are damaged after 0 of 30 bytes"),
-        ("a date after the last", record(2) + 2, &[0xFF; 4], 8, "outside 1070..1080"),
-        ("too many bytes", at, &4033u32.to_le_bytes(), 6, "4033 bytes in use, but the slot has space for 4032"),
-        (
-            "more flushed than there is",
-            at + 24,
-            &31u32.to_le_bytes(),
-            6,
-            "31 bytes already written, but only 30 in use",
-        ),
-        ("no stream", at + 56, &[0xFF; 4], 6, "no stream"),
-        ("half a record", at, &29u32.to_le_bytes(), 8, "are damaged after 20 of 29 bytes"),
-        ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "are damaged after 30 of 64 bytes"),
-    ];
-    for (what, place, bytes, good, told) in unlike {
-        let mut live = live();
-        live.put(place, bytes);
-        let (lines, losses) = open(folder(&file(), &live).path());
-        assert_eq!(lines, expected(0..good), "{what}");
-        assert!(others(&losses).iter().any(|loss| loss.contains(told)), "{what}: {losses:?}");
-    }
-}
-
 #[test]
 fn processes_that_ended_before_they_recorded_lost_nothing() {
     let (header, zeros) = (SyntheticLiveFile::new(process_id(2), 4), vec![0; HEADER_BYTES + 4 * SLOT_BYTES]);
@@ -308,8 +279,8 @@ fn processes_that_ended_before_they_recorded_lost_nothing() {
         assert_eq!(run.empty_live, [path.as_path()]);
         let alone = tempfile::tempdir().unwrap();
         fs::rename(&path, alone.path().join("b.live")).unwrap();
-        let told = OpenRun::open(alone.path()).unwrap_err().to_string();
-        assert!(told.contains("before it recorded anything"), "{told}");
+        let error = OpenRun::open(alone.path()).unwrap_err().to_string();
+        assert!(error.contains("before it recorded anything"), "{error}");
     }
     // If any byte is not zero, something may be missing.
     let mut torn = zeros;
@@ -376,91 +347,6 @@ fn a_released_slot_that_overwrites_is_no_second_block() {
     live.put(SyntheticLiveFile::slot_at(3) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()));
-}
-
-#[test]
-fn impossible_headers_are_reported() {
-    let unlike: [(usize, &[u8], &str); 9] = [
-        (0, b"x", "not a live file"),
-        (8, &[2, 0], "version 2"),
-        (32, &4095u32.to_le_bytes(), "slots of 4095 bytes"),
-        (32, &(1u32 << 30).to_le_bytes(), "slots of 1073741824 bytes"),
-        (36, &u32::MAX.to_le_bytes(), "4294967295 slots"),
-        (36, &(1u32 << 20).to_le_bytes(), "1048572 slots beyond"),
-        (40, &0u32.to_le_bytes(), "names at bytes 0"),
-        (48, &0u64.to_le_bytes(), "slots at 0"),
-        (56, &u64::MAX.to_le_bytes(), "of 4096 bytes of names"),
-    ];
-    for (at, bytes, told) in unlike {
-        let mut live = live();
-        live.put(at, bytes);
-        let (lines, losses) = open(folder(&file(), &live).path());
-        assert!(lines.starts_with(&expected(0..6)), "{told}");
-        assert!(others(&losses).iter().any(|loss| loss.contains(told)), "{told}: {losses:?}");
-    }
-    let pipe = folder(&file(), &live());
-    fs::remove_file(pipe.path().join("a.live")).unwrap();
-    fs::create_dir(pipe.path().join("a.live")).unwrap();
-    assert!(others(&open(pipe.path()).1)[0].contains("not a live file"));
-}
-
-/// A live file with names, two streams and a partly flushed slot.
-fn rich() -> SyntheticLiveFile {
-    let mut live = live();
-    live.thread(1, 3, "late");
-    live.string(7, "seven");
-    let mut named = SyntheticRecords::default();
-    named.record(1, 5_000_000_000, &7u32.to_le_bytes());
-    named.payload.extend(ID_LOST.to_le_bytes());
-    named.payload.extend([0; 40]);
-    live.slot(0, &SyntheticSlot { stream: 1, records: named, dropped: 3, ..SyntheticSlot::default() });
-    live.slot(
-        1,
-        &SyntheticSlot { sequence: 1, records: marks(3..6), flushed: (30, 3, 1050), ..SyntheticSlot::default() },
-    );
-    live
-}
-
-#[test]
-fn every_truncation_is_survived_and_reported() {
-    let pair = folder(&file(), &rich());
-    let whole = open(pair.path());
-    assert_eq!((whole.0.len(), others(&whole.1).len()), (10, 1), "{whole:?}");
-    let bytes = rich().bytes;
-    let used = SyntheticLiveFile::slot_at(2) + HEAD_BYTES + 30;
-    for cut in (0..bytes.len()).filter(|cut| *cut < 128 || cut % 61 == 0 || cut.abs_diff(used) < 40) {
-        fs::write(pair.path().join("a.live"), &bytes[..cut]).unwrap();
-        let (lines, losses) = open(pair.path());
-        assert!(expected(0..6).iter().all(|line| lines.contains(line)), "cut at {cut}");
-        // A cut after the last record loses no records, but the header counts the missing slots.
-        assert!(lines.len() < 10 || cut >= used, "cut at {cut}");
-        assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { .. })), "cut at {cut}: {losses:?}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    /// No damage causes a failure. The records of the file remain, and none is listed twice.
-    #[test]
-    fn flipped_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
-        let mut live = rich();
-        for (at, flip) in flips {
-            // Most of the file is empty, so the cases select used bytes.
-            let places: Vec<usize> = (0..80)
-                .chain(HEADER_BYTES..HEADER_BYTES + 64)
-                .chain((0..4).flat_map(|slot| SyntheticLiveFile::slot_at(slot)..SyntheticLiveFile::slot_at(slot) + HEAD_BYTES + 60))
-                .collect();
-            let at = if head { places[at.index(places.len())] } else { at.index(live.bytes.len()) };
-            live.bytes[at] ^= flip;
-        }
-        let pair = folder(&file(), &live);
-        let (lines, _) = open(pair.path());
-        for line in expected(0..6) {
-            prop_assert!(lines.iter().any(|other| other.ends_with(line.trim_start_matches("main"))), "{:?}", lines);
-        }
-        prop_assert!(lines.len() <= 6 + 4 * (SLOT_BYTES / 10));
-    }
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! Clock steps are found, by messages or by readings, and drift is no step.
+
+use tumit_converter::clock::CorrectionMethod;
+use tumit_paje::diagnostic_texts;
+use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, judge, options};
+
+use super::in_order;
+
+#[test]
+fn a_clock_step_is_reported_and_corrected() {
+    for step_nanos in [5e6, -5e6] {
+        let scene =
+            ClockScene { step_nanos, links: 8000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
+        let verdict = in_order("a step", &scene);
+        let steps = &verdict.report.clocks.domains[1].sets;
+        assert_eq!(steps.len(), 1, "{steps:?}");
+        assert!((steps[0].0 as f64 - 10e9).abs() < 0.3e9 && (steps[0].1 as f64 - step_nanos).abs() < 60e3, "{steps:?}");
+        assert!(verdict.report.errors().iter().any(|error| error.text.contains("was stepped by")));
+        assert!(verdict.median <= 100 && verdict.max <= 10_000, "{} {}", verdict.median, verdict.max);
+    }
+}
+
+#[test]
+fn readings_of_the_own_process_show_a_clock_step() {
+    // Without messages, or with messages in one direction only, the other processes cannot detect
+    // the step.
+    let traffic =
+        [(0, false, BurstSchedule::Both), (4000, true, BurstSchedule::None), (4000, false, BurstSchedule::Many(5))];
+    for (step_nanos, (links, one_way, bursts)) in
+        [5e6, -5e6, 700e6].into_iter().flat_map(|step| traffic.map(|traffic| (step, traffic)))
+    {
+        let scene =
+            ClockScene { step_nanos, links, one_way, bursts, readings: true, moments: 8000, ..ClockScene::default() };
+        let scene = ClockScene { nodes: 4, per_node: 2, seconds: 20.0, ..scene };
+        let case = format!("a step of {step_nanos} with {links} links, {bursts:?}");
+        let verdict = in_order(&case, &scene);
+        let steps = &verdict.report.clocks.domains[1].sets;
+        assert_eq!(steps.len(), 1, "{case}: {steps:?}");
+        // Drift within a second cannot be distinguished from a step.
+        let (date, by) = (steps[0].0 as f64, steps[0].1 as f64);
+        assert!((date - 10e9).abs() < 0.02e9 && (by - step_nanos).abs() < 60e3, "{case}: {steps:?}");
+        let errors = diagnostic_texts(&verdict.report.errors());
+        assert!(errors.iter().any(|error| error.contains("was stepped by")), "{case}: {errors:?}");
+        assert!(verdict.median <= 40_000, "{case}: {}", verdict.median);
+    }
+}
+
+#[test]
+fn a_backward_clock_step_moves_no_other_clock() {
+    for step_nanos in [-5e6, -300e6] {
+        let scene = ClockScene {
+            step_nanos,
+            links: 8000,
+            bursts: BurstSchedule::None,
+            readings: true,
+            ..ClockScene::default()
+        };
+        let verdict =
+            in_order("set back", &ClockScene { nodes: 4, per_node: 1, seconds: 20.0, moments: 8000, ..scene });
+        // The records of this clock have one timestamp until the clock reaches its former value
+        // again. Links that start or end in this time are put in order.
+        let others: Vec<_> = verdict.worst.iter().filter(|(process, _)| **process != 1).collect();
+        assert!(others.iter().all(|(_, worst)| **worst < 20_000), "{step_nanos}: {others:?}");
+    }
+}
+
+#[test]
+fn no_clock_step_is_reported_without_one() {
+    for (wander, drift_ppm) in [(1e-9, 50.0), (1e-7, 300.0)] {
+        let scene =
+            ClockScene { wander, drift_ppm, readings: true, links: 2000, seconds: 20.0, ..ClockScene::default() };
+        let clocks = in_order("no step", &scene).report.clocks;
+        assert!(clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{clocks:?}");
+    }
+}
+
+#[test]
+fn rates_that_change_each_minute_are_no_steps() {
+    for (seed, seconds, links) in [(1, 600.0, 3000), (2, 3600.0, 6000), (3, 1200.0, 2000)] {
+        let scene =
+            ClockScene { slewed_ppm: 20.0, seconds, links, seed, nodes: 3, per_node: 1, ..ClockScene::default() };
+        let verdict = in_order("rates change", &ClockScene { bursts: BurstSchedule::None, ..scene });
+        assert!(verdict.report.clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{seed}");
+    }
+}
+
+#[test]
+fn a_step_of_the_real_time_clock_is_no_suspension() {
+    for step_nanos in [5e6, -5e6, 0.7e9, -3e9] {
+        let scene = ClockScene {
+            step_nanos,
+            links: 8000,
+            bursts: BurstSchedule::None,
+            readings: true,
+            ..ClockScene::default()
+        };
+        let scene = ClockScene { nodes: 3, per_node: 1, seconds: 20.0, moments: 500, real_time: true, ..scene };
+        let verdict = in_order("a real-time clock", &scene);
+        let steps = &verdict.report.clocks.domains[1].sets;
+        let all: i64 = steps.iter().map(|(_, by)| by).sum();
+        assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
+        assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
+        // The step is also found without messages.
+        let samples_only = judge(&ClockScene { links: 0, ..scene }, &options(CorrectionMethod::Graph));
+        let steps = &samples_only.report.clocks.domains[1].sets;
+        assert!(steps.len() == 1 && (steps[0].1 as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
+    }
+}
