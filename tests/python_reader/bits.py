@@ -1,14 +1,14 @@
-"""Bytes that may be too few."""
+"""Reads numbers and bytes from data that may be too short."""
 
 import struct
 
 
 class Bad(Exception):
-    """Bytes that are not as the page says."""
+    """Bytes that contradict FORMAT.md."""
 
 
 def unpack(form, data, at):
-    """The values at an offset, and the offset behind them."""
+    """The values at an offset, and the offset after them."""
     size = struct.calcsize(form)
     if at + size > len(data):
         raise Bad("cut short at byte %d" % at)
@@ -16,7 +16,7 @@ def unpack(form, data, at):
 
 
 def take(data, at, size):
-    """So many bytes at an offset, and the offset behind them."""
+    """The `size` bytes at an offset, and the offset after them."""
     if size > len(data) - at:
         raise Bad("cut short at byte %d" % at)
     return data[at : at + size], at + size

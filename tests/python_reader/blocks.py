@@ -1,4 +1,4 @@
-"""Blocks and their checksum; what lies between good blocks is damage."""
+"""Blocks and their checksum. Bytes between valid blocks are damage."""
 
 from bits import Bad, take, unpack
 from columns import columns
@@ -15,7 +15,7 @@ def crc_table():
     table = []
     for byte in range(256):
         for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)  # 1EDC6F41, its bits reversed
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)  # 1EDC6F41 with reversed bits
         table.append(byte)
     return table
 
@@ -31,7 +31,7 @@ def crc32c(data):
 
 
 class Block:
-    """A header, and the payload as stored."""
+    """A header and the stored payload."""
 
     def __init__(self, data, at):
         if data[at : at + 8] != BLOCK_MAGIC:
@@ -53,14 +53,14 @@ class Block:
 
 
 def blocks(data, complain):
-    """The good blocks of a file; tells what lies between them."""
+    """The valid blocks of a file. Reports the damage between them."""
     at, damage = PREAMBLE, None
     while at < len(data):
         try:
             block = Block(data, at)
-        except Bad as why:
+        except Bad as error:
             if damage is None:
-                damage = (at, why)
+                damage = (at, error)
             at = data.find(BLOCK_MAGIC, at + 1)
             if at < 0:
                 break
@@ -75,7 +75,7 @@ def blocks(data, complain):
 
 
 def tags(payload):
-    """Tagged fields."""
+    """The tagged fields of a payload."""
     at = 0
     while at < len(payload):
         tag, length, at = unpack("<HI", payload, at)

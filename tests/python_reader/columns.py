@@ -1,4 +1,4 @@
-"""Records by columns."""
+"""Unpacks payloads that were packed by columns."""
 
 import struct
 
@@ -10,7 +10,7 @@ ONE, MANY, COUNTED = range(3)
 
 
 def columns(data, raw_bytes):
-    """The payload that was packed by columns."""
+    """The payload before it was packed by columns."""
     types, at = types_of(data)
     count, at = unpack("<I", data, at)
     if 6 * count > raw_bytes:
@@ -51,7 +51,7 @@ def types_of(data):
 
 
 def type_columns(data, at, number, parts, records, raw_bytes):
-    """For each part of a type its bytes in each record, head and delta before them."""
+    """The bytes of each part of a type in each record. The first part is the id and the delta."""
     deltas, at = numbers(data, at, records, 2)
     pieces = [[struct.pack("<HI", number, delta) for delta in deltas]]
     for form, width, many in parts:
@@ -89,7 +89,7 @@ def byte_column(data, at, count):
 
 
 def numbers(data, at, count, width, dictionary=True):
-    """A column of numbers of 2^width bytes."""
+    """A column of numbers of 2^width bytes each."""
     if count == 0:
         return [], at
     method, at = unpack("<B", data, at)
@@ -111,7 +111,7 @@ def numbers(data, at, count, width, dictionary=True):
 
 
 def groups(data, at, count, width):
-    values, before, mask = [], 0, (1 << (8 << width)) - 1
+    values, previous, mask = [], 0, (1 << (8 << width)) - 1
     while len(values) < count:
         size = min(128, count - len(values))
         head, at = unpack("<B", data, at)
@@ -129,8 +129,8 @@ def groups(data, at, count, width):
                 raise Bad("an exception outside its group")
             group[place], at = varint(data, at)
         for value in group:
-            value += base + (before if differences else 0)
-            before = value & (1 << 64) - 1
+            value += base + (previous if differences else 0)
+            previous = value & (1 << 64) - 1
             values.append(value & mask)
     return values, at
 

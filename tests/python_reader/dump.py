@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the records of a run in order of date, one JSON object per line, as `tumit dump --json` does: dump.py RUN
+"""Prints the records of a run ordered by timestamp, one JSON object per line, as `tumit dump --json` does: dump.py RUN
 
-A second reader, written from tracer-rt/format/FORMAT.md and from nothing else, with nothing but Python: it shows that the
-page is enough to write one, and a test compares what the two readers say. It holds a whole run in memory, and does not bring
-clocks together: each is shown in nanoseconds of its own, as `--clock none` does.
+This independent reader is written from tracer-rt/format/FORMAT.md alone, in plain Python. It shows that the document is
+sufficient to write a reader, and a test compares the output of both readers. It keeps the whole run in memory, and does
+not correct clocks: the timestamps of each clock are its own nanoseconds, as with `--clock none`.
 
-What is damaged or missing is told on the standard error, and the exit status is 1 then; 2 when there is no run to read.
+Damaged and missing data are reported on standard error, and the exit status is then 1. It is 2 without a run to read.
 """
 
 import json
@@ -19,7 +19,7 @@ from schema import Date
 
 
 def open_run(path, complain):
-    """The processes of a run folder, or of one file: those with ranks in their order."""
+    """The processes of a run folder or of one file, ordered by rank."""
     if os.path.isdir(path):
         names = {name.rsplit(".", 1)[0] for name in os.listdir(path) if name.endswith((".tmt", ".live"))}
         paths = [os.path.join(path, name + ".tmt") for name in sorted(names)]
@@ -31,40 +31,40 @@ def open_run(path, complain):
     processes = [
         process
         for path in paths
-        for process in processes_of(path, lambda what, path=path: complain("%s: %s" % (path, what)))
+        for process in processes_of(path, lambda message, path=path: complain("%s: %s" % (path, message)))
     ]
     return sorted(processes, key=lambda process: (process.integer(5) is None, process.integer(5) or 0))
 
 
-# Not of the format: how `tumit dump --json` writes values.
+# The output of `tumit dump --json`, which is no part of the format.
 
 
 def bounded(nanos):
     return max(-(1 << 63), min(nanos, (1 << 63) - 1))
 
 
-def shown(value, nanos):
+def json_value(value, nanos):
     if isinstance(value, Date):
         return bounded(nanos(value))
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, list):
-        return [shown(item, nanos) for item in value]
+        return [json_value(item, nanos) for item in value]
     return value
 
 
 def rate_of(processes):
     """Ticks per second of the clock that these processes read."""
-    told = [process.integer(8) for process in processes if process.integer(8)]
+    rates = [process.integer(8) for process in processes if process.integer(8)]
     anchors = [anchor for process in processes for anchor in process.anchors]
-    if told or not anchors:
-        return told[0] if told else 10**9
+    if rates or not anchors:
+        return rates[0] if rates else 10**9
     (ticks, nanos), (last_ticks, last_nanos) = min(anchors), max(anchors)
     return (last_ticks - ticks) * 10**9 // (last_nanos - nanos) if last_nanos > nanos else 10**9
 
 
-def unnamed(process):
-    """By stream without a name: `main`, or `worker 1`, `worker 2` and so on in order of the streams' numbers."""
+def default_names(process):
+    """Names for streams without one: `main`, and `worker 1`, `worker 2` and so on, ordered by stream number."""
     names, threads = {}, {}
     for stream, about in sorted(process.streams.items()):
         if about.get(21):
@@ -77,17 +77,17 @@ def unnamed(process):
             continue
         # The streams of one thread, for signal handlers and overwritten records, have one name.
         kind = (22 in about, 23 in about)
-        known = threads.get(tid)
-        if known is None or kind in known[1]:
-            known = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
-        known[1].add(kind)
-        names[stream] = "worker %d" % known[0]
+        thread = threads.get(tid)
+        if thread is None or kind in thread[1]:
+            thread = threads[tid] = (len(set(names.values()) - {"main"}) + 1, set())
+        thread[1].add(kind)
+        names[stream] = "worker %d" % thread[0]
     return names
 
 
 def lines(processes):
     rates = {}
-    names = {id(process): unnamed(process) for process in processes}
+    names = {id(process): default_names(process) for process in processes}
     for process in processes:
         if process.clock() not in rates:
             rates[process.clock()] = rate_of([other for other in processes if other.clock() == process.clock()])
@@ -110,7 +110,7 @@ def lines(processes):
             "thread": text_of(about.get(21, b"")) or names[id(process)].get(stream, "thread %d" % tid),
             "level": level,
             "event": name,
-            "fields": {name: shown(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},
+            "fields": {name: json_value(value, lambda t: t * 10**9 // rate - start) for name, value in fields.items()},
         }
         if process.integer(5) is not None:
             line["rank"] = process.integer(5)
@@ -135,7 +135,7 @@ def main():
     missing = set(range(ranks)) - {process.integer(5) for process in processes}
     if missing:
         faults.append("%d of %d ranks left no file" % (len(missing), ranks))
-    dropped = sum(process.lost() for process in processes)
+    dropped = sum(process.dropped() for process in processes)
     if dropped > 0:
         faults.append("%d records are lost" % dropped)
     for fault in faults:

@@ -1,10 +1,10 @@
-"""LZ4 blocks."""
+"""Decompresses LZ4 blocks."""
 
 from bits import Bad, take, unpack
 
 
 def lz4_length(data, at, nibble):
-    """A length whose first four bits are in the token; 15 says that bytes follow, the last of them below 255."""
+    """A length that starts with four bits of the token. 15 means that bytes follow, up to the first below 255."""
     length = nibble
     while nibble == 15:
         byte, at = unpack("<B", data, at)
@@ -15,7 +15,7 @@ def lz4_length(data, at, nibble):
 
 
 def lz4(data, raw_bytes):
-    """One LZ4 block: sequences of a token, literals and a copy of what is already there; the last has no copy."""
+    """Decompresses a block: sequences of a token, literals and a copy of earlier output. The last has no copy."""
     out, at = bytearray(), 0
     while True:
         token, at = unpack("<B", data, at)
@@ -30,7 +30,7 @@ def lz4(data, raw_bytes):
         if not 0 < distance <= len(out) or len(out) + length > raw_bytes:
             raise Bad("impossible LZ4 block")
         while length > 0:
-            # A copy may overlap what it makes.
+            # A copy may overlap its own output.
             piece = out[len(out) - distance :][:length]
             out += piece
             length -= len(piece)

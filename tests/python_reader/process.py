@@ -1,4 +1,4 @@
-"""One process of a run: what its file says, and what its live file adds when it did not end in order."""
+"""One process of a run: its file, and its live file if the process did not end in order."""
 
 import struct
 
@@ -16,17 +16,17 @@ MOST_PROCESSES = 1 << 16
 
 
 def number_of(stream):
-    """The number of the process whose block has this stream; None when it is the number of a stream."""
+    """The number of the process whose block has this stream number, or None for the number of a stream."""
     number = 0xFFFFFFFF - stream
     return number if number < MOST_PROCESSES else None
 
 
 def processes_of(path, complain):
-    """The process of a file, or all those of a file of several."""
+    """The process of a file, or all processes of a file of several."""
     first = Process(path, complain)
-    if not first.others and integer_of(first.tags[15] if 15 in first.tags else bytes(8)) != 1:
+    if not first.other_processes and integer_of(first.tags[15] if 15 in first.tags else bytes(8)) != 1:
         return [first]
-    parts = {0: first, **first.others}
+    parts = {0: first, **first.other_processes}
     streams, blocks = first.streams, first.blocks
     first.streams, first.blocks = {}, {}
     for stream in set(streams) | set(blocks):
@@ -42,17 +42,17 @@ def processes_of(path, complain):
 
 
 class Process:
-    """All that one file, and its live file, say."""
+    """The contents of a process file and of its live file."""
 
     def __init__(self, path, complain, part=False):
         self.path, self.complain = path, complain
-        self.others, self.pieces = {}, []
+        self.other_processes, self.pieces = {}, []
         self.tags, self.streams, self.schemas = {}, {}, []
         self.strings, self.sites, self.anchors = {}, {}, []
         self.blocks, self.end, self.counters = {}, None, None
         if part:
             return
-        # First of all: what leaves a slot while we read is in the file by then.
+        # The live file is read first: records that leave a slot during the reads are then in the file.
         live_data = read(path[: -len(".tmt")] + ".live")
         data = read(path)
         pending = []
@@ -66,30 +66,30 @@ class Process:
                 if block.kind == RECORDS:
                     pending.append(block)
                 else:
-                    self.whole(block.kind, block.stream, block)
+                    self.add_block(block.kind, block.stream, block)
         for block in pending:
             self.blocks.setdefault(block.stream, {}).setdefault(block.sequence, block)
         if self.end is None:
-            elsewhere = self.tags.get(13)
-            if elsewhere is not None:
-                live_data = read(text_of(elsewhere))
+            live_path = self.tags.get(13)
+            if live_path is not None:
+                live_data = read(text_of(live_path))
             complain("the process did not end in order")
             if live_data is not None and live_data[:8] == LIVE_MAGIC:
-                self.live(live_data)
+                self.add_live(live_data)
 
-    def whole(self, kind, stream, block):
+    def add_block(self, kind, stream, block):
         number = number_of(stream)
         if number:
-            if number not in self.others:
-                self.others[number] = Process(self.path, self.complain, part=True)
-            return self.others[number].whole(kind, 0xFFFFFFFF, block)
+            if number not in self.other_processes:
+                self.other_processes[number] = Process(self.path, self.complain, part=True)
+            return self.other_processes[number].add_block(kind, 0xFFFFFFFF, block)
         try:
-            self.names(kind, stream, block.payload())
-        except Bad as why:
-            self.complain("a block of kind %d: %s" % (kind, why))
+            self.add_names(kind, stream, block.payload())
+        except Bad as error:
+            self.complain("a block of kind %d: %s" % (kind, error))
 
-    def names(self, kind, stream, payload):
-        """What any block but those of records says."""
+    def add_names(self, kind, stream, payload):
+        """Adds the contents of a block without records."""
         if kind == PROCESS:
             self.tags.update(tags(payload))
         elif kind == STREAM:
@@ -98,7 +98,7 @@ class Process:
             self.end = dict(tags(payload))
         elif kind == SCHEMA:
             base, ids, at = unpack("<II", payload, 0)
-            if all(base != known for known, _, _ in self.schemas):
+            if all(base != other for other, _, _ in self.schemas):
                 self.schemas.append((base, ids, Schema(payload[at:])))
         elif kind in (STRINGS, SITES):
             at = 0
@@ -119,8 +119,8 @@ class Process:
                 ticks, monotonic, _, _, at = unpack("<QQQQ", payload, at)
                 self.anchors.append((ticks, monotonic))
 
-    def live(self, data):
-        """What the process had not yet written: names, and at most one block of each slot."""
+    def add_live(self, data):
+        """Adds the names and the block of each slot that the process had not yet written."""
         slot_bytes, slots, log, _, first_slot, complete = unpack("<IIIIQQ", data, 32)[:6]
         if self.tags.get(1, data[16:32]) != data[16:32]:
             self.complain("the live file is of another process")
@@ -130,9 +130,9 @@ class Process:
             kind, stream, _, length, at = unpack("<IIII", data, at)
             payload, at = take(data, at, length)
             try:
-                self.names(kind, stream, payload)
-            except Bad as why:
-                self.complain("the log of names: %s" % why)
+                self.add_names(kind, stream, payload)
+            except Bad as error:
+                self.complain("the log of names: %s" % error)
                 break
             at = (at + 7) // 8 * 8
         overwritten = unpack("<Q", data, 72)[0]
@@ -153,10 +153,10 @@ class Process:
                 self.complain("an impossible slot")
                 continue
             begin, date, sequence = flushed, flushed_last if written else first, sequence + written
-            known = self.blocks.get(stream, {})
-            while sequence in known:
-                begin += known[sequence].raw_bytes
-                date = known[sequence].last
+            written_blocks = self.blocks.get(stream, {})
+            while sequence in written_blocks:
+                begin += written_blocks[sequence].raw_bytes
+                date = written_blocks[sequence].last
                 sequence += 1
             if begin < used:
                 self.pieces.append((stream, sequence, date, last, bytes(data[at + begin : at + used])))
@@ -206,17 +206,17 @@ class Process:
                 try:
                     for record in self.walk(block.payload(), block.first):
                         yield (stream,) + record
-                except Bad as why:
-                    self.complain("block %d of stream %d: %s" % (sequence, stream, why))
+                except Bad as error:
+                    self.complain("block %d of stream %d: %s" % (sequence, stream, error))
             for _, _, first, last, payload in sorted(piece for piece in self.pieces if piece[0] == stream):
                 try:
                     for record in self.walk(payload, first, last):
                         yield (stream,) + record
-                except Bad as why:
-                    self.complain("a slot of stream %d: %s" % (stream, why))
+                except Bad as error:
+                    self.complain("a slot of stream %d: %s" % (stream, error))
 
-    def lost(self):
-        """How many records the process lost."""
+    def dropped(self):
+        """The number of records that the process dropped."""
         if self.end is not None:
             return integer_of(self.end[31]) if 31 in self.end else 0
         if self.counters is not None:

@@ -1,9 +1,9 @@
-"""The schema of a spec, and the values of its records' fields."""
+"""The schema of a spec, and the values of fields."""
 
 from bits import Bad, take, unpack
 from blocks import text_of
 
-# Scalars by their number: how struct reads them; from 8 on, those that need more than that.
+# The `struct` formats of scalars by number. Scalars from 8 on are converted after that.
 NUMBERS = ["<B", "<H", "<I", "<Q", "<b", "<h", "<i", "<q", "<f", "<d", "<B", "<Q", "<Q"]
 F32, BOOL, DATE, POINTER, ENUM, INTERNED, STRING, BYTES = 8, 10, 11, 12, 13, 14, 15, 16
 
@@ -50,7 +50,7 @@ class Schema:
         return name, level, located != 0, self.list(lambda: (self.text(), self.type()))
 
     def type(self):
-        """(how many, scalar): None for one, a number, or `counted`."""
+        """(count, scalar). The count is None for a single value, a number, or `counted`."""
         kind = self.number("<I")
         if kind > 2:
             raise Bad("a type of kind %d" % kind)
@@ -58,18 +58,18 @@ class Schema:
         return ([None, "counted"][kind == 2] if kind != 1 else self.number("<I")), scalar
 
     def scalar(self):
-        """(number, enum, its bytes)."""
+        """(number, enum, format of the enum's number)."""
         number = self.number("<I")
         if number > BYTES:
             raise Bad("a type of number %d" % number)
         if number != ENUM:
             return number, None, None
-        which = self.number("<I")
-        return number, which, "<H" if self.number("<B") else "<B"
+        enum = self.number("<I")
+        return number, enum, "<H" if self.number("<B") else "<B"
 
 
 class Value:
-    """Reads values; says what they are as `tumit dump` does."""
+    """Reads values and formats them as `tumit dump` does."""
 
     def __init__(self, process, schema):
         self.process, self.schema = process, schema
@@ -87,7 +87,7 @@ class Value:
         return items, at
 
     def scalar(self, scalar, data, at):
-        number, which, form = scalar
+        number, enum, form = scalar
         if number < len(NUMBERS):
             value, at = unpack(NUMBERS[number], data, at)
             if number == BOOL:
@@ -101,7 +101,7 @@ class Value:
             return value, at
         if number == ENUM:
             value, at = unpack(form, data, at)
-            return self.schema.enums[which].get(value, value), at
+            return self.schema.enums[enum].get(value, value), at
         if number == INTERNED:
             value, at = unpack("<I", data, at)
             return self.process.strings.get(value, "?") if value else "", at
@@ -111,7 +111,7 @@ class Value:
 
 
 class Date(int):
-    """Local ticks within a record."""
+    """A timestamp in local ticks, as a field of a record."""
 
 
 class Single(float):

@@ -177,7 +177,7 @@ impl BlockWriter {
             Ok(copy) => {
                 self.file = WriterTarget::Open(copy);
                 self.reserve.cut(self.length);
-                report(&format!("{what} while the program runs: it is made again"));
+                report(&format!("{what} while the program runs: it is created again"));
             }
             Err(error) => self.complain(&format!("{what}: {error}")),
         }
@@ -201,7 +201,7 @@ impl BlockWriter {
     fn complain(&mut self, what: &str) {
         if !self.complained && !locks::is_unsettled() {
             self.complained = true;
-            report(&format!("{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"));
+            report(&format!("{what}; the program continues, its events are dropped (TUMIT_TRACE names the run folder)"));
         }
     }
 

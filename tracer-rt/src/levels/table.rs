@@ -287,7 +287,7 @@ impl LevelTable {
                     self.switches.push((name.to_owned(), on));
                 }
                 None => report(&format!(
-                    "TUMIT_LEVELS: `{entry}` is not understood: write NAME=on or NAME=off, separated by commas"
+                    "TUMIT_LEVELS: `{entry}` is not valid: write NAME=on or NAME=off, separated by commas"
                 )),
             }
         }

@@ -32,7 +32,7 @@ pub(super) fn finish_with(sink: &mut BlockWriter) {
     let (folder, tells_folder) = (state.folder.clone().unwrap_or_default(), state.tells_folder);
     drop(state);
     if dropped > 0 {
-        report(&format!("{dropped} records are missing from {}", folder.display()));
+        report(&format!("{dropped} records were dropped from {}", folder.display()));
     }
     // Once per launch.
     if tells_folder && launch::is_first() {

@@ -119,7 +119,7 @@ impl RecorderState {
             match (self.make_live(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
                 (Ok(made), _) => live = Some(made),
                 (Err(error), Some(asked)) => report(&format!(
-                    "cannot make a live file in `{}`: {error}; the program goes on with private buffers",
+                    "cannot create a live file in `{}`: {error}; the program continues with private buffers",
                     asked.display()
                 )),
                 (Err(_), None) => {}
@@ -206,7 +206,7 @@ impl RecorderState {
         let base = live_file::map_private(slots * SLOT_BYTES, self.region.as_ref())?;
         if slots < wanted {
             let (wanted, got) = (wanted * SLOT_BYTES, slots * SLOT_BYTES);
-            report(&format!("no memory for buffers of {wanted} bytes; the program goes on with {got}"));
+            report(&format!("no memory for buffers of {wanted} bytes; the program continues with {got}"));
         }
         self.region = Some(MappedRegion { base, bytes: slots * SLOT_BYTES });
         Ok((base, slots))
