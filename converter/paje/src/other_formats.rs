@@ -135,8 +135,8 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
             first.contains(&0) && memchr::memmem::find(first, mark).is_some()
         }
     };
-    if let Some((_, foreign)) = BYTES.iter().find(|(mark, _)| is_there(mark)) {
-        return Some(*foreign);
+    if let Some((_, format)) = BYTES.iter().find(|(mark, _)| is_there(mark)) {
+        return Some(*format);
     }
     let text = first.trim_ascii_start();
     if text.starts_with(b"%") || first.starts_with(&tracer_format::FILE_MAGIC) {
@@ -152,8 +152,8 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
         return Some(other_format("XML or HTML"));
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
-    if let Some((_, foreign)) = ENDINGS.iter().find(|(known, _)| *known == ending) {
-        return Some(*foreign);
+    if let Some((_, format)) = ENDINGS.iter().find(|(suffix, _)| *suffix == ending) {
+        return Some(*format);
     }
     // A Perfetto trace starts with a trace packet: field 1, with a length.
     (first.starts_with(b"\n") && first.contains(&0) && !first.iter().all(u8::is_ascii_whitespace)).then_some(PERFETTO)

@@ -110,13 +110,13 @@ mod tests {
                 allocated
             });
             let mut next = 0;
-            let taken: Result<(), ReceiverGone> = receiver.consume(|buffer| {
+            let result: Result<(), ReceiverGone> = receiver.consume(|buffer| {
                 assert_eq!(buffer[..], [next]);
                 next += 1;
                 buffer.clear();
                 Ok(())
             });
-            assert_eq!((taken, next), (Ok(()), COUNT));
+            assert_eq!((result, next), (Ok(()), COUNT));
             // Two wait in the channel, one is being filled, and one is being used.
             let allocated = filling.join().expect("it does not panic");
             assert!(allocated <= 4, "{allocated} buffers were allocated");
@@ -147,11 +147,11 @@ mod tests {
         std::thread::scope(|scope| {
             let filling = scope.spawn(move || while sender.exchange(&mut vec![1]).is_ok() {});
             let mut left = 3;
-            let taken = receiver.consume(|_| {
+            let result = receiver.consume(|_| {
                 left -= 1;
                 if left == 0 { Err("no room") } else { Ok(()) }
             });
-            assert_eq!(taken, Err("no room"));
+            assert_eq!(result, Err("no room"));
             filling.join().expect("it stops");
         });
     }
