@@ -1,9 +1,19 @@
 //! Formats other than Pajé text, recognised by name or first bytes.
+//!
+//! ```
+//! use std::path::Path;
+//! use tumit_paje::other_formats::foreign_format;
+//!
+//! let format = foreign_format(b"{\"traceEvents\": []}", Path::new("trace.json"));
+//! assert!(format.is_some_and(|format| format.name.contains("Chrome")));
+//! assert_eq!(foreign_format(b"%EventDef PajeSetState 5\n", Path::new("trace.paje")), None);
+//! ```
 
 use std::path::Path;
 
 /// A format that Tumit does not read, with advice for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OtherFormat {
     /// Its name, with the article.
     pub name: &'static str,

@@ -14,6 +14,43 @@
 //! A faulty line is counted and skipped. Lines keep the order of the file, because this reader does
 //! not sort. Once tables and buffers have grown, memory is allocated only for new containers,
 //! values and keys in use.
+//!
+//! ```
+//! use std::io;
+//!
+//! use tumit_paje::time::GlobalNanos;
+//! use tumit_paje::{PajeEvent, PajeSink, diagnostic_texts};
+//!
+//! /// Counts operations.
+//! struct Counter(u32);
+//!
+//! impl PajeSink for Counter {
+//!     fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
+//!         self.0 += 1;
+//!         Ok(())
+//!     }
+//!
+//!     fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let text = "\
+//! %EventDef PajeDefineContainerType 0
+//! % Alias string
+//! % Type string
+//! % Name string
+//! %EndEventDef
+//! 0 P 0 Process
+//! 0 T Q Thread
+//! ";
+//! let mut counter = Counter(0);
+//! let report = tumit_paje::read::read(text.as_bytes(), &mut counter)?;
+//! assert_eq!(counter.0, 1);
+//! let errors = diagnostic_texts(&report.errors());
+//! assert!(errors[0].starts_with("line 7: "));
+//! # Ok::<(), tumit_paje::read::PajeReadError>(())
+//! ```
 
 pub(crate) mod definitions;
 mod error;
@@ -48,6 +85,7 @@ use tokenizer::LineReader;
 
 /// The result of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadReport {
     /// Number of lines of the file and its parts.
     pub lines: u64,

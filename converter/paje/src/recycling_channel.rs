@@ -14,6 +14,26 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Creates a channel for at most `capacity` filled buffers. A sender that is further ahead waits.
+///
+/// ```
+/// use tumit_paje::recycling_channel::recycling_channel;
+///
+/// let (sender, receiver) = recycling_channel::<Vec<u32>>(2);
+/// let producer = std::thread::spawn(move || {
+///     let mut buffer = Vec::new();
+///     for number in 0..10 {
+///         buffer.push(number);
+///         sender.exchange(&mut buffer).unwrap();
+///     }
+/// });
+/// let mut sum = 0;
+/// let result: Result<(), String> = receiver.consume(|buffer| {
+///     sum += buffer.drain(..).sum::<u32>();
+///     Ok(())
+/// });
+/// producer.join().unwrap();
+/// assert_eq!((result, sum), (Ok(()), 45));
+/// ```
 #[must_use]
 pub fn recycling_channel<T>(capacity: usize) -> (RecyclingSender<T>, RecyclingReceiver<T>) {
     let (filled_sender, filled) = sync_channel(capacity);

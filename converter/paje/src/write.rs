@@ -52,6 +52,29 @@ pub struct PajeStyle {
 }
 
 /// Creates a writer of Pajé text in a style. `out` needs no buffer.
+///
+/// ```
+/// use tumit_paje::time::{GlobalNanos, TimeUnit};
+/// use tumit_paje::write::{PajeStyle, in_style};
+/// use tumit_paje::{ContainerId, PajeEvent, TypeId};
+///
+/// let mut style = PajeStyle::default();
+/// (style.unit, style.decimals) = (TimeUnit::Millis, Some(1));
+/// let mut text = Vec::new();
+/// let mut writer = in_style(&mut text, style);
+/// writer.event(&PajeEvent::CreateContainer {
+///     time: GlobalNanos(1_250_000),
+///     container: ContainerId(1),
+///     ty: TypeId(1),
+///     parent: ContainerId::ROOT,
+///     name: "first",
+///     extra: &[],
+/// })?;
+/// writer.finish(GlobalNanos(1_250_000))?;
+/// drop(writer);
+/// assert!(text.ends_with(b"6 1.2 c1 0 t1 \"first\"\n"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn in_style<'w>(out: impl Write + 'w, style: PajeStyle) -> Box<dyn PajeSink + 'w> {
     let PajeStyle { unit, decimals, header } = style;
     let exact = unit.exact_decimals();

@@ -170,6 +170,7 @@ faults! {
 
 /// A kind of fault, with its first occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FaultSummary {
     /// Its kind.
     pub kind: FaultKind,

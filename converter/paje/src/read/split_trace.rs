@@ -13,6 +13,7 @@ use crate::{PajeEvent, PajeSink};
 
 /// A file that a split trace names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NamedPart {
     /// Its name in the trace.
     pub name: String,

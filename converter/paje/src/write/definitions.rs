@@ -9,6 +9,7 @@ use super::super::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind
 
 /// The form of the definitions of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HeaderStyle {
     /// The names of the current format, which all known readers accept, and a further definition
     /// for each set of extra fields.

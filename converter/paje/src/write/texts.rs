@@ -4,6 +4,12 @@ use super::MAX_NAME_BYTES;
 
 /// Appends the name of a type, value or container as written between quotes. A Pajé file cannot
 /// contain quotes and line ends in names. Commas are replaced because of lists.
+///
+/// ```
+/// let mut text = Vec::new();
+/// tumit_paje::write::text_of_name("say \"a, b\"", &mut text);
+/// assert_eq!(text, b"say 'a; b'");
+/// ```
 pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
     plain_text(name, MAX_NAME_BYTES, out);
 }
