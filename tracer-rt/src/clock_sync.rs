@@ -51,19 +51,19 @@ use exchange::{SyncHello, settle_burst};
 /// # Errors
 /// Errors of the link, or a message of a peer that is not an answer.
 pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
-    let own = SyncHello::of_this_process();
-    let mut burst = own.burst;
-    let mut met = Vec::with_capacity(peers.len());
+    let hello = SyncHello::of_this_process();
+    let mut burst = hello.burst;
+    let mut answers = Vec::with_capacity(peers.len());
     for &peer in peers {
-        link.send(peer, &own.encode())?;
+        link.send(peer, &hello.encode())?;
         let other = SyncHello::receive(link, peer)?;
         burst = burst.max(other.burst);
-        met.push((peer, other));
+        answers.push((peer, other));
     }
     settle_burst(burst);
-    for (peer, other) in met {
-        if own.is_apart_from(&other) {
-            exchange::ask(link, peer, other.id, burst, own.exchanges)?;
+    for (peer, other) in answers {
+        if hello.is_apart_from(&other) {
+            exchange::ask(link, peer, other.id, burst, hello.exchanges)?;
         }
     }
     Ok(())
@@ -74,9 +74,9 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
 /// # Errors
 /// Errors of the link, or a message of the peer that is not a question.
 pub fn answer(link: &mut impl SyncLink, peer: u32) -> io::Result<()> {
-    let own = SyncHello::of_this_process();
+    let hello = SyncHello::of_this_process();
     let other = SyncHello::receive(link, peer)?;
-    settle_burst(own.burst.max(other.burst));
-    link.send(peer, &own.encode())?;
-    if own.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }
+    settle_burst(hello.burst.max(other.burst));
+    link.send(peer, &hello.encode())?;
+    if hello.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }
 }

@@ -232,12 +232,16 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
     Ok(buffer)
 }
 
-/// Reads the columns of a block of records for which `wanted` returns true. See [`BlockColumns::read`].
+/// Reads the columns of a block of records for which `is_selected` returns true. See [`BlockColumns::read`].
 /// `None` if the block has another codec or is damaged.
-pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<BlockColumns> {
+pub fn columns(
+    header: &BlockHeader,
+    stored: &[u8],
+    is_selected: impl FnMut(u16, usize) -> bool,
+) -> Option<BlockColumns> {
     let size = header.raw_bytes as usize;
     let fits = size <= MAX_PAYLOAD_BYTES && header.codec == PayloadCodec::Columns as u8;
-    if fits { BlockColumns::read(stored, size, wanted) } else { None }
+    if fits { BlockColumns::read(stored, size, is_selected) } else { None }
 }
 
 /// Appends a block with this header and stored payload, padded.

@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn dropped_records_round_trip() {
-        let lost = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
-        assert_eq!(DroppedRecords::decode(&lost.encode()), Some(lost));
-        assert!(!lost.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());
+        let dropped = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
+        assert_eq!(DroppedRecords::decode(&dropped.encode()), Some(dropped));
+        assert!(!dropped.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());
     }
 }
