@@ -170,7 +170,11 @@ fn scarce_memory_gives_smaller_buffers() {
     let folder = folder();
     let output = output(&mut program(folder.path(), GNU99, &["little"], &[]));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.contains("the program continues with 4194304"), "{}: {told}", output.status);
+    assert!(
+        output.status.success() && told.contains("the program continues with 4194304"),
+        "{}: {told}",
+        output.status
+    );
     assert_eq!(read(&folder.path().join("run.tmt"))[0].totals(), (10, 0));
 }
 

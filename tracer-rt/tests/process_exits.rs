@@ -341,7 +341,7 @@ fn check_policies_once(fault: &str) -> u64 {
 }
 
 #[test]
-fn a_level_may_wait_for_room() {
+fn a_level_may_wait_for_a_slot() {
     check_policies("");
     if cfg!(debug_assertions) {
         assert!(fails(|| check_policies("threads do not wait")));

@@ -1,4 +1,27 @@
 //! Blocks: the unit of writing, checking, skipping, and recovery after damage.
+//!
+//! ```
+//! use tracer_format::block::{append_block, decode_block};
+//! use tracer_format::{BlockHeader, BlockKind};
+//!
+//! let payload = b"payload";
+//! let bytes = payload.len() as u32;
+//! let header = BlockHeader {
+//!     kind: BlockKind::Process as u8,
+//!     raw_bytes: bytes,
+//!     stored_bytes: bytes,
+//!     ..BlockHeader::default()
+//! };
+//! let mut file = Vec::new();
+//! append_block(&mut file, &header, payload);
+//! let block = decode_block(&file)?;
+//! assert_eq!(block.stored, payload);
+//!
+//! // The checksum detects damage.
+//! file[tracer_format::HEADER_BYTES] ^= 1;
+//! assert!(decode_block(&file).is_err());
+//! # Ok::<(), tracer_format::FormatError>(())
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 use crate::checksum::crc32c;

@@ -1,5 +1,12 @@
 //! CRC32C (Castagnoli), eight bytes per step.
 //! Long inputs use three lanes. The C runtime uses the same tables.
+//!
+//! ```
+//! use tracer_format::checksum::crc32c;
+//!
+//! assert_eq!(crc32c(0, b"123456789"), 0xE306_9283);
+//! assert_eq!(crc32c(crc32c(0, b"1234"), b"56789"), 0xE306_9283);
+//! ```
 
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 

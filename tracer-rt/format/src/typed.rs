@@ -5,6 +5,16 @@
 //! A run may have been recorded with another version of the spec. Records are matched by the names
 //! of the trace and of the event, fields by name and by a type that includes all values, and values
 //! of enums by name. Additional data of the file is kept when a record is written back.
+//!
+//! ```
+//! use tracer_format::typed::{Address, Encode, Text};
+//!
+//! let mut line = String::new();
+//! Text::from("ready").show(&mut line);
+//! line.push(' ');
+//! Address(0x1000).show(&mut line);
+//! assert_eq!(line, "ready 0x1000");
+//! ```
 
 mod array;
 mod binding;

@@ -1,6 +1,22 @@
 //! Writes a process file block by block, or a file of several processes in timestamp order.
 //! For tools that filter, sort or correct runs. Recorders have their own writers, because they have
 //! other constraints. This module opens no files: it writes to an open writer of the caller.
+//!
+//! ```
+//! use tracer_format::block::decode_block;
+//! use tracer_format::write::FileWriter;
+//! use tracer_format::{BlockKind, PREAMBLE_BYTES, check_preamble};
+//!
+//! let mut file = FileWriter::new(Vec::new())?;
+//! // Stream 0 has a record of type 1, with a body of one byte.
+//! file.record(0, 1, 1000, &[42])?;
+//! let bytes = file.finish(Some(0))?;
+//!
+//! check_preamble(&bytes)?;
+//! let block = decode_block(&bytes[PREAMBLE_BYTES..])?;
+//! assert_eq!((block.header.kind, block.header.records), (BlockKind::Records as u8, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod name_tables;
 
@@ -245,7 +261,7 @@ impl<W: Write> FileWriter<W> {
             }
             // A report of drops is the first one of its block.
             Some(slice) if self.buffered + need > slice || (is_drop_report && !current.bytes.is_empty()) => {
-                self.seal_all()?
+                self.seal_all()?;
             }
             _ => {}
         }

@@ -17,6 +17,14 @@ impl Interned {
     /// Interns a string.
     /// A program that records a string very often should keep the result. The string is kept until
     /// the process ends.
+    ///
+    /// ```
+    /// use tracer_rt::Interned;
+    ///
+    /// let name = Interned::new("solver");
+    /// assert_eq!(Interned::new("solver"), name);
+    /// assert_ne!(Interned::new("output"), name);
+    /// ```
     #[must_use]
     pub fn new(text: &str) -> Self {
         text.intern()

@@ -35,6 +35,19 @@ const SPARE_BYTES: usize = 4 << 20;
 /// # Errors
 /// If recording started before, or if the file cannot be created. The program may continue in both
 /// cases.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let parent = tempfile::tempdir()?;
+/// let mut config = tracer_rt::RecorderConfig::from_env();
+/// config.folder = Some(parent.path().join("run.tmt"));
+/// config.memory_bytes = Some(4 << 20);
+/// let session = tracer_rt::start(config)?;
+/// assert!(session.folder().is_dir());
+/// session.finish();
+/// # Ok(())
+/// # }
+/// ```
 pub fn start(config: RecorderConfig) -> Result<Session, StartError> {
     let mut result = Err(StartError::Late);
     run_unnested(|| result = start_now(config));

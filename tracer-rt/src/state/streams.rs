@@ -125,13 +125,13 @@ impl RecorderState {
     }
 
     fn end_streams(&mut self, is_exited: impl Fn(&StreamEntry) -> bool) {
-        let gone: Vec<u32> = self
+        let exited: Vec<u32> = self
             .entries
             .iter()
             .filter(|entry| !entry.cursor.is_null() && is_exited(entry))
             .map(|entry| entry.stream.index)
             .collect();
-        for index in gone {
+        for index in exited {
             let stream = self.entry(index).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
             // SAFETY: the stream lives as long as its entry, which `end_stream` does not remove.
             if let Some(stream) = unsafe { stream.as_ref() } {

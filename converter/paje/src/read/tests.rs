@@ -105,7 +105,7 @@ fn events(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_plain_file() {
+fn a_plain_file_is_read() {
     let (events, faults) = run(&with_header("5 1.5 S c1 R\n6 2 S c1\n4 3 c1 T\n"));
     assert_eq!(faults, []);
     assert_eq!(HEADER.lines().count() as u64, HEADER_LINES);
