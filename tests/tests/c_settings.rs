@@ -80,7 +80,7 @@ int main(void) {
         for buffers in ["mapped", "private"] {
             let settings = [("TUMIT_MEMORY", "128K"), ("TUMIT_BUFFERS", buffers), policy, levels];
             let errors = run(folder.path(), &program, &settings);
-            assert_eq!(errors.matches("`COM=sleep` is not understood").count(), 1, "{errors}");
+            assert_eq!(errors.matches("`COM=sleep` is not valid").count(), 1, "{errors}");
             assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
             let file = only(&folder.path().join("run.tmt"));
             assert_eq!(count(&file, "tick"), 300_000, "records that a thread waits for are all there");

@@ -48,8 +48,8 @@ impl Parse for EventsInput {
             } else if option == "mod" {
                 module = Some(module_name(input)?);
             } else {
-                let what = "unknown option; the options are `off = [LEVEL, …]` and `mod = NAME`";
-                return Err(syn::Error::new(option.span(), what));
+                let message = "unknown option; the options are `off = [LEVEL, …]` and `mod = NAME`";
+                return Err(syn::Error::new(option.span(), message));
             }
         }
         if !input.is_empty() {

@@ -14,15 +14,14 @@ use proc_macro::TokenStream;
 /// There is one module per level (in snake case), one function per event or span, and the spec's
 /// enums.
 ///
-/// ```ignore
-/// tracer_rt::events!("taktuk.tumit");                     // the path is relative to the package's folder
-/// tracer_rt::events!("taktuk.tumit", off = [APP]);        // calls of level APP are compiled to nothing
-/// tracer_rt::events!("taktuk.tumit", mod = trace);        // all in a module: trace::com::post(…)
-/// tracer_rt::events!(pub "taktuk.tumit");                 // for other crates too; else pub(crate)
+/// The forms of a call, with a path relative to the package's folder:
 ///
-/// com::post(node, thread, stamp, bytes);                  // an event
-/// let _span = app::iteration(n);                          // a span, until the guard is dropped
-/// ```
+/// - `events!("taktuk.tumit")` generates the functions: `com::post(node, thread)` records an
+///   event, and `let _span = app::iteration(n)` records a span until the guard is dropped.
+/// - `events!(pub "taktuk.tumit")` generates them for other crates, too. The default is
+///   `pub(crate)`.
+/// - `events!("taktuk.tumit", off = [APP])` compiles calls of level `APP` to nothing.
+/// - `events!("taktuk.tumit", mod = trace)` puts all into a module: `trace::com::post(node, thread)`.
 ///
 /// Each level becomes a module next to the macro call.
 /// If a level `DB` and a module `db` of the program collide, the compiler reports "the name `db` is
@@ -61,8 +60,8 @@ pub fn events(input: TokenStream) -> TokenStream {
 /// the arguments. `#[traced(net::fetch(url), task = self.task)]` sets another number.
 #[proc_macro_attribute]
 pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let (given, item) = (attribute, proc_macro2::TokenStream::from(item));
-    let result = traced::expand(given.into(), item.clone());
+    let (attribute, item) = (attribute, proc_macro2::TokenStream::from(item));
+    let result = traced::expand(attribute.into(), item.clone());
     // The function stays if the attribute is wrong, so that its callers cause no further errors.
     let result = result.unwrap_or_else(|error| {
         let error = error.into_compile_error();
@@ -75,15 +74,9 @@ pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// The result is a module with the name of the trace. It contains a struct per event, the enum
 /// `Record` of all events, and the spec's enums.
 ///
-/// ```ignore
-/// tracer_rt::records!("taktuk.tumit");                    // `mod taktuk`; the path is relative to the package's folder
-/// tracer_rt::records!(pub "taktuk.tumit");                // for other crates too; else pub(crate)
-///
-/// let mut reader = tumit_converter::records::Reader::<taktuk::Trace>::new(&run, 0)?;
-/// while let Some(recorded) = reader.next()? {
-///     if let taktuk::Record::Post(post) = &recorded.record { println!("{} {post}", recorded.head.ticks); }
-/// }
-/// ```
+/// The path is relative to the package's folder. `records!(pub "taktuk.tumit")` generates the module
+/// for other crates, too. The default is `pub(crate)`. `tumit_converter::tools::records` reads and
+/// writes runs with these types.
 #[proc_macro]
 pub fn records(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|input| records::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -39,7 +39,7 @@ pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
     };
     let visibility = match &input.visibility {
         Visibility::Inherited => quote!(pub(crate)),
-        given => quote!(#given),
+        explicit => quote!(#explicit),
     };
     let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
     let tokens = reader::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });

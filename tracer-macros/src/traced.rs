@@ -39,8 +39,8 @@ impl Parse for TracedAttribute {
         if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let option: Ident = input.parse()?;
             if option != "task" {
-                let what = "unknown option; the only option is `task = NUMBER`, and arguments are written in the brackets of the span";
-                return Err(syn::Error::new(option.span(), what));
+                let message = "unknown option; the only option is `task = NUMBER`, and arguments are written in the brackets of the span";
+                return Err(syn::Error::new(option.span(), message));
             }
             input.parse::<Token![=]>()?;
             task = Some((option, input.parse()?));
@@ -113,8 +113,8 @@ fn function(item: TokenStream) -> syn::Result<ItemFn> {
     if let Ok(method) = syn::parse2::<TraitItemFn>(item.clone())
         && method.default.is_none()
     {
-        let what = "this function has no body to trace: write `#[traced]` on its implementations";
-        return Err(syn::Error::new_spanned(method.sig, what));
+        let message = "this function has no body to trace: write `#[traced]` on its implementations";
+        return Err(syn::Error::new_spanned(method.sig, message));
     }
     match syn::parse2::<Item>(item) {
         Ok(Item::Impl(other)) => Err(misplaced_keyword(other.impl_token, "its functions")),

@@ -140,26 +140,26 @@ fn measure(way: &str, rate: u64, time: Duration) -> PauseCounts {
         start(&folder, if way == "mapped" { SlotLocation::Mapped } else { SlotLocation::Private });
     }
     let ticks_per_second = ticks_per_second();
-    let warm = |met: &mut PauseCounts, time: Duration| {
+    let run = |counts: &mut PauseCounts, time: Duration| {
         if way == "empty" {
-            turn(met, rate, ticks_per_second, time, |n| _ = black_box(n));
+            run_loop(counts, rate, ticks_per_second, time, |n| _ = black_box(n));
         } else {
-            turn(met, rate, ticks_per_second, time, |n| on::pair(black_box(n), n));
+            run_loop(counts, rate, ticks_per_second, time, |n| on::pair(black_box(n), n));
         }
     };
     // A warm-up: the recorder learns how many slots are in use, and the loop itself settles.
-    warm(&mut PauseCounts::new(), time / 2);
-    let mut met = PauseCounts::new();
+    run(&mut PauseCounts::new(), time / 2);
+    let mut counts = PauseCounts::new();
     let before = usage();
-    warm(&mut met, time);
+    run(&mut counts, time);
     let after = usage();
-    (met.faults, met.switches) = (after.faults - before.faults, after.switches - before.switches);
+    (counts.faults, counts.switches) = (after.faults - before.faults, after.switches - before.switches);
     if way != "empty" {
-        met.dropped = tracer_rt::counts().dropped;
+        counts.dropped = tracer_rt::counts().dropped;
         tracer_rt::finish();
         let _ = std::fs::remove_dir_all(&folder);
     }
-    met
+    counts
 }
 
 fn start(folder: &std::path::Path, buffers: SlotLocation) {
@@ -171,14 +171,14 @@ fn start(folder: &std::path::Path, buffers: SlotLocation) {
 }
 
 #[inline(always)]
-fn turn(met: &mut PauseCounts, rate: u64, ticks_per_second: u64, time: Duration, event: impl Fn(u64)) {
+fn run_loop(counts: &mut PauseCounts, rate: u64, ticks_per_second: u64, time: Duration, event: impl Fn(u64)) {
     let step = ticks_per_second / rate;
     let end = clock() + u64::try_from(u128::from(ticks_per_second) * time.as_nanos() / 1_000_000_000).unwrap();
     // Nanoseconds per tick as a fixed-point number (32.32 bits), so that the loop needs no
     // division.
     let scale = (1_000_000_000u128 << 32) / u128::from(ticks_per_second);
     let long = ticks_per_second * GOAL_NANOS / 1_000_000_000;
-    let (mut due, mut now, mut n) = (clock(), clock(), 0u64);
+    let (mut next_event, mut now, mut n) = (clock(), clock(), 0u64);
     let mut preempted = usage().preempted;
     while now < end {
         let before = std::mem::replace(&mut now, clock());
@@ -187,20 +187,20 @@ fn turn(met: &mut PauseCounts, rate: u64, ticks_per_second: u64, time: Duration,
             preempted = usage().preempted;
             now = clock();
         }
-        if now < due {
+        if now < next_event {
             continue;
         }
         // After a pause of the machine, the missed events are not made up.
-        due = now + step;
+        next_event = now + step;
         event(n);
         let nanos = ((u128::from(clock() - now) * scale) >> 32) as u64;
-        met.buckets[bucket(nanos)] += 1;
-        met.longest = met.longest.max(nanos);
+        counts.buckets[bucket(nanos)] += 1;
+        counts.longest = counts.longest.max(nanos);
         n += 1;
         if nanos > GOAL_NANOS {
-            met.long += 1;
-            let known = std::mem::replace(&mut preempted, usage().preempted);
-            met.interrupted += u64::from(preempted != known);
+            counts.long += 1;
+            let previous = std::mem::replace(&mut preempted, usage().preempted);
+            counts.interrupted += u64::from(preempted != previous);
             now = clock();
         }
     }
@@ -250,18 +250,18 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
     let smoke = time < Duration::from_millis(100);
     let mut all = vec![PauseCounts::new(); WAYS.len()];
     for _ in 0..rounds {
-        for (met, way) in all.iter_mut().zip(WAYS) {
-            met.add_lines(&child(way, rate, smoke));
+        for (counts, way) in all.iter_mut().zip(WAYS) {
+            counts.add_lines(&child(way, rate, smoke));
         }
     }
     println!("{rate} events a second, {rounds} x {time:?} for each way, in turns\n");
     let row = |name: &str, values: Vec<String>| {
         println!("{name:<26}{}", values.iter().map(|value| format!("{value:>14}")).collect::<String>());
     };
-    let numbers = |of: &dyn Fn(&PauseCounts) -> u64| all.iter().map(|met| of(met).to_string()).collect();
+    let numbers = |of: &dyn Fn(&PauseCounts) -> u64| all.iter().map(|counts| of(counts).to_string()).collect();
     row("a call takes", WAYS.map(str::to_owned).to_vec());
     for exponent in 3..30 {
-        let counts: Vec<u64> = all.iter().map(|met| met.buckets[exponent * 8..][..8].iter().sum()).collect();
+        let counts: Vec<u64> = all.iter().map(|counts| counts.buckets[exponent * 8..][..8].iter().sum()).collect();
         if counts.iter().any(|count| *count > 0) {
             let name =
                 format!("{:>8} to {:>8} ns", if exponent == 3 { 0 } else { 1 << exponent }, (2u64 << exponent) - 1);
@@ -271,17 +271,17 @@ fn compare(rate: u64, time: Duration, rounds: u32) {
     println!();
     row("calls", numbers(&PauseCounts::calls));
     for (name, millionths) in [("p50, ns", 500_000), ("p99, ns", 990_000), ("p99.99, ns", 999_900)] {
-        row(name, numbers(&|met| met.percentile(millionths)));
+        row(name, numbers(&|counts| counts.percentile(millionths)));
     }
-    row("longest, ns", numbers(&|met| met.longest));
-    row("above 5 us", numbers(&|met| met.above_goal()));
-    row("  put aside meanwhile", numbers(&|met| met.interrupted));
-    row("  not put aside", numbers(&|met| met.above_goal() - met.interrupted));
-    let of_a_million = |m: &PauseCounts| (m.above_goal() - m.interrupted) as f64 * 1e6 / m.calls() as f64;
-    row("  of a million calls", all.iter().map(|met| format!("{:.1}", of_a_million(met))).collect());
-    row("page faults", numbers(&|met| met.faults));
-    row("context switches", numbers(&|met| met.switches));
-    row("records dropped", numbers(&|met| met.dropped));
+    row("longest, ns", numbers(&|counts| counts.longest));
+    row("above 5 us", numbers(&|counts| counts.above_goal()));
+    row("  preempted meanwhile", numbers(&|counts| counts.interrupted));
+    row("  not preempted", numbers(&|counts| counts.above_goal() - counts.interrupted));
+    let per_million = |m: &PauseCounts| (m.above_goal() - m.interrupted) as f64 * 1e6 / m.calls() as f64;
+    row("  of a million calls", all.iter().map(|counts| format!("{:.1}", per_million(counts))).collect());
+    row("page faults", numbers(&|counts| counts.faults));
+    row("context switches", numbers(&|counts| counts.switches));
+    row("records dropped", numbers(&|counts| counts.dropped));
     println!(
         "\ngoal: nothing of ours above 5 us at p99.99 (100 of a million, beyond what the empty loop has); no page fault\n"
     );
@@ -301,8 +301,8 @@ fn scaling(rounds: u32) {
     let mut best = [[0.0f64; 2]; 2];
     for _ in 0..rounds {
         for (threads, best) in [1, 2].into_iter().zip(&mut best) {
-            let clock_alone = together(threads, |n| _ = black_box((n, clock())));
-            let recording = together(threads, |n| on::pair(black_box(n), n));
+            let clock_alone = rate_of_threads(threads, |n| _ = black_box((n, clock())));
+            let recording = rate_of_threads(threads, |n| on::pair(black_box(n), n));
             // The next round must not include the remaining work of the writer thread.
             tracer_rt::flush();
             *best = [best[0].max(clock_alone), best[1].max(recording)];
@@ -319,7 +319,7 @@ fn scaling(rounds: u32) {
 }
 
 /// Events per second of `threads` threads that start together.
-fn together(threads: u32, event: impl Fn(u64) + Sync) -> f64 {
+fn rate_of_threads(threads: u32, event: impl Fn(u64) + Sync) -> f64 {
     let (ready, event) = (AtomicU32::new(0), &event);
     let spans: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
         let start = || {

@@ -167,8 +167,8 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
             }
         }
     }
-    let nanos = |wanted: BenchVariant| {
-        let at = VARIANTS.iter().position(|(variant, _)| *variant == wanted).unwrap_or(0);
+    let nanos = |selected: BenchVariant| {
+        let at = VARIANTS.iter().position(|(variant, _)| *variant == selected).unwrap_or(0);
         best[at]
     };
     let loop_alone = nanos(BenchVariant::Empty);
@@ -196,14 +196,14 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
 fn bytes_per_event(folder: &Path, events: u64, workload: fn(u64) -> u64) -> f64 {
     tracer_rt::flush();
     let before = bytes_in(folder);
-    let mut made = 0;
+    let mut events_written = 0;
     // Not faster than the writer thread packs, because blocks without time for packing are stored
     // raw.
-    while made < 10 * events {
-        made += workload(events / 4);
+    while events_written < 10 * events {
+        events_written += workload(events / 4);
         tracer_rt::flush();
     }
-    (bytes_in(folder) - before) as f64 / made as f64
+    (bytes_in(folder) - before) as f64 / events_written as f64
 }
 
 /// A loop with a span around each iteration and an event in it.

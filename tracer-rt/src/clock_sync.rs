@@ -5,26 +5,34 @@
 //! own messages, and it also works without recorded messages. Take samples at the start and at the
 //! end, and also in between in long runs: two bursts with a large distance in time show the drift.
 //!
-//! ```no_run
-//! use std::io;
-//! use std::net::TcpStream;
+//! ```
+//! use std::net::{TcpListener, TcpStream};
 //! use tracer_rt::clock_sync::{self, StreamLinks, SyncGroup};
 //!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let mut config = tracer_rt::RecorderConfig::default();
+//! # config.folder = Some(folder.path().join("run.tmt"));
+//! # tracer_rt::start(config)?;
 //! // Two processes: one asks, the other answers, over any connection.
-//! fn two(connection: TcpStream) -> io::Result<()> {
-//!     let mut link = StreamLinks::tcp([Some(connection)])?;
-//!     clock_sync::ask(&mut link, &[0])           // there: clock_sync::answer(&mut link, 0)
-//! }
+//! let listener = TcpListener::bind("127.0.0.1:0")?;
+//! let address = listener.local_addr()?;
+//! let peer = std::thread::spawn(move || {
+//!     let mut link = StreamLinks::tcp([Some(TcpStream::connect(address)?)])?;
+//!     clock_sync::answer(&mut link, 0)
+//! });
+//! let mut link = StreamLinks::tcp([Some(listener.accept()?.0)])?;
+//! clock_sync::ask(&mut link, &[0])?;
+//! peer.join().unwrap()?;
 //!
-//! // Many: each calls the same, with its own number.
-//! fn many(links: StreamLinks<TcpStream>, me: u32, all: u32) -> io::Result<()> {
-//!     let mut group = SyncGroup::new(links, me, all);
-//!     group.sync()?;
-//!     for step in 0..1_000_000 {
-//!         group.sync_point()?;                // once a minute it takes samples
-//!     }
-//!     group.sync()
+//! // A group: each process calls the same, with its own number. This group has one process.
+//! let mut group = SyncGroup::new(StreamLinks::<TcpStream>::new([]), 0, 1);
+//! group.sync()?;
+//! for _step in 0..1000 {
+//!     assert!(!group.sync_point()?);            // true about once a minute, in a larger group
 //! }
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! Each participant starts to record, as by a first record.
@@ -51,19 +59,19 @@ use exchange::{SyncHello, settle_burst};
 /// # Errors
 /// Errors of the link, or a message of a peer that is not an answer.
 pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
-    let own = SyncHello::of_this_process();
-    let mut burst = own.burst;
-    let mut met = Vec::with_capacity(peers.len());
+    let hello = SyncHello::of_this_process();
+    let mut burst = hello.burst;
+    let mut answers = Vec::with_capacity(peers.len());
     for &peer in peers {
-        link.send(peer, &own.encode())?;
+        link.send(peer, &hello.encode())?;
         let other = SyncHello::receive(link, peer)?;
         burst = burst.max(other.burst);
-        met.push((peer, other));
+        answers.push((peer, other));
     }
     settle_burst(burst);
-    for (peer, other) in met {
-        if own.is_apart_from(&other) {
-            exchange::ask(link, peer, other.id, burst, own.exchanges)?;
+    for (peer, other) in answers {
+        if hello.is_apart_from(&other) {
+            exchange::ask(link, peer, other.id, burst, hello.exchanges)?;
         }
     }
     Ok(())
@@ -74,9 +82,9 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
 /// # Errors
 /// Errors of the link, or a message of the peer that is not a question.
 pub fn answer(link: &mut impl SyncLink, peer: u32) -> io::Result<()> {
-    let own = SyncHello::of_this_process();
+    let hello = SyncHello::of_this_process();
     let other = SyncHello::receive(link, peer)?;
-    settle_burst(own.burst.max(other.burst));
-    link.send(peer, &own.encode())?;
-    if own.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }
+    settle_burst(hello.burst.max(other.burst));
+    link.send(peer, &hello.encode())?;
+    if hello.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }
 }

@@ -61,7 +61,7 @@ impl RecorderConfig {
         let memory_bytes = std::env::var("TUMIT_MEMORY").ok().and_then(|text| {
             let bytes = parse_bytes(&text).filter(|bytes| *bytes > 0);
             if bytes.is_none() {
-                report(&format!("TUMIT_MEMORY: `{text}` is not understood: write a number of bytes, or 64M"));
+                report(&format!("TUMIT_MEMORY: `{text}` is not valid: write a number of bytes, or 64M"));
             }
             bytes
         });
@@ -70,14 +70,14 @@ impl RecorderConfig {
             "mapped" => Some(SlotLocation::Mapped),
             "private" => Some(SlotLocation::Private),
             other => {
-                report(&format!("TUMIT_BUFFERS: `{other}` is not understood: write `mapped` or `private`"));
+                report(&format!("TUMIT_BUFFERS: `{other}` is not valid: write `mapped` or `private`"));
                 None
             }
         });
         let (folder, live_folder) = (start_dir::folder_of("TUMIT_TRACE"), start_dir::folder_of("TUMIT_LIVE"));
         let policies = overflow_policy::from_environment(|entry| {
             report(&format!(
-                "TUMIT_POLICY: `{entry}` is not understood: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
+                "TUMIT_POLICY: `{entry}` is not valid: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
             ));
         });
         let sync_exchanges = number_of("TUMIT_SYNC_EXCHANGES", "0 to 1000").map(|number| number.min(MOST_EXCHANGES));
@@ -106,7 +106,7 @@ fn number_of(variable: &str, example: &str) -> Option<u32> {
     let text = std::env::var(variable).ok().filter(|text| !text.trim().is_empty())?;
     let number = text.trim().parse().ok();
     if number.is_none() {
-        report(&format!("{variable}: `{text}` is not understood: write a whole number, as {example}"));
+        report(&format!("{variable}: `{text}` is not valid: write a whole number, as {example}"));
     }
     number
 }

@@ -32,7 +32,7 @@ pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
 
 /// With the fault `writer thread is held`, delays the writer thread until a thread waits for it, or for
 /// two seconds.
-pub(crate) fn hold_helper() {
+pub(crate) fn hold_writer_thread() {
     if is_injected("writer thread is held") {
         for _ in 0..2000 {
             if WAITERS.swap(false, Ordering::Relaxed) {

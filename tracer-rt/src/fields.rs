@@ -2,6 +2,10 @@
 //!
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
+mod counted;
+
+pub use counted::{Choices, Counted, Slice, Text};
+
 /// Values that can be packed into a record.
 /// Implemented only here. Generated code passes tuples of these.
 pub trait Fields: Sized {
@@ -214,90 +218,6 @@ tuples! {
     (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H)
 }
 
-/// Counted bytes: `bytes`.
-#[derive(Clone, Copy, Debug)]
-pub struct Counted<'a>(pub &'a [u8]);
-
-impl Fields for Counted<'_> {
-    const CAN_BE_CUT: bool = true;
-
-    /// Size with the count.
-    /// Bytes too long for the count are too long for a slot, so that the record is truncated.
-    #[inline(always)]
-    fn bytes(&self) -> usize {
-        2 + self.0.len()
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
-        let count = self.0.len() as u16;
-        // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
-        let text = at.wrapping_add(2);
-        // SAFETY: the caller guarantees it. A slot of the pool does not overlap the program's data.
-        unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), text, self.0.len()) };
-    }
-
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + self.0.len().min(most)
-    }
-
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.bytes_at_most(most)
-    }
-
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        let kept = self.0.len().min(most);
-        // SAFETY: the caller guarantees it.
-        unsafe { Counted(&self.0[..kept]).store(at) };
-    }
-}
-
-/// The bytes of a text: `string`.
-#[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(pub &'a [u8]);
-
-impl<'a> Text<'a> {
-    /// At most `most` bytes of the text, in whole characters.
-    fn cut(self, most: usize) -> Counted<'a> {
-        let Some(next) = self.0.get(most) else { return Counted(self.0) };
-        let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
-        let start = self.0[..most].iter().rev().take(3).position(|byte| !is_inside(byte));
-        match start {
-            Some(back) if is_inside(next) => Counted(&self.0[..most - back - 1]),
-            _ => Counted(&self.0[..most]),
-        }
-    }
-}
-
-impl Fields for Text<'_> {
-    const CAN_BE_CUT: bool = true;
-
-    #[inline(always)]
-    fn bytes(&self) -> usize {
-        Counted(self.0).bytes()
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
-        // SAFETY: the caller guarantees it.
-        unsafe { Counted(self.0).store(at) };
-    }
-
-    fn bytes_at_most(&self, most: usize) -> usize {
-        Counted(self.0).bytes_at_most(most)
-    }
-
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
-    }
-
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
-    }
-}
-
 impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
     #[inline(always)]
     fn bytes(&self) -> usize {
@@ -308,51 +228,6 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
     unsafe fn store(self, at: *mut u8) {
         // SAFETY: the caller guarantees it.
         unsafe { store_all(&self, at) };
-    }
-}
-
-/// A counted array.
-#[derive(Clone, Copy, Debug)]
-pub struct Slice<'a, T>(pub &'a [T]);
-
-impl<T: Fields + Copy> Fields for Slice<'_, T> {
-    const CAN_BE_CUT: bool = true;
-
-    #[inline(always)]
-    fn bytes(&self) -> usize {
-        // An array too long for the count is too long for a slot, for every element type, so that
-        // the record is truncated.
-        2 + self.0.first().map_or(0, T::bytes) * self.0.len()
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
-        let count = self.0.len() as u16;
-        // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
-        // SAFETY: the caller guarantees it: the elements follow the count.
-        unsafe { store_all(self.0, at.wrapping_add(2)) };
-    }
-
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + (self.bytes() - 2).min(most)
-    }
-
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
-    }
-
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
-    }
-}
-
-impl<T: Fields + Copy> Slice<'_, T> {
-    /// At most `most` bytes of the array, in whole elements.
-    fn cut(self, most: usize) -> Self {
-        let each = self.0.first().map_or(1, T::bytes).max(1);
-        Self(&self.0[..self.0.len().min(most / each)])
     }
 }
 
@@ -394,52 +269,6 @@ impl<E: Enumerated> Fields for Choice<E> {
     unsafe fn store(self, at: *mut u8) {
         // SAFETY: the caller guarantees it.
         unsafe { self.0.number().store(at) };
-    }
-}
-
-/// A counted array of an enum's values.
-#[derive(Clone, Copy, Debug)]
-pub struct Choices<'a, E>(pub &'a [E]);
-
-impl<E: Enumerated> Fields for Choices<'_, E> {
-    const CAN_BE_CUT: bool = true;
-
-    #[inline(always)]
-    fn bytes(&self) -> usize {
-        2 + size_of::<E::Number>() * self.0.len()
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
-        let count = self.0.len() as u16;
-        // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
-        let mut next = at.wrapping_add(2);
-        for element in self.0 {
-            // SAFETY: the caller guarantees it: the elements follow the count.
-            unsafe { element.number().store(next) };
-            next = next.wrapping_add(size_of::<E::Number>());
-        }
-    }
-
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + (self.bytes() - 2).min(most)
-    }
-
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
-    }
-
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
-    }
-}
-
-impl<E: Enumerated> Choices<'_, E> {
-    /// At most `most` bytes of the array, in whole elements.
-    fn cut(self, most: usize) -> Self {
-        Self(&self.0[..self.0.len().min(most / size_of::<E::Number>().max(1))])
     }
 }
 

@@ -1,17 +1,29 @@
 //! Records the events of a Rust program.
 //! A record costs little more than one reading of the clock.
 //!
-//! ```ignore
-//! tracer_rt::events!("taktuk.tumit");            // one module per level, one function per event
+//! ```
+//! tracer_rt::events!("tests/doc.tumit");        // one module per level, one function per event
 //!
-//! com::post(node, thread, stamp, bytes);         // an event
-//! let _span = app::iteration(n);                 // a span: until the guard is dropped
+//! #[tracer_rt::traced(app::iteration(n))]       // a span around a function
+//! fn iterate(n: u32) {
+//!     com::post(n, 4096);                       // an event
+//! }
 //!
-//! #[tracer_rt::traced(app::iteration(n))]        // a span around a function
-//! fn iterate(n: u32) {}
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let mut config = tracer_rt::RecorderConfig::default();
+//! config.folder = Some(folder.path().join("run.tmt"));
+//! let session = tracer_rt::start(config)?;      // optional
 //!
-//! #[tracer_rt::traced(com::fetch(&url))]         // around each poll of an async one
-//! async fn fetch(url: String) {}
+//! iterate(1);
+//! let span = app::iteration(2);                 // a span: until the guard is dropped
+//! drop(span);
+//!
+//! tracer_rt::flush();
+//! assert_eq!(tracer_rt::counts().written, 5);
+//! session.finish();
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! To read the generated functions, generate them in a build script with the package `tumit-build`
@@ -104,7 +116,70 @@ pub use levels::overflow_policy::OverflowPolicy;
 pub use live_file::SlotLocation;
 pub use session::{RecordCounts, Session, StartError, counts, dump, finish, flush, start};
 pub use tracer_format as format;
-pub use tracer_macros::{events, records, traced};
+/// # Example
+///
+/// ```
+/// tracer_rt::events!("tests/doc.tumit", mod = trace);
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let mut config = tracer_rt::RecorderConfig::default();
+/// # config.folder = Some(folder.path().join("run.tmt"));
+/// # tracer_rt::start(config)?;
+/// trace::com::post(3, 4096);
+/// tracer_rt::flush();
+/// assert_eq!(tracer_rt::counts().written, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use tracer_macros::events;
+/// # Example
+///
+/// ```
+/// tracer_rt::records!("tests/doc.tumit");
+///
+/// # fn main() {
+/// // `missing` lists the fields that a file recorded with another version of the spec does not have.
+/// let post = doc::Post { peer: 3, bytes: 4096, missing: &[] };
+/// assert_eq!(post.to_string(), "post  peer=3 bytes=4096");
+/// # }
+/// ```
+#[doc(inline)]
+pub use tracer_macros::records;
+/// # Example
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Waker};
+///
+/// tracer_rt::events!("tests/doc.tumit");
+///
+/// #[tracer_rt::traced(app::iteration(n))]
+/// fn iterate(n: u32) -> u32 {
+///     n + 1
+/// }
+///
+/// #[tracer_rt::traced(com::fetch(url))]          // a span around each poll
+/// async fn fetch(url: &str) -> usize {
+///     url.len()
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let mut config = tracer_rt::RecorderConfig::default();
+/// # config.folder = Some(folder.path().join("run.tmt"));
+/// # tracer_rt::start(config)?;
+/// assert_eq!(iterate(1), 2);
+/// let result = pin!(fetch("/index")).poll(&mut Context::from_waker(Waker::noop()));
+/// assert!(result.is_ready());
+/// tracer_rt::flush();
+/// assert_eq!(tracer_rt::counts().written, 4);    // a begin and an end for each span
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use tracer_macros::traced;
 
 /// Includes the tracing functions that a build script generated with the package `tumit-build`.
 /// `include_events!("app")` includes the functions of `specs/app.tumit`. The macro [`events!`]

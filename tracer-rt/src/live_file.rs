@@ -53,7 +53,7 @@ impl LiveFile {
     /// # Errors
     /// If the folder is not writable or has no space, or if the file cannot be mapped. No file is
     /// left then.
-    pub(crate) fn make(path: PathBuf, layout: LiveLayout, at: Option<&MappedRegion>) -> io::Result<Self> {
+    pub(crate) fn create(path: PathBuf, layout: LiveLayout, at: Option<&MappedRegion>) -> io::Result<Self> {
         let bytes = layout.file_bytes();
         locks::refuse_unsettled()?;
         within_limit(bytes)?;
@@ -307,7 +307,7 @@ pub(crate) fn log_written(bytes: u64) {
 }
 
 /// Counts dropped records in the live file, where the count survives the process.
-pub(crate) fn count_lost(stream: u32, records: u64) {
+pub(crate) fn count_dropped(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() && !fault_injection::is_injected("drops are not counted") {
         let counter = stream as usize % LOSS_COUNTERS;
@@ -325,7 +325,7 @@ pub(crate) fn count_truncated() {
 
 /// Stores the timestamp of the orderly end of the process.
 /// The live file remains if the process's file could not take all records.
-pub(crate) fn note_process_end(end: u64) {
+pub(crate) fn store_process_end(end: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
         word(base, head::PROCESS_END).store(end, Ordering::Release);
@@ -334,7 +334,7 @@ pub(crate) fn note_process_end(end: u64) {
 
 /// Stores a reading of the clock.
 /// A killed process ends at the later of its last reading and its last record.
-pub(crate) fn note_reading(ticks: u64) {
+pub(crate) fn store_clock_reading(ticks: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
         word(base, head::LAST_READING).store(ticks, Ordering::Relaxed);
@@ -411,17 +411,17 @@ mod tests {
     fn a_live_file_is_created_completely_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.live");
-        let live = LiveFile::make(path.clone(), layout(), None).unwrap();
+        let live = LiveFile::create(path.clone(), layout(), None).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len() as u64, layout().file_bytes());
         assert_eq!(LiveLayout::decode(&bytes), Some(layout()));
         // SAFETY: the slots are mapped.
         unsafe { live.slots().write_volatile(77) };
         assert_eq!(std::fs::read(&path).unwrap()[layout().slots_offset() as usize], 77);
-        assert!(LiveFile::make(path.clone(), layout(), None).is_err(), "the file exists");
+        assert!(LiveFile::create(path.clone(), layout(), None).is_err(), "the file exists");
         live.remove();
         let huge = LiveLayout { slots: u32::MAX, ..layout() };
-        assert!(LiveFile::make(path.clone(), huge, None).is_err(), "256 TiB");
+        assert!(LiveFile::create(path.clone(), huge, None).is_err(), "256 TiB");
         assert!(!path.exists());
         assert!(!is_remote(folder.path()));
     }

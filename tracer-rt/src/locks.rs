@@ -39,7 +39,7 @@ static UNSETTLED: AtomicBool = AtomicBool::new(false);
 /// The function that such a child calls when its thread releases its last lock.
 static SETTLE: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether this is a forked child that has not begun anew yet.
+/// Whether this is a forked child that has not restarted yet.
 pub(crate) fn is_unsettled() -> bool {
     UNSETTLED.load(Ordering::Relaxed)
 }
@@ -116,11 +116,11 @@ impl<T> DerefMut for RecorderLockGuard<'_, T> {
 
 impl<T> Drop for RecorderLockGuard<'_, T> {
     fn drop(&mut self) {
-        let held = HELD.get() & !self.bit;
-        HELD.set(held);
+        let other_locks = HELD.get() & !self.bit;
+        HELD.set(other_locks);
         // SAFETY: the guard is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.guard) };
-        if held == 0 {
+        if other_locks == 0 {
             run_deferred_requests();
         }
     }
@@ -238,7 +238,7 @@ mod tests {
     fn the_end_of_the_process_gets_its_turn() {
         static BUSY: RecorderLock<()> = RecorderLock::new(0, ());
         static STOP: AtomicBool = AtomicBool::new(false);
-        let helper = std::thread::spawn(|| {
+        let writer_thread = std::thread::spawn(|| {
             while !STOP.load(Ordering::Relaxed) {
                 let guard = BUSY.lock();
                 std::thread::sleep(Duration::from_millis(20));
@@ -254,6 +254,6 @@ mod tests {
             );
         }
         STOP.store(true, Ordering::Relaxed);
-        helper.join().unwrap();
+        writer_thread.join().unwrap();
     }
 }

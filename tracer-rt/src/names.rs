@@ -63,15 +63,15 @@ impl InternTables {
         }
         raise_test_signal("a name");
         self.string_bytes += text.len();
-        let kept: &'static str = Box::leak(text.into());
-        self.strings.push(kept);
+        let leaked: &'static str = Box::leak(text.into());
+        self.strings.push(leaked);
         let id = self.strings.len() as u32;
-        ids.insert(kept, id);
+        ids.insert(leaked, id);
         let mut entry = Vec::new();
-        append_string(&mut entry, id, kept.as_bytes());
+        append_string(&mut entry, id, leaked.as_bytes());
         self.overflowed |= !live_file::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
         STRINGS.store(self.strings.len(), Ordering::Release);
-        (kept, id)
+        (leaked, id)
     }
 
     pub(crate) fn site(&mut self, location: &'static Location<'static>) -> u32 {

@@ -86,7 +86,7 @@ fn record_nested<F: Fields>(cursor: &ThreadCursor, id: u32, bytes: usize, fields
         return;
     }
     if cursor.nested.load(Ordering::Relaxed) {
-        return drops::lose_nested(cursor, bytes);
+        return drops::count_nested_drop(cursor, bytes);
     }
     cursor.nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -120,7 +120,7 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
     let whole = fields.bytes();
     let Some(cut) = TruncatedFields::new(fields, limit - LOST_BYTES - RECORD_HEAD_BYTES) else {
         let class = if matches!(room.after, FollowUp::Handler) { NESTED } else { class_of(id) };
-        return drops::lose_uncut(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
+        return drops::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
     };
     let mark = DroppedRecords::of_truncated((whole - cut.bytes()) as u64, room.now).encode();
     // Both are published together, so that no block ends between them. The record has the timestamp

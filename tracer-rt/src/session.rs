@@ -14,7 +14,7 @@ use crate::writer::SINK;
 use end::finish_with;
 
 pub use start::start;
-pub(crate) use start::{begin, start_if_asked};
+pub(crate) use start::{begin, start_if_requested};
 
 /// The reason why [`start`] did not start recording.
 /// The program can continue without a trace: its records are dropped.
@@ -83,7 +83,7 @@ impl Session {
 /// Writes all records so far, of all threads.
 pub fn flush() {
     if !run_unnested(|| SINK.lock().flush()) {
-        deferred::ask(deferred::FLUSH);
+        deferred::request(deferred::FLUSH);
     }
 }
 
@@ -92,7 +92,7 @@ pub fn flush() {
 /// Recording continues with empty buffers.
 pub fn dump() {
     if !run_unnested(|| SINK.lock().dump()) {
-        deferred::ask(deferred::DUMP);
+        deferred::request(deferred::DUMP);
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct RecorderState {
     /// The run folder, absolute, once recording.
     pub(crate) folder: Option<PathBuf>,
     /// The run folder has the default name, so the recorder prints the name at the end.
-    pub(crate) tells_folder: bool,
+    pub(crate) prints_folder: bool,
     /// Name of the process's file in the run folder.
     pub(crate) file_name: String,
     /// The tags at the start of that file.
@@ -81,9 +81,9 @@ pub(crate) struct RecorderState {
     /// Number of streams of running threads.
     pub(crate) alive: usize,
     /// Number of records dropped by streams that were removed.
-    dropped_by_the_gone: u64,
+    dropped_by_removed_streams: u64,
     pub(crate) levels: LevelTable,
-    pub(crate) helper: Option<Thread>,
+    pub(crate) writer_thread: Option<Thread>,
     pub(crate) thread_key: Option<libc::pthread_key_t>,
     pub(crate) hooked: bool,
 }
@@ -102,7 +102,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         phase: SessionPhase::Idle,
         config: None,
         folder: None,
-        tells_folder: false,
+        prints_folder: false,
         file_name: String::new(),
         process_tags: Vec::new(),
         live: None,
@@ -121,9 +121,9 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         alive: 0,
         entries: Vec::new(),
         next_stream: 0,
-        dropped_by_the_gone: 0,
+        dropped_by_removed_streams: 0,
         levels: LevelTable::new(self_trace::LEVEL),
-        helper: None,
+        writer_thread: None,
         thread_key: None,
         hooked: false,
     },
@@ -169,7 +169,7 @@ impl RecorderState {
     pub(crate) fn remove_streams(&mut self, streams: &[u32]) {
         let mut dropped = 0;
         self.entries.retain(|entry| {
-            let forgotten = entry.is_gone() && streams.binary_search(&entry.stream.index).is_ok();
+            let forgotten = entry.is_finished() && streams.binary_search(&entry.stream.index).is_ok();
             dropped += if forgotten && !fault_injection::is_injected("exited threads are not counted") {
                 entry.stream.dropped_records()
             } else {
@@ -177,13 +177,13 @@ impl RecorderState {
             };
             !forgotten
         });
-        self.dropped_by_the_gone += dropped;
+        self.dropped_by_removed_streams += dropped;
     }
 
     /// Number of records dropped so far.
     pub(crate) fn dropped_records(&self) -> u64 {
         let alive: u64 = self.entries.iter().map(|entry| entry.stream.dropped_records()).sum();
-        alive + self.dropped_by_the_gone + STRAYS.load(Ordering::Relaxed)
+        alive + self.dropped_by_removed_streams + STRAYS.load(Ordering::Relaxed)
     }
 
     /// Number of records in slots that will not be written any more. 0 before the end of recording.
@@ -218,11 +218,11 @@ impl RecorderState {
         self.kept = false;
         self.next_stream = 0;
         self.alive = 0;
-        self.dropped_by_the_gone = 0;
+        self.dropped_by_removed_streams = 0;
         if let Some(config) = &mut self.config {
             config.folder = None;
         }
-        self.helper = None;
+        self.writer_thread = None;
         STRAYS.store(0, Ordering::Relaxed);
         REPEATED.store(0, Ordering::Relaxed);
         TRUNCATED.store(0, Ordering::Relaxed);

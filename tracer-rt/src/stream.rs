@@ -18,7 +18,7 @@ pub(crate) struct ThreadStream {
     /// The current slot, or null. Changed only under the session's lock.
     pub(crate) slot: AtomicPtr<SlotHeader>,
     /// The dropped records.
-    pub(crate) losses: DropCounts,
+    pub(crate) drops: DropCounts,
     /// Number of overwritten records. The stream's entry has their places.
     pub(crate) overwritten: AtomicU64,
 }
@@ -26,25 +26,25 @@ pub(crate) struct ThreadStream {
 impl ThreadStream {
     pub(crate) fn new(index: u32, class: usize) -> Self {
         let slot = AtomicPtr::new(std::ptr::null_mut());
-        Self { index, class, slot, losses: DropCounts::default(), overwritten: AtomicU64::new(0) }
+        Self { index, class, slot, drops: DropCounts::default(), overwritten: AtomicU64::new(0) }
     }
 
     /// Counts `count` records of `bytes` bytes as dropped between two timestamps.
-    pub(crate) fn lose(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
-        self.losses.add(count, bytes, dates.0, dates.1, cause);
-        live_file::count_lost(self.index, count);
+    pub(crate) fn count_dropped(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
+        self.drops.add(count, bytes, dates.0, dates.1, cause);
+        live_file::count_dropped(self.index, count);
     }
 
     /// The latest timestamp of the stream.
     pub(crate) fn latest_timestamp(&self) -> u64 {
         // SAFETY: a stream's slot is null or a slot of the pool, which is never unmapped.
         let head = unsafe { self.slot.load(Ordering::Relaxed).as_ref() };
-        head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.losses.latest_timestamp())
+        head.map_or(0, |head| head.last.load(Ordering::Relaxed)).max(self.drops.latest_timestamp())
     }
 
     /// Records dropped and overwritten so far.
     pub(crate) fn dropped_records(&self) -> u64 {
-        self.losses.total() + self.overwritten.load(Ordering::Relaxed)
+        self.drops.total() + self.overwritten.load(Ordering::Relaxed)
     }
 }
 
@@ -52,7 +52,7 @@ impl ThreadStream {
 pub(crate) static STRAYS: AtomicU64 = AtomicU64::new(0);
 
 /// Counts a dropped record that belongs to no stream.
-pub(crate) fn lose_stray() {
+pub(crate) fn count_stray_drop() {
     STRAYS.fetch_add(1, Ordering::Relaxed);
-    live_file::count_lost(0, 1);
+    live_file::count_dropped(0, 1);
 }

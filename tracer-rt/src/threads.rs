@@ -40,13 +40,13 @@ pub(crate) fn thread_id() -> u64 {
 }
 
 /// Whether no thread of this process has this id any more.
-pub(crate) fn is_gone(tid: u64) -> bool {
+pub(crate) fn is_exited(tid: u64) -> bool {
     if fault_injection::is_injected("memory of exited threads is read") {
         return false;
     }
-    let own = std::process::id();
+    let process = std::process::id();
     // SAFETY: the call takes numbers, and no signal is sent.
-    let found = unsafe { libc::syscall(libc::SYS_tgkill, own, tid, 0) };
+    let found = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
     found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
@@ -58,18 +58,18 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no robust locks")]
     fn exited_and_busy_threads_are_distinguished() {
-        let own = || CURSOR.with(std::ptr::from_ref);
-        assert!(!is_busy(std::ptr::null()) && !is_busy(own()));
+        let own_cursor = || CURSOR.with(std::ptr::from_ref);
+        assert!(!is_busy(std::ptr::null()) && !is_busy(own_cursor()));
         CURSOR.with(|cursor| {
             for now in [busy::RECORDING, busy::WORKING] {
                 cursor.busy.store(now, Ordering::Relaxed);
-                assert!(is_busy(own()));
+                assert!(is_busy(own_cursor()));
             }
             cursor.busy.store(busy::IDLE, Ordering::Relaxed);
         });
         // Nothing is ever mapped there.
         assert!(!is_busy(std::ptr::without_provenance(4096)));
-        assert!(!is_gone(thread_id()));
-        assert!(is_gone(i32::MAX as u64), "more than any system has");
+        assert!(!is_exited(thread_id()));
+        assert!(is_exited(i32::MAX as u64), "more than any system has");
     }
 }

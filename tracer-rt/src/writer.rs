@@ -7,15 +7,14 @@ use std::sync::atomic::Ordering;
 
 use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::tags::{append_integer, tag};
-use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause, preamble};
+use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause};
 
 use crate::cursor::raise_test_signal;
-use crate::diagnostics::report;
-use crate::locks::{self, RecorderLock, bit};
+use crate::locks::{RecorderLock, bit};
 use crate::slots::write::{REPEATED, TRUNCATED};
 use crate::slots::{LOST_BYTES, SlotHeader, pool};
 use crate::state::{STATE, flight_recorder};
-use crate::stream::drops::news_at_start;
+use crate::stream::drops::report_at_start;
 use crate::{clock, fault_injection, live_file};
 
 pub(crate) mod affinity;
@@ -25,6 +24,7 @@ mod drop_blocks;
 mod file_handle;
 mod flush_active;
 mod names;
+mod open;
 mod pending_block;
 mod reserve;
 pub(crate) mod thread;
@@ -55,8 +55,8 @@ pub(crate) struct BlockWriter {
     /// Timestamp of the latest record that was written.
     latest: u64,
     /// At the end, the live file contains records that could not be written.
-    left_behind: bool,
-    complained: bool,
+    live_file_remains: bool,
+    has_reported: bool,
     reserve: DiskReserve,
     stage: ReserveStage,
     packing: PayloadPacker,
@@ -87,8 +87,8 @@ impl BlockWriter {
             sites: 0,
             records: 0,
             latest: 0,
-            left_behind: false,
-            complained: false,
+            live_file_remains: false,
+            has_reported: false,
             reserve: DiskReserve::new(false),
             stage: ReserveStage::Records,
             packing: PayloadPacker::new(),
@@ -111,100 +111,6 @@ impl BlockWriter {
         self.records
     }
 
-    /// Creates the folder and the file, unless the file is open.
-    pub(crate) fn open(&mut self) -> io::Result<()> {
-        match self.file {
-            WriterTarget::Open(_) => return Ok(()),
-            WriterTarget::Failed | WriterTarget::Ended => {
-                return Err(io::Error::other("its file could not be created"));
-            }
-            WriterTarget::None => {}
-        }
-        let opened = self.open_now();
-        if opened.is_err() {
-            self.file = WriterTarget::Failed;
-            if let Some(live) = &STATE.lock().live {
-                live.remove();
-            }
-        }
-        opened
-    }
-
-    fn open_now(&mut self) -> io::Result<()> {
-        let state = STATE.lock();
-        let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
-        let (tags, anchor) = (state.process_tags.clone(), state.first_anchor);
-        self.reserve = DiskReserve::new(state.live.is_none());
-        drop(state);
-        locks::refuse_unsettled()?;
-        std::fs::create_dir_all(&folder)?;
-        let path = folder.join(name);
-        let file = ProcessFileHandle::create(path.clone())?;
-        let begun = self.begin(file, &tags, &anchor);
-        if begun.is_err() {
-            // The file contains no records.
-            let _ = std::fs::remove_file(path);
-        }
-        begun
-    }
-
-    fn begin(&mut self, mut file: ProcessFileHandle, tags: &[u8], anchor: &ClockAnchor) -> io::Result<()> {
-        self.length = preamble().len() as u64;
-        self.reserve.grow(file.checked_file(0)?, self.length, self.stage)?;
-        file.write(&preamble(), 0)?;
-        self.file = WriterTarget::Open(file);
-        self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
-        self.anchor(anchor)?;
-        // Two readings show the rate of the clock, even if the process ends soon.
-        clock::anchor_behind(anchor).map_or(Ok(()), |second| self.anchor(&second))
-    }
-
-    /// If the file was removed, perhaps with its folder, writes its contents again.
-    fn restore(&mut self) {
-        if locks::is_unsettled() {
-            return;
-        }
-        let WriterTarget::Open(file) = &mut self.file else { return };
-        if !file.is_removed(self.length) {
-            return;
-        }
-        let state = STATE.lock();
-        let (folder, name) = (state.folder.clone().unwrap_or_default(), state.file_name.clone());
-        drop(state);
-        let restored = std::fs::create_dir_all(&folder).and_then(|()| file.copy_to(folder.join(&name), self.length));
-        let what = format!("`{}` was removed", folder.join(name).display());
-        match restored {
-            Ok(copy) => {
-                self.file = WriterTarget::Open(copy);
-                self.reserve.cut(self.length);
-                report(&format!("{what} while the program runs: it is made again"));
-            }
-            Err(error) => self.complain(&format!("{what}: {error}")),
-        }
-    }
-
-    fn opened(&mut self) -> bool {
-        match self.file {
-            WriterTarget::Open(_) => true,
-            WriterTarget::Failed | WriterTarget::Ended => false,
-            WriterTarget::None => match self.open() {
-                Ok(()) => true,
-                Err(error) => {
-                    let folder = STATE.lock().folder.clone().unwrap_or_default();
-                    self.complain(&format!("cannot record in `{}`: {error}", folder.display()));
-                    false
-                }
-            },
-        }
-    }
-
-    fn complain(&mut self, what: &str) {
-        if !self.complained && !locks::is_unsettled() {
-            self.complained = true;
-            report(&format!("{what}; the program goes on, its events are dropped (TUMIT_TRACE names the run folder)"));
-        }
-    }
-
     /// Writes all full slots. If threads fill slots faster, writes as many as wait at the start.
     pub(crate) fn write_full(&mut self) {
         let waiting = STATE.lock().full.len();
@@ -221,11 +127,11 @@ impl BlockWriter {
             // The writer thread came too late. A live file that remains contains these slots.
             return false;
         }
-        self.opened();
+        self.ensure_open();
         let mut state = STATE.lock();
         let Some(slot) = state.full.pop_front() else {
             drop(state);
-            self.forget_the_gone();
+            self.remove_exited_streams();
             return false;
         };
         // If more than half of the slots wait, speed matters more than size.
@@ -235,13 +141,14 @@ impl BlockWriter {
         drop(state);
         let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
         while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
-            if !fault_injection::is_injected("full slots are discarded") && self.write_in_place(&piece, effort).is_err()
+            if !fault_injection::is_injected("full slots are discarded")
+                && self.write_after_drop_reports(&piece, effort).is_err()
             {
                 if mapped && self.is_open() {
                     // The records are safe in the live file. They stay there until the file can
                     // take them, or for ever.
                     STATE.lock().full.push_front(slot);
-                    self.left_behind = true;
+                    self.live_file_remains = true;
                     return false;
                 }
                 self.give_up(&piece);
@@ -295,23 +202,23 @@ impl BlockWriter {
         STATE.lock().end_streams_of_exited_threads();
         self.write_live(ActiveSlots::Quiet);
         // If slots wait all the time, no other call does this.
-        self.forget_the_gone();
+        self.remove_exited_streams();
         if matches!(self.file, WriterTarget::Open(_))
             && let Err(error) = self.anchor(&clock::anchor())
         {
-            self.complain(&format!("cannot write the trace: {error}"));
+            self.report_once(&format!("cannot write the trace: {error}"));
         }
     }
 
     /// Reads the clocks, about ten times per second.
     /// If a clock was set since the last reading, writes both readings.
-    pub(crate) fn look_at_clocks(&mut self) {
+    pub(crate) fn read_clocks(&mut self) {
         let now = clock::anchor();
-        live_file::note_reading(now.ticks);
+        live_file::store_clock_reading(now.ticks);
         if matches!(self.file, WriterTarget::Open(_))
-            && let Err(error) = self.readings(&now, false)
+            && let Err(error) = self.add_reading(&now, false)
         {
-            self.complain(&format!("cannot write the trace: {error}"));
+            self.report_once(&format!("cannot write the trace: {error}"));
         }
     }
 
@@ -319,13 +226,13 @@ impl BlockWriter {
     /// The anchor after them is the nearest one.
     pub(crate) fn write_samples(&mut self, samples: &[SyncSample]) {
         let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
-        if !STATE.lock().is_recording() || !self.opened() {
+        if !STATE.lock().is_recording() || !self.ensure_open() {
             return;
         }
         let payload: Vec<u8> = samples.iter().flat_map(SyncSample::encode).collect();
         let written = self.process_block(BlockKind::Sync, samples.len() as u32, &payload, (first.t1, last.t4));
         if let Err(error) = written.and_then(|()| self.anchor(&clock::anchor())) {
-            self.complain(&format!("cannot write the trace: {error}"));
+            self.report_once(&format!("cannot write the trace: {error}"));
         }
     }
 
@@ -337,18 +244,18 @@ impl BlockWriter {
         flight_recorder::release(&mut STATE.lock());
         // Threads get no new slots any more, so the number of full slots is finite.
         while self.write_next() {}
-        self.left_behind = false;
+        self.live_file_remains = false;
         self.write_live(ActiveSlots::AtEnd);
         while self.write_next() {}
         fault_injection::hold_end();
-        self.stage = ReserveStage::News;
-        self.write_untold();
+        self.stage = ReserveStage::Reports;
+        self.report_remaining_drops();
         let mut state = STATE.lock();
-        state.kept = state.live.is_some() && self.is_open() && self.left_behind;
+        state.kept = state.live.is_some() && self.is_open() && self.live_file_remains;
         let kept = state.kept;
         drop(state);
-        live_file::note_process_end(now.max(self.latest));
-        if !self.opened() || kept {
+        live_file::store_process_end(now.max(self.latest));
+        if !self.ensure_open() || kept {
             // Without an `end` block, readers open the live file.
             self.close();
             let state = STATE.lock();
@@ -384,7 +291,7 @@ impl BlockWriter {
                     live.remove();
                 }
             }
-            Err(error) => self.complain(&format!("cannot write the end of the trace: {error}")),
+            Err(error) => self.report_once(&format!("cannot write the end of the trace: {error}")),
         }
         self.close();
         dropped
@@ -401,7 +308,7 @@ impl BlockWriter {
     }
 
     fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
-        let written = if self.opened() {
+        let written = if self.ensure_open() {
             self.try_piece(piece, effort)
         } else {
             Err(io::Error::other("its file could not be created"))
@@ -412,20 +319,20 @@ impl BlockWriter {
                 self.records += u64::from(piece.records);
                 self.latest = self.latest.max(piece.last);
             }
-            Err(error) => self.complain(&format!("cannot write the trace: {error}")),
+            Err(error) => self.report_once(&format!("cannot write the trace: {error}")),
         }
         written
     }
 
-    /// Counts the records of a piece that could not be written as lost.
+    /// Counts the records of a piece that could not be written as dropped.
     fn give_up(&mut self, piece: &SealedBlock) {
         if let Some(entry) = STATE.lock().entry(piece.stream) {
             let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
-            if let Some(told) = news_at_start(piece.payload()) {
-                entry.stream.losses.undo_report(&told);
+            if let Some(reported) = report_at_start(piece.payload()) {
+                entry.stream.drops.undo_report(&reported);
                 bytes -= LOST_BYTES as u64;
             }
-            entry.stream.lose(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
+            entry.stream.count_dropped(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
         }
     }
 
@@ -439,7 +346,7 @@ impl BlockWriter {
         if self.stage == ReserveStage::Records {
             named?;
         }
-        // At the end there may be no space for names. Reports of losses are written all the same,
+        // At the end there may be no space for names. Reports of drops are written all the same,
         // because they need no names.
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
@@ -456,15 +363,15 @@ impl BlockWriter {
     }
 
     fn anchor(&mut self, anchor: &ClockAnchor) -> io::Result<()> {
-        self.readings(anchor, true)
+        self.add_reading(anchor, true)
     }
 
     /// Passes a reading of the clocks to the step detection.
-    /// Writes it if `wanted` or if a clock was set.
-    fn readings(&mut self, now: &ClockAnchor, wanted: bool) -> io::Result<()> {
-        self.watch
-            .add_reading(*now, wanted)
-            .try_for_each(|told| self.process_block(BlockKind::Anchors, 1, &told.encode(), (told.ticks, told.ticks)))
+    /// Writes it if `is_wanted` or if a clock was set.
+    fn add_reading(&mut self, now: &ClockAnchor, is_wanted: bool) -> io::Result<()> {
+        self.watch.add_reading(*now, is_wanted).try_for_each(|anchor| {
+            self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
+        })
     }
 
     fn process_block(&mut self, kind: BlockKind, entries: u32, payload: &[u8], dates: (u64, u64)) -> io::Result<()> {

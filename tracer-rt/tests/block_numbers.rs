@@ -35,18 +35,18 @@ fn child() {
     while !tracer_rt::private::ABOUT_TO_WRITE.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
-    let mut made = 1;
+    let mut calls = 1;
     while !FLUSHED.load(Ordering::Acquire) {
-        com::tick(made, 0);
-        made += 1;
-        if made % 1000 == 0 {
+        com::tick(calls, 0);
+        calls += 1;
+        if calls % 1000 == 0 {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
     flushing.join().unwrap();
     limit(libc::RLIM_INFINITY);
-    (made..made + 10_000).for_each(|n| com::tick(n, 0));
-    std::fs::write(std::env::var("TUMIT_MADE").unwrap(), (made + 10_000).to_string()).unwrap();
+    (calls..calls + 10_000).for_each(|n| com::tick(n, 0));
+    std::fs::write(std::env::var("TUMIT_CALLS").unwrap(), (calls + 10_000).to_string()).unwrap();
 }
 
 /// Runs the program with a fault.
@@ -54,16 +54,20 @@ fn child() {
 /// missing blocks.
 fn run(fault: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
-    let (run, made) = (folder.path().join("run.tmt"), folder.path().join("made"));
+    let (run, calls_path) = (folder.path().join("run.tmt"), folder.path().join("calls"));
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
-    command.env("TUMIT_TRACE", &run).env("TUMIT_PROGRAM", "1").env("TUMIT_MADE", &made).env("TUMIT_FAULT", fault);
+    command
+        .env("TUMIT_TRACE", &run)
+        .env("TUMIT_PROGRAM", "1")
+        .env("TUMIT_CALLS", &calls_path)
+        .env("TUMIT_FAULT", fault);
     command.env("TUMIT_POLICY", "all=block").env_remove("TUMIT_LEVELS").env_remove("TUMIT_BUFFERS");
     assert!(command.output().unwrap().status.success());
     let left = read_processes(&run, &run).pop().unwrap();
-    let made: u64 = std::fs::read_to_string(made).unwrap().parse().unwrap();
+    let calls: u64 = std::fs::read_to_string(calls_path).unwrap().parse().unwrap();
     assert!(left.ended && left.end_dropped == 0);
-    std::panic::catch_unwind(|| assert!(left.ticks()[0].iter().copied().eq(0..made))).is_ok()
+    std::panic::catch_unwind(|| assert!(left.ticks()[0].iter().copied().eq(0..calls))).is_ok()
 }
 
 #[test]

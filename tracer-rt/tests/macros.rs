@@ -15,11 +15,11 @@ const CASES: &str = "tests/macros";
 /// The newest build of this crate that is not newer than this test.
 fn library(deps: &Path) -> PathBuf {
     let time = |path: &Path| path.metadata().and_then(|about| about.modified()).unwrap();
-    let own = time(&std::env::current_exe().unwrap());
+    let built = time(&std::env::current_exe().unwrap());
     let files = std::fs::read_dir(deps).unwrap().map(|entry| entry.unwrap().path());
     let is_library = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
-        name.starts_with("libtracer_rt-") && name.ends_with(".rlib") && time(path) <= own
+        name.starts_with("libtracer_rt-") && name.ends_with(".rlib") && time(path) <= built
     };
     files.filter(is_library).max_by_key(|path| time(path)).expect("the library this test is linked with")
 }
@@ -27,8 +27,8 @@ fn library(deps: &Path) -> PathBuf {
 /// Compiles a case.
 /// `emit` is `metadata` to check only. Paths of specs are relative to the folder of the cases.
 fn compile(case: &str, emit: &str, to: &Path) -> Output {
-    let own = std::env::current_exe().unwrap();
-    let deps = own.parent().unwrap();
+    let executable = std::env::current_exe().unwrap();
+    let deps = executable.parent().unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=bin", "--color=never", "--diagnostic-width=140"]);
     rustc.arg(format!("--emit={emit}")).arg("--out-dir").arg(to);
@@ -44,20 +44,20 @@ fn compile(case: &str, emit: &str, to: &Path) -> Output {
 /// For locations outside the cases, only the file name remains.
 fn normal(messages: &str) -> String {
     let here = std::path::absolute(CASES).unwrap().display().to_string();
-    let (mut lines, mut elsewhere) = (Vec::<String>::new(), false);
+    let (mut lines, mut is_other_file) = (Vec::<String>::new(), false);
     for line in messages.lines() {
         let code = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-        if code.starts_with(['|', '.']) && elsewhere {
+        if code.starts_with(['|', '.']) && is_other_file {
             continue;
         }
         let place = line.trim_start().strip_prefix("--> ").or_else(|| line.trim_start().strip_prefix("::: "));
-        elsewhere = place.is_some_and(|place| place.contains(".rs") && !place.starts_with(CASES));
+        is_other_file = place.is_some_and(|place| place.contains(".rs") && !place.starts_with(CASES));
         let counted =
             ["error: aborting due to", "Some errors have detailed", "For more information about", "warning: 1 "];
         if counted.iter().any(|start| line.starts_with(start)) {
             continue;
         }
-        match place.filter(|_| elsewhere) {
+        match place.filter(|_| is_other_file) {
             Some(place) => {
                 let file = place.split(':').next().unwrap();
                 let file = file.rsplit_once("library/").map_or(file, |(_, file)| file);

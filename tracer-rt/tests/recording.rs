@@ -183,14 +183,15 @@ fn the_last_moments_are_recorded() {
     // The detached thread never stopped. All its records are there up to the moment when another
     // thread called `exit`.
     let detached = file.streams.values().find(|stream| stream.name.as_deref() == Some("detached")).unwrap();
-    let known = file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();
-    assert!(detached.records.len() as u64 >= known.get("n").number());
+    let last_before_exit =
+        file.records().find(|record| record.name == "tick" && record.get("m").number() == 99).unwrap();
+    assert!(detached.records.len() as u64 >= last_before_exit.get("n").number());
     let numbers: Vec<u64> = detached.records.iter().map(|record| record.get("n").number()).collect();
     assert_eq!(numbers, (0..detached.records.len() as u64).collect::<Vec<_>>());
 }
 
 #[test]
-fn losses_are_counted_exactly() {
+fn drops_are_counted_exactly() {
     let (run, output) = run_with("flood", &[("TUMIT_MEMORY", "128K")]);
     let file = &run.files[0];
     let emitted = 4 * 300_000;
@@ -200,8 +201,8 @@ fn losses_are_counted_exactly() {
     assert_eq!(recorded + dropped, emitted);
     assert_eq!((file.end_written, file.end_dropped), (Some(recorded), Some(dropped)));
     for stream in file.streams.values() {
-        let told: u64 = stream.losses.iter().map(|lost| lost.count).sum();
-        assert_eq!(told, stream.dropped, "every loss is told of in its place");
+        let reported: u64 = stream.losses.iter().map(|report| report.count).sum();
+        assert_eq!(reported, stream.dropped, "each drop is reported in its place");
         // Missing numbers have a `lost` record at their place.
         let mut next = 0;
         let mut gaps = 0;
@@ -210,7 +211,7 @@ fn losses_are_counted_exactly() {
             next = record.get("n").number() + 1;
         }
         assert_eq!(gaps + (300_000 - next), stream.dropped);
-        assert!(stream.losses.iter().all(|lost| lost.cause == 1 && lost.bytes == lost.count * 22));
+        assert!(stream.losses.iter().all(|report| report.cause == 1 && report.bytes == report.count * 22));
     }
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains(&format!("dropped {dropped}")), "{printed}");
@@ -287,7 +288,7 @@ fn levels_are_switched() {
     assert_eq!(case("COM=off"), "detail n=3, step.begin n=4, step.end");
     assert_eq!(case("all=off,all.COM=on"), plain);
     let (_, output) = run_with("levels", &[("TUMIT_LEVELS", "COM:on")]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("TUMIT_LEVELS: `COM:on` is not understood"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("TUMIT_LEVELS: `COM:on` is not valid"));
 }
 
 #[test]
@@ -319,14 +320,14 @@ fn forks_among_recording_threads_are_safe() {
     for file in &run.files {
         let recorded = file.records().count() as u64;
         assert_eq!(file.end_written, Some(recorded));
-        let asked = recorded + file.end_dropped.unwrap();
+        let calls = recorded + file.end_dropped.unwrap();
         // The first forks may come before the parent's first record. Such children have no recorded
         // parent.
         if file.streams.len() == 1 {
-            assert_eq!(asked, 5_000);
+            assert_eq!(calls, 5_000);
         } else {
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(printed.contains(&format!("asked {asked} ")), "{asked}: {printed}");
+            assert!(printed.contains(&format!("calls {calls} ")), "{calls}: {printed}");
         }
     }
 }
@@ -358,7 +359,7 @@ fn rare_timestamps_are_right() {
 }
 
 #[test]
-fn quiet_threads_are_flushed_and_go_on() {
+fn quiet_threads_are_flushed_and_continue() {
     let file = run("flush");
     let texts: Vec<u64> = file.records().map(|record| record.get("n").number()).collect();
     assert_eq!(texts, (0..300).collect::<Vec<_>>());
@@ -366,11 +367,11 @@ fn quiet_threads_are_flushed_and_go_on() {
     assert!(stream.blocks >= 3);
     assert!(stream.packed_blocks > 0, "so little is packed, too");
     let dates: Vec<u64> = file.records().map(|record| record.ticks).collect();
-    let said: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
+    let clock_values: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
     // Each record contains the clock as read just before it. The timestamps of all blocks must
     // interleave with these values.
     for (at, date) in dates.iter().enumerate() {
-        assert!(said[at] <= *date && said.get(at + 1).is_none_or(|next| date <= next), "record {at}");
+        assert!(clock_values[at] <= *date && clock_values.get(at + 1).is_none_or(|next| date <= next), "record {at}");
     }
 }
 
@@ -379,12 +380,12 @@ fn check_handlers(fault: &str) {
     let (run, output) = run_with("signals", &[("TUMIT_FAULT", fault), ("TUMIT_POLICY", "all=block")]);
     let file = &run.files[0];
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let asked = printed.lines().find_map(|line| line.split_once("asked ")).unwrap().1;
-    let (own, handlers) = asked.trim().split_once(" and ").unwrap();
-    let (own, handlers): (u64, u64) = (own.parse().unwrap(), handlers.parse().unwrap());
+    let calls = printed.lines().find_map(|line| line.split_once("calls ")).unwrap().1;
+    let (in_loop, handlers) = calls.trim().split_once(" and ").unwrap();
+    let (in_loop, handlers): (u64, u64) = (in_loop.parse().unwrap(), handlers.parse().unwrap());
     // The loop's own records are all there, in order, independent of the handlers.
     let numbers = |m: u64| file.records().filter(move |record| record.get("m").number() == m);
-    assert!(numbers(1).map(|record| record.get("n").number()).eq(1..own), "{own} in the loop");
+    assert!(numbers(1).map(|record| record.get("n").number()).eq(1..in_loop), "{in_loop} in the loop");
     // Each record of the handlers is there once, or counted: some handlers interrupt the recorder
     // while it holds its lock.
     let mut of_handlers: Vec<u64> = numbers(2).map(|record| record.get("n").number()).collect();
@@ -396,10 +397,10 @@ fn check_handlers(fault: &str) {
     let main = file.streams.values().find(|stream| !stream.signal && stream.records.len() > 100).unwrap();
     assert!(nested.records.len() > 10, "{} of {handlers} interrupted a record", nested.records.len());
     assert_eq!((nested.tid, &nested.name), (main.tid, &main.name));
-    let lost: u64 =
-        file.streams.values().flat_map(|stream| &stream.losses).map(|lost: &DroppedRecords| lost.count).sum();
-    assert_eq!(lost, file.end_dropped.unwrap());
-    let causes = |stream: &DecodedStream| stream.losses.iter().all(|lost| lost.cause == cause::NESTED);
+    let reported: u64 =
+        file.streams.values().flat_map(|stream| &stream.losses).map(|report: &DroppedRecords| report.count).sum();
+    assert_eq!(reported, file.end_dropped.unwrap());
+    let causes = |stream: &DecodedStream| stream.losses.iter().all(|report| report.cause == cause::NESTED);
     assert!(file.streams.values().all(causes));
 }
 
@@ -435,7 +436,7 @@ fn a_signal_handler_may_end_the_process() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_harms_nothing() {
+fn a_folder_that_cannot_be_created_does_not_stop_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "not a folder").unwrap();
@@ -445,7 +446,7 @@ fn a_folder_that_cannot_be_made_harms_nothing() {
     let lines: Vec<&str> = errors.lines().filter(|line| line.starts_with("tumit:")).collect();
     assert_eq!(lines.len(), 2, "{errors}");
     assert!(lines[0].contains("cannot record in") && lines[0].contains("run.tmt"), "{errors}");
-    assert!(lines[1].contains("100000 records are missing"), "{errors}");
+    assert!(lines[1].contains("100000 records were dropped"), "{errors}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("all of 100000 dropped"), "{output:?}");
 }
 

@@ -72,10 +72,10 @@ impl Process {
     }
 
     /// A model of `record::record`, and of `attach::exchange` if the slot is full.
-    fn record(&self, own: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
+    fn record(&self, current: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
         self.busy.store(true, Ordering::Relaxed);
         let full = |at: &usize| used_bytes(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
-        if own.as_ref().is_none_or(full) {
+        if current.as_ref().is_none_or(full) {
             let mut state = self.state.lock().unwrap();
             let before = state.current.take();
             state.full.extend(before);
@@ -88,9 +88,9 @@ impl Process {
             }
             state.current = next;
             state.dropped += u64::from(next.is_none());
-            *own = next;
+            *current = next;
         }
-        if let Some(at) = *own {
+        if let Some(at) = *current {
             let place = &self.places[at];
             let state = place.head.state.load(Ordering::Relaxed);
             // SAFETY: the checker fails if another thread reads this at the same time.
@@ -147,8 +147,8 @@ fn hand_over(publish: fn(&SlotHeader, u64, u64)) {
         let process = Arc::new(Process::new());
         let of_thread = Arc::clone(&process);
         let thread = loom::thread::spawn(move || {
-            let mut own = None;
-            (1..=RECORDS).for_each(|date| of_thread.record(&mut own, date, publish));
+            let mut current = None;
+            (1..=RECORDS).for_each(|date| of_thread.record(&mut current, date, publish));
         });
         let mut file = Vec::new();
         process.write_live(&mut file, false);

@@ -48,12 +48,12 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Records `events` events at the rate `per_second`, and waits without system calls.
 fn record_at(per_second: u64, events: u64) {
-    let (start, mut made) = (Instant::now(), 0);
-    while made < events {
-        let due = (start.elapsed().as_nanos() as u64) * per_second / 1_000_000_000;
-        while made < due.min(events) {
-            com::tick(made, 0);
-            made += 1;
+    let (start, mut calls) = (Instant::now(), 0);
+    while calls < events {
+        let due_calls = (start.elapsed().as_nanos() as u64) * per_second / 1_000_000_000;
+        while calls < due_calls.min(events) {
+            com::tick(calls, 0);
+            calls += 1;
         }
     }
 }

@@ -62,7 +62,7 @@ pub const STANDARD: &str = "std:";
 
 /// The specs that come with the language. `use "std:NAME";` includes one, and each can be a root.
 ///
-/// `std:paje` has Pajé's own instructions, for programs that have no spec of their own.
+/// `std:paje` contains the operations of Pajé, for programs without a spec of their own.
 /// `std:tracer` describes the records that recorders write about themselves.
 ///
 /// ```

@@ -1,6 +1,25 @@
 //! Sends Pajé operations from one thread to another. The producer copies them into batches, and the
 //! consumer sends them to a sink. Rules and text output (or simulation) therefore run in parallel.
 //! The sink receives the same operations as without this channel.
+//!
+//! ```
+//! use tumit_paje::channel::relay;
+//! use tumit_paje::time::GlobalNanos;
+//! use tumit_paje::write::PajeWriter;
+//! use tumit_paje::{ContainerId, PajeEvent, PajeSink, TypeId};
+//!
+//! let (mut sender, receiver) = relay();
+//! let producer = std::thread::spawn(move || {
+//!     let (container, ty) = (ContainerId(1), TypeId(2));
+//!     sender.event(&PajeEvent::PopState { time: GlobalNanos(7), container, ty })?;
+//!     sender.finish(GlobalNanos(7))
+//! });
+//! let mut writer = PajeWriter::new(Vec::new());
+//! receiver.run(&mut writer)?;
+//! producer.join().unwrap()?;
+//! assert!(writer.into_inner().ends_with(b"13 0.000000007 c1 t2\n"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod event_batch;
 pub(crate) mod packed_event;

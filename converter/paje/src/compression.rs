@@ -1,4 +1,11 @@
 //! Compressed inputs: their formats, and a limit of the bytes after decompression.
+//!
+//! ```
+//! use tumit_paje::compression::Compression;
+//!
+//! assert_eq!(Compression::of(b"\x1f\x8b\x08\0"), Some(Compression::Gzip));
+//! assert_eq!(Compression::of(b"%EventDef PajeSetState 5\n"), None);
+//! ```
 
 use std::io::{self, Read};
 use std::sync::OnceLock;
@@ -19,6 +26,7 @@ pub fn limit() -> u64 {
 
 /// The format of a compressed file. The first bytes determine it, not the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compression {
     /// RFC 1952.
     Gzip,

@@ -101,6 +101,14 @@ pub enum DiagnosticLocation {
 }
 
 /// A finding about a run or a trace.
+///
+/// ```
+/// use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
+///
+/// let loss = TraceDiagnostic::error(DiagnosticKind::Loss, "2 records were dropped");
+/// assert!(loss.is_error());
+/// assert_eq!(loss.at_most_warning().severity, DiagnosticSeverity::Warning);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceDiagnostic {
     /// The subject.

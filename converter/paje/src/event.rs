@@ -278,6 +278,33 @@ impl PlainEvent {
 }
 
 /// A consumer of Pajé operations: a writer, the simulation, a counter.
+///
+/// ```
+/// use std::io;
+/// use tumit_paje::time::GlobalNanos;
+/// use tumit_paje::{ContainerId, PajeEvent, PajeSink, TypeId};
+///
+/// /// Keeps the timestamp of the last operation.
+/// #[derive(Default)]
+/// struct LastTime(Option<GlobalNanos>);
+///
+/// impl PajeSink for LastTime {
+///     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+///         self.0 = self.0.max(event.time());
+///         Ok(())
+///     }
+///
+///     fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let mut sink = LastTime::default();
+/// let (container, ty) = (ContainerId(1), TypeId(2));
+/// sink.event(&PajeEvent::PopState { time: GlobalNanos(9), container, ty })?;
+/// assert_eq!(sink.0, Some(GlobalNanos(9)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait PajeSink {
     /// Takes the next operation.
     ///

@@ -1,7 +1,17 @@
 //! Numbers as text. Most bytes of Pajé text and of tables are digits.
 //!
-//! [`integer`], [`push_signed`] and [`seconds`] append to a text. `NumberWords` assembles several words on the
-//! stack. It is used at the start of a line, which has many short words.
+//! [`integer`], [`push_signed`] and [`seconds`] append to a text. `NumberWords` assembles several
+//! words on the stack. It is used at the start of a line, which has many short words.
+//!
+//! ```
+//! use tumit_paje::number_text::{float, seconds};
+//!
+//! let mut text = Vec::new();
+//! seconds(-1_500_000_000, &mut text);
+//! text.push(b' ');
+//! float(0.1, &mut text);
+//! assert_eq!(text, b"-1.500000000 0.1");
+//! ```
 
 /// The two digits of each number below 100. One division then yields two digits.
 static PAIRS: [[u8; 2]; 100] = {

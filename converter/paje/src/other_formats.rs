@@ -1,9 +1,19 @@
 //! Formats other than Pajé text, recognised by name or first bytes.
+//!
+//! ```
+//! use std::path::Path;
+//! use tumit_paje::other_formats::foreign_format;
+//!
+//! let format = foreign_format(b"{\"traceEvents\": []}", Path::new("trace.json"));
+//! assert!(format.is_some_and(|format| format.name.contains("Chrome")));
+//! assert_eq!(foreign_format(b"%EventDef PajeSetState 5\n", Path::new("trace.paje")), None);
+//! ```
 
 use std::path::Path;
 
 /// A format that Tumit does not read, with advice for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OtherFormat {
     /// Its name, with the article.
     pub name: &'static str,
@@ -135,8 +145,8 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
             first.contains(&0) && memchr::memmem::find(first, mark).is_some()
         }
     };
-    if let Some((_, foreign)) = BYTES.iter().find(|(mark, _)| is_there(mark)) {
-        return Some(*foreign);
+    if let Some((_, format)) = BYTES.iter().find(|(mark, _)| is_there(mark)) {
+        return Some(*format);
     }
     let text = first.trim_ascii_start();
     if text.starts_with(b"%") || first.starts_with(&tracer_format::FILE_MAGIC) {
@@ -152,8 +162,8 @@ pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
         return Some(other_format("XML or HTML"));
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
-    if let Some((_, foreign)) = ENDINGS.iter().find(|(known, _)| *known == ending) {
-        return Some(*foreign);
+    if let Some((_, format)) = ENDINGS.iter().find(|(suffix, _)| *suffix == ending) {
+        return Some(*format);
     }
     // A Perfetto trace starts with a trace packet: field 1, with a length.
     (first.starts_with(b"\n") && first.contains(&0) && !first.iter().all(u8::is_ascii_whitespace)).then_some(PERFETTO)

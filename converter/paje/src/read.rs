@@ -14,10 +14,49 @@
 //! A faulty line is counted and skipped. Lines keep the order of the file, because this reader does
 //! not sort. Once tables and buffers have grown, memory is allocated only for new containers,
 //! values and keys in use.
+//!
+//! ```
+//! use std::io;
+//!
+//! use tumit_paje::time::GlobalNanos;
+//! use tumit_paje::{PajeEvent, PajeSink, diagnostic_texts};
+//!
+//! /// Counts operations.
+//! struct Counter(u32);
+//!
+//! impl PajeSink for Counter {
+//!     fn event(&mut self, _: &PajeEvent<'_>) -> io::Result<()> {
+//!         self.0 += 1;
+//!         Ok(())
+//!     }
+//!
+//!     fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let text = "\
+//! %EventDef PajeDefineContainerType 0
+//! % Alias string
+//! % Type string
+//! % Name string
+//! %EndEventDef
+//! 0 P 0 Process
+//! 0 T Q Thread
+//! ";
+//! let mut counter = Counter(0);
+//! let report = tumit_paje::read::read(text.as_bytes(), &mut counter)?;
+//! assert_eq!(counter.0, 1);
+//! let errors = diagnostic_texts(&report.errors());
+//! assert!(errors[0].starts_with("line 7: "));
+//! # Ok::<(), tumit_paje::read::PajeReadError>(())
+//! ```
 
 pub(crate) mod definitions;
+mod error;
 pub(crate) mod events;
 pub(crate) mod faults;
+mod line_processor;
 mod number;
 pub(crate) mod pj_dump_compat;
 pub(crate) mod split_files;
@@ -32,21 +71,21 @@ use std::path::Path;
 
 use super::PajeSink;
 use super::diagnostic::TraceDiagnostic;
-use super::other_formats::{OtherFormat, foreign_format};
 use super::time::{GlobalNanos, TimeUnit};
-use definitions::{Definitions, FieldRole};
-use events::{DefinedLine, ReadState};
-use faults::FaultList;
+use definitions::Definitions;
+pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
+use line_processor::LineProcessor;
 pub use pj_dump_compat::{date_of_double, double_of_date};
 use split_files::TraceParts;
 pub use split_files::{TraceLine, names_parts, note_copy};
 pub use split_trace::{NamedPart, parts_of};
 use symbols::ExternalNames;
-use tokenizer::{AmbiguousSigns, LineReader, LineWords, TextLine};
+use tokenizer::LineReader;
 
 /// The result of reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadReport {
     /// Number of lines of the file and its parts.
     pub lines: u64,
@@ -69,44 +108,6 @@ impl ReadReport {
     }
 }
 
-/// The reason why nothing could be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PajeReadError {
-    /// The expected event definition was not found.
-    #[error("this is not a Pajé file: expected `%EventDef` at its start, found {looks_like}")]
-    NotPaje {
-        /// A description by the first bytes.
-        looks_like: String,
-    },
-    /// Another known format.
-    #[error("This is {name}. {advice}")]
-    Foreign {
-        /// Its name.
-        name: &'static str,
-        /// Advice for the user.
-        advice: &'static str,
-    },
-    /// The input failed.
-    #[error("cannot read line {line}: {source}")]
-    Input {
-        /// The line after the last one that was read.
-        line: u64,
-        /// The error.
-        source: io::Error,
-    },
-    /// The sink failed.
-    #[error("cannot process the contents of line {line}: {source}")]
-    Sink {
-        /// The number of the line.
-        line: u64,
-        /// The error.
-        source: io::Error,
-    },
-}
-
-/// Longer lines, in bytes, are not accepted by every reader.
-const LENGTHY: usize = 4000;
 /// Maximum number of lines before the first definition.
 const MAX_LINES_BEFORE_HEADER: u64 = 1000;
 /// Maximum number of bytes before the first definition.
@@ -136,23 +137,12 @@ pub fn announce(input: impl Read, sink: &mut dyn PajeSink) -> Result<(), PajeRea
 pub struct PajeReader<R> {
     lines: LineReader<R>,
     header: Definitions,
-    taker: LineSink,
+    processor: LineProcessor,
     first_bytes: Vec<u8>,
     /// Number of lines before the first definition, and their size in bytes.
-    strange: (u64, usize),
+    before_header: (u64, usize),
     /// The other files of a split trace.
     parts: TraceParts,
-}
-
-/// Processes the lines of all files.
-#[derive(Debug, Default)]
-struct LineSink {
-    /// The current line as text if it is not UTF-8.
-    decoded: String,
-    words: LineWords,
-    state: ReadState,
-    /// Whether definitions are announced.
-    announces: bool,
 }
 
 impl<R: Read> PajeReader<R> {
@@ -161,9 +151,9 @@ impl<R: Read> PajeReader<R> {
         Self {
             lines: LineReader::new(input),
             header: Definitions::default(),
-            taker: LineSink::default(),
+            processor: LineProcessor::default(),
             first_bytes: Vec::new(),
-            strange: (0, 0),
+            before_header: (0, 0),
             parts: TraceParts::default(),
         }
     }
@@ -211,9 +201,9 @@ impl<R: Read> PajeReader<R> {
             self.first_bytes.push(b'\n');
         }
         self.process_line(sink)?;
-        if !self.header.is_begun() && self.taker.words.len() > 0 {
-            self.strange = (self.strange.0 + 1, self.strange.1 + length);
-            if self.strange.0 >= MAX_LINES_BEFORE_HEADER || self.strange.1 >= MAX_BYTES_BEFORE_HEADER {
+        if !self.header.is_begun() && self.processor.words.len() > 0 {
+            self.before_header = (self.before_header.0 + 1, self.before_header.1 + length);
+            if self.before_header.0 >= MAX_LINES_BEFORE_HEADER || self.before_header.1 >= MAX_BYTES_BEFORE_HEADER {
                 return Err(not_paje(&self.first_bytes));
             }
         }
@@ -227,7 +217,7 @@ impl<R: Read> PajeReader<R> {
 
     /// The timestamp of the current line.
     pub fn date(&mut self) -> Option<i64> {
-        self.taker.date(self.lines.line(), &self.header, None)
+        self.processor.date(self.lines.line(), &self.header, None)
     }
 
     /// Processes the current line after [`Self::advance`].
@@ -237,7 +227,7 @@ impl<R: Read> PajeReader<R> {
 
     /// The names that lines can refer to. Used to add names from other sources.
     pub fn names(&mut self) -> ExternalNames<'_> {
-        let state = &mut self.taker.state;
+        let state = &mut self.processor.state;
         ExternalNames { types: &mut state.types, containers: &mut state.containers }
     }
 
@@ -263,21 +253,21 @@ impl<R: Read> PajeReader<R> {
 
     /// The names of the files that are read as parts of the trace, counted as in [`TraceLine::part`].
     pub fn parts(&self) -> &[std::sync::Arc<str>] {
-        &self.taker.state.faults.parts
+        &self.processor.state.faults.parts
     }
 
     /// Announces the extra fields of each definition at its position. Meant for tables. A writer of
     /// Pajé text defines fields on demand, and would otherwise define all of them.
     #[must_use]
     pub fn announcing(mut self) -> Self {
-        self.taker.announces = true;
+        self.processor.announces = true;
         self
     }
 
     /// Sets the unit of timestamps, which the text does not contain.
     #[must_use]
     pub fn in_unit(mut self, unit: TimeUnit) -> Self {
-        self.taker.state.missing_decimals = TimeUnit::Seconds.exact_decimals() - unit.exact_decimals();
+        self.processor.state.missing_decimals = TimeUnit::Seconds.exact_decimals() - unit.exact_decimals();
         self
     }
 
@@ -289,14 +279,14 @@ impl<R: Read> PajeReader<R> {
     /// use an arbitrary timestamp.
     #[must_use]
     pub fn as_pj_dump(mut self) -> Self {
-        self.taker.state.as_pj_dump = true;
+        self.processor.state.as_pj_dump = true;
         self
     }
 
     /// Trusts the unit: unusual timestamps are not reported.
     #[must_use]
     pub fn trusting_unit(mut self) -> Self {
-        self.taker.state.is_long = true;
+        self.processor.state.is_long = true;
         self
     }
 
@@ -304,18 +294,18 @@ impl<R: Read> PajeReader<R> {
     /// per link.
     #[must_use]
     pub fn remember_keys(mut self) -> Self {
-        self.taker.state.remember_keys();
+        self.processor.state.remember_keys();
         self
     }
 
     /// The faults and notes so far.
     pub fn faults(&self) -> impl Iterator<Item = &FaultSummary> {
-        self.taker.state.faults.faults()
+        self.processor.state.faults.faults()
     }
 
     /// Number of kinds of faults and notes so far.
     pub fn kinds_of_faults(&self) -> usize {
-        self.taker.state.faults.kinds
+        self.processor.state.faults.kinds
     }
 
     /// Ends the file and finishes the sink with the maximum timestamp.
@@ -324,16 +314,16 @@ impl<R: Read> PajeReader<R> {
     /// If the sink fails.
     pub fn finish(mut self, sink: &mut dyn PajeSink) -> Result<ReadReport, PajeReadError> {
         let (lines, all) = (self.lines.count(), self.lines());
-        let state = &self.taker.state;
+        let state = &self.processor.state;
         let end = GlobalNanos(if state.as_pj_dump { state.last } else { state.end.unwrap_or(0) });
-        let ended = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
-        ended.map_err(|source| PajeReadError::Sink { line: lines, source })?;
-        let mut state = self.taker.state;
+        let finished = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
+        finished.map_err(|source| PajeReadError::Sink { line: lines, source })?;
+        let mut state = self.processor.state;
         if lines > 0 && !self.lines.is_ended() {
             state.faults.count(FaultKind::NoLineEnd, lines, "");
         }
-        if state.dated != state.taken {
-            state.faults.count(FaultKind::UndatedEnd, state.taken, "");
+        if state.dated != state.last_line {
+            state.faults.count(FaultKind::UndatedEnd, state.last_line, "");
         }
         let (faults, notes) = state.faults.into_lists();
         Ok(ReadReport { lines: all, events: state.sent, end, faults, notes })
@@ -341,166 +331,16 @@ impl<R: Read> PajeReader<R> {
 
     /// Ends a definition that is still open at the end of the file.
     fn close_definition(&mut self, line: u64, sink: &mut dyn PajeSink) -> io::Result<()> {
-        self.taker.close_definition(line, &mut self.header, sink)
+        self.processor.close_definition(line, &mut self.header, sink)
     }
 
     /// Processes the current line of `lines`.
     fn process_line(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        let Self { lines, header, taker, .. } = self;
+        let Self { lines, header, processor, .. } = self;
         let line = lines.line();
-        taker
+        processor
             .process_line(line, header, None, sink)
             .map_err(|source| PajeReadError::Sink { line: line.number, source })?;
-        if taker.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
+        if processor.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
     }
-}
-
-impl LineSink {
-    /// Ends a definition that is still open at a line of events or at the end of a file.
-    fn close_definition(&mut self, line: u64, header: &mut Definitions, sink: &mut dyn PajeSink) -> io::Result<()> {
-        match header.close_open(line, &mut self.state.faults) {
-            Some(definition) if self.announces => definition.announce(sink),
-            _ => Ok(()),
-        }
-    }
-
-    /// The timestamp of a line. In a part of a split trace, the definitions of the root file apply
-    /// as well.
-    fn date(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) -> Option<i64> {
-        let text = std::str::from_utf8(line.bytes).ok()?;
-        self.words.split(text);
-        let id = self.words.get(text, 0)?;
-        let definition = header.definition_or(root, id).ok()??;
-        let word = self.words.get(text, definition.word(FieldRole::Time)?)?;
-        number::nanos(word, self.state.missing_decimals).map(|date| date.value)
-    }
-
-    /// Processes a line.
-    fn process_line(
-        &mut self,
-        line: TextLine<'_>,
-        header: &mut Definitions,
-        root: Option<&Definitions>,
-        sink: &mut dyn PajeSink,
-    ) -> io::Result<()> {
-        let (number, words) = (line.number, &mut self.words);
-        let (text, foreign) = line.text(&mut self.decoded);
-        let faults = &mut self.state.faults;
-        if line.bytes.len() > LENGTHY || text.ends_with('\r') {
-            let kind = if text.ends_with('\r') { FaultKind::CarriageReturn } else { FaultKind::Lengthy };
-            faults.count(kind, number, "");
-        }
-        if line.mark {
-            faults.count(FaultKind::ByteOrderMark, number, "");
-        }
-        if memchr::memchr(0, line.bytes).is_some() {
-            faults.count(FaultKind::Nul, number, text.trim_ascii_end());
-        }
-        let head = text.trim_ascii_start().strip_prefix('%');
-        let mut loose = AmbiguousSigns::find(head.unwrap_or(text), false);
-        if loose.dialect && head.is_none() && !self.state.as_pj_dump && line.bytes.contains(&b'\\') {
-            // The expected number of words determines whether a backslash is an escape.
-            words.split(text);
-            let id = words.get(text, 0).unwrap_or("");
-            if let Ok(Some(definition)) = header.definition_or(root, id) {
-                words.split_expecting(text, definition.words);
-                loose = AmbiguousSigns::find(text, words.has_escapes());
-            }
-        }
-        loose.count(text, number, faults);
-        if let Some(rest) = head {
-            words.split(rest);
-            let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
-            return match header.line(&list, number, text.trim_ascii_end(), faults) {
-                Some(definition) if self.announces => definition.announce(sink),
-                _ => Ok(()),
-            };
-        }
-        words.split(text);
-        if self.state.as_pj_dump {
-            words.empty_is_quote(text);
-        }
-        if line.cut {
-            faults.count(FaultKind::LongLine, number, text);
-        }
-        let Some(id) = words.get(text, 0) else { return Ok(()) };
-        if foreign {
-            faults.count(FaultKind::Encoding, number, text.trim_ascii_end());
-        }
-        if let Some(definition) = header.close_open(number, faults)
-            && self.announces
-        {
-            definition.announce(sink)?;
-        }
-        let definition = match header.definition_or(root, id) {
-            Ok(Some(definition)) => definition,
-            Ok(None) => return Ok(()),
-            Err(()) => {
-                faults.count(FaultKind::UnknownId, number, text.trim_ascii_end());
-                return Ok(());
-            }
-        };
-        if loose.dialect && !self.state.as_pj_dump {
-            split_by_dialect(words, text, definition.words, faults, number);
-        }
-        if words.empty {
-            faults.count(FaultKind::Empty, number, text.trim_ascii_end());
-        }
-        if words.unclosed {
-            faults.count(FaultKind::Quote, number, text.trim_ascii_end());
-        }
-        if words.len() < definition.words {
-            faults.count(FaultKind::TooFew, number, text.trim_ascii_end());
-            if words.len() < definition.needed {
-                return Ok(());
-            }
-        } else if words.len() > definition.words {
-            faults.count(FaultKind::TooMany, number, text.trim_ascii_end());
-        }
-        self.state.line(DefinedLine { definition, words, text, line: number }, sink)
-    }
-}
-
-/// Splits a line that has an apostrophe or a backslash. Notes words that other readers read
-/// differently.
-#[cold]
-fn split_by_dialect(words: &mut LineWords, text: &str, expected: usize, faults: &mut FaultList, line: u64) {
-    words.split_expecting(text, expected);
-    let (single, escapes) = words.dialect(text);
-    if single {
-        faults.count(FaultKind::SingleQuotes, line, text.trim_ascii_end());
-    }
-    if escapes {
-        faults.count(FaultKind::EscapedQuote, line, text.trim_ascii_end());
-    }
-}
-
-/// The error for a text without event definitions, or for data that are not text.
-#[must_use]
-pub fn not_paje(first: &[u8]) -> PajeReadError {
-    if let Some(OtherFormat { name, advice }) = foreign_format(first, Path::new("")) {
-        return PajeReadError::Foreign { name, advice };
-    }
-    let text = first.trim_ascii_start();
-    let looks_like = match first {
-        [] => "an empty file",
-        [0x1f, 0x8b, ..] => "a gzip file; unpack it with `gunzip`",
-        [b'B', b'Z', b'h', ..] => "a bzip2 file; unpack it with `bunzip2`",
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => "an xz file; unpack it with `unxz`",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd file; unpack it with `unzstd`",
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "text in UTF-16; save it as UTF-8",
-        _ if first.starts_with(&tracer_format::FILE_MAGIC) => {
-            "one process of a Tumit run; name the run's folder, not a file of it"
-        }
-        _ if first.iter().all(|&byte| byte == 0) => "only NUL bytes",
-        _ if first.contains(&0) => "binary data",
-        _ if text.is_empty() => "a file of blank lines",
-        _ => "",
-    };
-    if !looks_like.is_empty() {
-        return PajeReadError::NotPaje { looks_like: looks_like.to_owned() };
-    }
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let start: String = String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(60).collect();
-    PajeReadError::NotPaje { looks_like: format!("text that starts with `{start}`") }
 }

@@ -14,6 +14,26 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Creates a channel for at most `capacity` filled buffers. A sender that is further ahead waits.
+///
+/// ```
+/// use tumit_paje::recycling_channel::recycling_channel;
+///
+/// let (sender, receiver) = recycling_channel::<Vec<u32>>(2);
+/// let producer = std::thread::spawn(move || {
+///     let mut buffer = Vec::new();
+///     for number in 0..10 {
+///         buffer.push(number);
+///         sender.exchange(&mut buffer).unwrap();
+///     }
+/// });
+/// let mut sum = 0;
+/// let result: Result<(), String> = receiver.consume(|buffer| {
+///     sum += buffer.drain(..).sum::<u32>();
+///     Ok(())
+/// });
+/// producer.join().unwrap();
+/// assert_eq!((result, sum), (Ok(()), 45));
+/// ```
 #[must_use]
 pub fn recycling_channel<T>(capacity: usize) -> (RecyclingSender<T>, RecyclingReceiver<T>) {
     let (filled_sender, filled) = sync_channel(capacity);
@@ -110,13 +130,13 @@ mod tests {
                 allocated
             });
             let mut next = 0;
-            let taken: Result<(), ReceiverGone> = receiver.consume(|buffer| {
+            let result: Result<(), ReceiverGone> = receiver.consume(|buffer| {
                 assert_eq!(buffer[..], [next]);
                 next += 1;
                 buffer.clear();
                 Ok(())
             });
-            assert_eq!((taken, next), (Ok(()), COUNT));
+            assert_eq!((result, next), (Ok(()), COUNT));
             // Two wait in the channel, one is being filled, and one is being used.
             let allocated = filling.join().expect("it does not panic");
             assert!(allocated <= 4, "{allocated} buffers were allocated");
@@ -147,11 +167,11 @@ mod tests {
         std::thread::scope(|scope| {
             let filling = scope.spawn(move || while sender.exchange(&mut vec![1]).is_ok() {});
             let mut left = 3;
-            let taken = receiver.consume(|_| {
+            let result = receiver.consume(|_| {
                 left -= 1;
                 if left == 0 { Err("no room") } else { Ok(()) }
             });
-            assert_eq!(taken, Err("no room"));
+            assert_eq!(result, Err("no room"));
             filling.join().expect("it stops");
         });
     }

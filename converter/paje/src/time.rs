@@ -1,5 +1,12 @@
 //! Types for timestamps. Timestamps are never bare numbers, and become floats only when converted
 //! to text.
+//!
+//! ```
+//! use tumit_paje::time::{GlobalNanos, TimeUnit};
+//!
+//! let time = GlobalNanos(3 * i64::from(TimeUnit::Millis.nanos()));
+//! assert_eq!(time, GlobalNanos(3_000_000));
+//! ```
 
 /// A timestamp in ticks of the clock of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +20,7 @@ impl GlobalNanos {
     /// The maximum absolute value of a timestamp from a text: 146 years before or after 0. The
     /// difference of any two such timestamps fits into 64 bits. Timestamps of runs count from the
     /// start of the run, up to [`Self::LAST`].
-    pub const FURTHEST: Self = Self((1 << 62) - 1);
+    pub(crate) const FURTHEST: Self = Self((1 << 62) - 1);
 
     /// The last possible timestamp, 292 years after the start of a run. Later clock readings get
     /// this timestamp.
@@ -37,8 +44,7 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// Number of decimals that represent a nanosecond.
-    #[must_use]
-    pub const fn exact_decimals(self) -> u8 {
+    pub(crate) const fn exact_decimals(self) -> u8 {
         match self {
             Self::Seconds => 9,
             Self::Millis => 6,

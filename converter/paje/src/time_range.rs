@@ -77,6 +77,18 @@ impl TimeRange {
 /// As text it is `FROM..TO`, `FROM..`, `..TO`, `..` or `FROM+LENGTH`: `0.2..0.4`, `250ms..`,
 /// `200ms+5ms`. A bound without a unit has the unit of the other bound, or is in seconds. A time
 /// range contains at least a nanosecond.
+///
+/// ```
+/// use tumit_paje::time::GlobalNanos;
+/// use tumit_paje::time_range::{OpenTimeRange, TimeRange};
+///
+/// let range: OpenTimeRange = "250ms..".parse()?;
+/// let trace = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1_000_000_000) };
+/// let expected = TimeRange { from: GlobalNanos(250_000_000), to: GlobalNanos(1_000_000_000) };
+/// assert_eq!(range.within(trace), Ok(expected));
+/// assert_eq!(range.to_string(), "250ms..");
+/// # Ok::<(), tumit_paje::time_text::TimeTextError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct OpenTimeRange {

@@ -73,6 +73,15 @@ impl fmt::Display for TimeText {
 ///
 /// # Errors
 /// If the text is no time, or 292 years or more from 0.
+///
+/// ```
+/// use tumit_paje::time_text::{TimeText, parse};
+///
+/// assert_eq!(parse("1h 30min"), Ok(5_400_000_000_000));
+/// assert_eq!(TimeText(1_500_000).to_string(), "1500us");
+/// let error = parse("5 parsecs").unwrap_err();
+/// assert!(error.to_string().starts_with("`5 parsecs`: expected one of the units"));
+/// ```
 pub fn parse(text: &str) -> Result<i64, TimeTextError> {
     parse_in(text, SECOND)
 }

@@ -7,9 +7,11 @@
 
 pub(crate) mod definitions;
 pub(crate) mod line_start;
+mod operations;
 pub(crate) mod standard_fields;
 #[cfg(test)]
 mod tests;
+mod texts;
 pub(crate) mod timestamps;
 
 use std::io::{self, Write};
@@ -19,12 +21,13 @@ use foldhash::HashMap;
 use super::number_text::{self, NumberWords};
 use super::time::{GlobalNanos, TimeUnit};
 use super::{
-    ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, PajeEvent, PajeSink,
-    PajeTypeKind, RgbColor, SourcePosition, TypeId, VariableOp,
+    ContainerId, DrawStyle, EventOperation, ExtraField, ExtraValue, PajeSink, RgbColor, SourcePosition, TypeId,
 };
 use definitions::ExtraDefinitions;
 pub use definitions::HeaderStyle;
 use standard_fields::StandardFieldSink;
+use texts::plain_text;
+pub use texts::text_of_name;
 use timestamps::TruncatedUnits;
 pub use timestamps::{ExactSeconds, TimestampPosition, TimestampWriter};
 
@@ -49,6 +52,29 @@ pub struct PajeStyle {
 }
 
 /// Creates a writer of Pajé text in a style. `out` needs no buffer.
+///
+/// ```
+/// use tumit_paje::time::{GlobalNanos, TimeUnit};
+/// use tumit_paje::write::{PajeStyle, in_style};
+/// use tumit_paje::{ContainerId, PajeEvent, TypeId};
+///
+/// let mut style = PajeStyle::default();
+/// (style.unit, style.decimals) = (TimeUnit::Millis, Some(1));
+/// let mut text = Vec::new();
+/// let mut writer = in_style(&mut text, style);
+/// writer.event(&PajeEvent::CreateContainer {
+///     time: GlobalNanos(1_250_000),
+///     container: ContainerId(1),
+///     ty: TypeId(1),
+///     parent: ContainerId::ROOT,
+///     name: "first",
+///     extra: &[],
+/// })?;
+/// writer.finish(GlobalNanos(1_250_000))?;
+/// drop(writer);
+/// assert!(text.ends_with(b"6 1.2 c1 0 t1 \"first\"\n"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn in_style<'w>(out: impl Write + 'w, style: PajeStyle) -> Box<dyn PajeSink + 'w> {
     let PajeStyle { unit, decimals, header } = style;
     let exact = unit.exact_decimals();
@@ -75,7 +101,9 @@ pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
     container_types: Vec<TypeId>,
     /// Texts of link keys, and whether one endpoint was written. Removed after the second endpoint.
     keys: HashMap<u64, (Box<str>, bool)>,
-    begun: bool,
+    /// Whether the definitions of the header are written.
+    has_header: bool,
+    /// The maximum timestamp so far.
     last: GlobalNanos,
     backward: u64,
     /// Number of texts that were changed.
@@ -98,7 +126,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
             layouts: ExtraDefinitions::new(header),
             container_types: vec![TypeId::ROOT],
             keys: HashMap::default(),
-            begun: false,
+            has_header: false,
             last: GlobalNanos(0),
             backward: 0,
             changed: 0,
@@ -125,60 +153,36 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
         Ok(())
     }
 
+    /// Writes the definitions of the header, unless they are written.
+    #[inline]
+    fn ensure_header(&mut self) {
+        if !self.has_header {
+            self.write_header();
+        }
+    }
+
     #[cold]
-    fn begin_text(&mut self) {
+    fn write_header(&mut self) {
+        self.has_header = true;
         let header = self.layouts.header.text();
         self.text(&header);
     }
 
-    fn define_type(&mut self, event: &PajeEvent<'_>) {
-        let PajeEvent::DefineType { ty, kind, parent, name, color, look } = *event else { return };
-        let id = match kind {
-            PajeTypeKind::Container => 0,
-            PajeTypeKind::Variable => 1,
-            PajeTypeKind::State => 2,
-            PajeTypeKind::Event => 3,
-            PajeTypeKind::Link { .. } => 4,
-        };
-        let id = self.styled_definition(id, look);
-        self.head(|head| {
-            head.number(id.into());
-            head.byte(b' ');
-            head.type_id(ty);
-        });
-        self.text(" ");
-        self.type_id(parent);
-        if let PajeTypeKind::Link { start, end } = kind {
-            self.text(" ");
-            self.type_id(start);
-            self.text(" ");
-            self.type_id(end);
-        }
-        self.text(" ");
-        self.name(name, MAX_NAME_BYTES);
-        if matches!(kind, PajeTypeKind::Variable | PajeTypeKind::Event) {
-            self.text(" ");
-            self.color(color.unwrap_or(NEUTRAL));
-        }
-        self.write_style(look);
-        self.text("\n");
-    }
-
     /// The definition for a type or value with this style. Writes it if it is new.
-    fn styled_definition(&mut self, plain: u32, look: DrawStyle) -> u32 {
-        let (id, text) = self.layouts.styled_definition(plain, look);
+    fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> u32 {
+        let (id, text) = self.layouts.styled_definition(plain, style);
         if let Some(text) = text {
             self.text(&text);
         }
         id
     }
 
-    fn write_style(&mut self, look: DrawStyle) {
-        if let Some(shape) = look.shape {
+    fn write_style(&mut self, style: DrawStyle) {
+        if let Some(shape) = style.shape {
             self.text(" ");
             self.text(shape.name());
         }
-        if let Some(size) = look.size {
+        if let Some(size) = style.size {
             self.text(" ");
             let _ = write!(self.line, "{size}");
         }
@@ -290,254 +294,5 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
             });
         }
         self.line.push(b'\n');
-    }
-}
-
-const fn rgb(red: u8, green: u8, blue: u8) -> RgbColor {
-    RgbColor { red, green, blue }
-}
-
-/// Colours for values without a colour. They differ strongly, also between neighbours.
-const PALETTE: [RgbColor; 12] = [
-    rgb(0x3b, 0x75, 0xaf),
-    rgb(0xef, 0x86, 0x36),
-    rgb(0x51, 0x9e, 0x3e),
-    rgb(0xc5, 0x3a, 0x32),
-    rgb(0x8d, 0x69, 0xb8),
-    rgb(0x84, 0x58, 0x4e),
-    rgb(0xd5, 0x7e, 0xbe),
-    rgb(0x6f, 0x6f, 0x6f),
-    rgb(0xb9, 0xb9, 0x3a),
-    rgb(0x56, 0xb9, 0xc9),
-    rgb(0x1f, 0x4e, 0x5f),
-    rgb(0xe0, 0xb8, 0x70),
-];
-
-/// The colour of types without a colour.
-const NEUTRAL: RgbColor = RgbColor { red: 128, green: 128, blue: 128 };
-
-/// Appends the name of a type, value or container as written between quotes. A Pajé file cannot
-/// contain quotes and line ends in names. Commas are replaced because of lists.
-pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
-    plain_text(name, MAX_NAME_BYTES, out);
-}
-
-/// Writes a text without characters that a Pajé file cannot contain. Returns whether characters
-/// were replaced or cut off.
-fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
-    let (start, mut changed) = (out.len(), false);
-    for character in text.chars() {
-        let mut bytes = [0; 4];
-        let written = match character {
-            '"' => '\'',
-            ',' => ';',
-            character if character.is_control() => ' ',
-            character => character,
-        };
-        changed |= written != character;
-        let bytes = written.encode_utf8(&mut bytes).as_bytes();
-        if out.len() - start + bytes.len() > limit {
-            changed = true;
-            break;
-        }
-        out.extend_from_slice(bytes);
-    }
-    // Not every reader accepts an empty text.
-    if out.len() == start {
-        out.push(b' ');
-    }
-    changed
-}
-
-impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
-    fn changed_texts(&self) -> u64 {
-        self.changed
-    }
-
-    fn name_key(&mut self, key: super::KeyId, text: &str) -> io::Result<()> {
-        self.keys.entry(key.0).or_insert_with(|| (text.into(), false));
-        Ok(())
-    }
-
-    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        if !self.begun {
-            self.begun = true;
-            self.begin_text();
-        }
-        match *event {
-            PajeEvent::DefineType { .. } => self.define_type(event),
-            PajeEvent::DefineValue { value, ty, name, color, look } => {
-                let id = self.styled_definition(5, look);
-                self.head(|head| {
-                    head.number(id.into());
-                    head.byte(b' ');
-                    head.serial(b'v', value.0.into());
-                    head.byte(b' ');
-                    head.type_id(ty);
-                    head.byte(b' ');
-                });
-                self.name(name, MAX_NAME_BYTES);
-                self.text(" ");
-                self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
-                self.write_style(look);
-                self.text("\n");
-            }
-            PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                self.create(time, (container, ty, parent), name, extra);
-            }
-            PajeEvent::DestroyContainer { time, container } => {
-                let ty = self.container_types.get(container.index()).copied().unwrap_or(TypeId::ROOT);
-                self.begin(7, time, |head| {
-                    head.type_id(ty);
-                    head.byte(b' ');
-                    head.container_id(container);
-                    head.byte(b'\n');
-                });
-            }
-            PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::SetState, (time, container, ty, value), extra, source);
-            }
-            PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::PushState, (time, container, ty, value), extra, source);
-            }
-            PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::NewEvent, (time, container, ty, value), extra, source);
-            }
-            PajeEvent::PopState { time, container, ty } => {
-                self.begin_in(13, time, container, ty, |head| head.byte(b'\n'));
-            }
-            PajeEvent::ResetState { time, container, ty } => {
-                let id = self.definition(EventOperation::ResetState, &[], true);
-                self.begin_in(id, time, container, ty, |head| head.byte(b'\n'));
-            }
-            PajeEvent::Variable { time, container, ty, op, value } => {
-                let id = match op {
-                    VariableOp::Set => 8,
-                    VariableOp::Add => 9,
-                    VariableOp::Subtract => 10,
-                };
-                self.begin_in(id, time, container, ty, |head| head.byte(b' '));
-                self.float(if value.is_finite() { value } else { 0.0 });
-                self.line.push(b'\n');
-            }
-            PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
-                self.link(EventOperation::StartLink, (time, container, ty, value), (start, key), extra, source);
-            }
-            PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                self.link(EventOperation::EndLink, (time, container, ty, value), (end, key), extra, source);
-            }
-        }
-        self.flush_line()
-    }
-
-    fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
-        if !self.begun {
-            self.begun = true;
-            self.begin_text();
-        }
-        let fields = shape.fields.iter().map(|(name, kind)| {
-            let value = match kind {
-                ExtraFieldKind::Text => ExtraValue::Text(""),
-                ExtraFieldKind::Integer => ExtraValue::Integer(0),
-                ExtraFieldKind::Float => ExtraValue::Float(0.0),
-                ExtraFieldKind::Container => ExtraValue::Container(ContainerId::ROOT),
-            };
-            ExtraField { name, value }
-        });
-        let fields: Vec<ExtraField<'_>> = fields.collect();
-        self.definition(shape.operation, &fields, shape.source);
-        Ok(())
-    }
-
-    fn finish(&mut self, _end: GlobalNanos) -> io::Result<()> {
-        if !self.begun {
-            self.begun = true;
-            self.begin_text();
-        }
-        self.out.write_all(&self.line)?;
-        self.line.clear();
-        self.out.flush()
-    }
-}
-
-/// Timestamp, container, type and value: the fields of most events.
-type EventHead = (GlobalNanos, ContainerId, TypeId, super::ValueId);
-
-impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
-    fn create(
-        &mut self,
-        time: GlobalNanos,
-        (container, ty, parent): (ContainerId, TypeId, ContainerId),
-        name: &str,
-        extra: &[ExtraField<'_>],
-    ) {
-        let index = container.index();
-        self.container_types.resize(self.container_types.len().max(index + 1), TypeId::ROOT);
-        self.container_types[index] = ty;
-        let id = self.definition(EventOperation::CreateContainer, extra, false);
-        self.begin(id, time, |head| {
-            head.container_id(container);
-            head.byte(b' ');
-            head.container_id(parent);
-            head.byte(b' ');
-            head.type_id(ty);
-            head.byte(b' ');
-        });
-        self.name(name, MAX_NAME_BYTES);
-        self.extras(EventOperation::CreateContainer, extra, None);
-    }
-
-    fn write_valued(
-        &mut self,
-        operation: EventOperation,
-        (time, container, ty, value): EventHead,
-        extra: &[ExtraField<'_>],
-        source: Option<SourcePosition<'_>>,
-    ) {
-        let id = self.definition(operation, extra, source.is_some());
-        self.begin_in(id, time, container, ty, |head| {
-            head.byte(b' ');
-            head.serial(b'v', value.0.into());
-        });
-        self.extras(operation, extra, source);
-    }
-
-    /// The text of a key. It is needed for both endpoints.
-    fn take_key(&mut self, key: u64) -> Option<Box<str>> {
-        if self.keys.is_empty() {
-            return None;
-        }
-        let (text, is_used) = self.keys.get_mut(&key)?;
-        if *is_used {
-            return self.keys.remove(&key).map(|(text, _)| text);
-        }
-        *is_used = true;
-        Some(text.clone())
-    }
-
-    fn link(
-        &mut self,
-        operation: EventOperation,
-        (time, container, ty, value): EventHead,
-        (end, key): (ContainerId, super::KeyId),
-        extra: &[ExtraField<'_>],
-        source: Option<SourcePosition<'_>>,
-    ) {
-        let id = self.definition(operation, extra, source.is_some());
-        let named = self.take_key(key.0);
-        self.begin_in(id, time, container, ty, |head| {
-            head.byte(b' ');
-            head.container_id(end);
-            head.byte(b' ');
-            head.serial(b'v', value.0.into());
-            head.byte(b' ');
-            if named.is_none() {
-                head.serial(b'k', key.0);
-            }
-        });
-        if let Some(named) = named {
-            self.name(&named, MAX_NAME_BYTES);
-        }
-        self.extras(operation, extra, source);
     }
 }

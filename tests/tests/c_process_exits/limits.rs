@@ -41,7 +41,7 @@ fn records_dropped_in_full_memory_are_counted() {
             let reported: u64 = outcome.files[0].lost.iter().map(|dropped| dropped.count).sum();
             assert_eq!(reported, dropped, "reported in the file");
             assert!(outcome.files[0].lost.iter().all(|dropped| dropped.cause == tracer_format::cause::NO_BUFFER));
-            assert!(outcome.errors.contains("records are missing"), "{}", outcome.errors);
+            assert!(outcome.errors.contains("records were dropped"), "{}", outcome.errors);
         }
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
     }
@@ -79,14 +79,14 @@ fn removed_and_unwritable_folders_do_not_disturb_the_program() {
     let folder = folder();
     let program = program(folder.path(), GNU99, &[]);
     let outcome = run(folder.path(), &program, "unlink", &[]);
-    assert!(outcome.status.success() && outcome.errors.contains("is made again"), "{}", outcome.errors);
+    assert!(outcome.status.success() && outcome.errors.contains("is created again"), "{}", outcome.errors);
     assert_eq!(sums(&outcome.files), (outcome.witness, 0));
     std::fs::write(folder.path().join("plain"), "").expect("a file");
     let mut command = launch(folder.path(), &program, "return", &[]);
     let output = command.env("TUMIT_TRACE", folder.path().join("plain/run.tmt")).output().expect("it starts");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
-    assert!(errors.contains(&format!("{} records are missing", witness(folder.path()))), "{errors}");
+    assert!(errors.contains(&format!("{} records were dropped", witness(folder.path()))), "{errors}");
 }
 
 #[test]

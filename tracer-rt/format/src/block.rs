@@ -1,4 +1,27 @@
 //! Blocks: the unit of writing, checking, skipping, and recovery after damage.
+//!
+//! ```
+//! use tracer_format::block::{append_block, decode_block};
+//! use tracer_format::{BlockHeader, BlockKind};
+//!
+//! let payload = b"payload";
+//! let bytes = payload.len() as u32;
+//! let header = BlockHeader {
+//!     kind: BlockKind::Process as u8,
+//!     raw_bytes: bytes,
+//!     stored_bytes: bytes,
+//!     ..BlockHeader::default()
+//! };
+//! let mut file = Vec::new();
+//! append_block(&mut file, &header, payload);
+//! let block = decode_block(&file)?;
+//! assert_eq!(block.stored, payload);
+//!
+//! // The checksum detects damage.
+//! file[tracer_format::HEADER_BYTES] ^= 1;
+//! assert!(decode_block(&file).is_err());
+//! # Ok::<(), tracer_format::FormatError>(())
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 use crate::checksum::crc32c;
@@ -232,12 +255,16 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
     Ok(buffer)
 }
 
-/// Reads the columns of a block of records for which `wanted` returns true. See [`BlockColumns::read`].
+/// Reads the columns of a block of records for which `is_selected` returns true. See [`BlockColumns::read`].
 /// `None` if the block has another codec or is damaged.
-pub fn columns(header: &BlockHeader, stored: &[u8], wanted: impl FnMut(u16, usize) -> bool) -> Option<BlockColumns> {
+pub fn columns(
+    header: &BlockHeader,
+    stored: &[u8],
+    is_selected: impl FnMut(u16, usize) -> bool,
+) -> Option<BlockColumns> {
     let size = header.raw_bytes as usize;
     let fits = size <= MAX_PAYLOAD_BYTES && header.codec == PayloadCodec::Columns as u8;
-    if fits { BlockColumns::read(stored, size, wanted) } else { None }
+    if fits { BlockColumns::read(stored, size, is_selected) } else { None }
 }
 
 /// Appends a block with this header and stored payload, padded.

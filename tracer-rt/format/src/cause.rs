@@ -1,4 +1,12 @@
 //! Reasons for dropped records, as bits of a `lost` record.
+//!
+//! ```
+//! use tracer_format::cause;
+//!
+//! // A handler interrupted one record, and for another one no buffer was free.
+//! let bits = cause::NESTED | cause::NO_BUFFER;
+//! assert_eq!(bits, 5);
+//! ```
 
 /// No buffer was free.
 pub const NO_BUFFER: u32 = 1;

@@ -5,6 +5,32 @@
 //! about the time of a general-purpose compressor, and the result is a third to a tenth of its
 //! size. The block contains the layout of its records, so that unpacking needs no schema.
 //! `FORMAT.md` defines the bytes.
+//!
+//! ```
+//! use tracer_format::columns::{BlockColumns, BlockPacker, RecordShape};
+//! use tracer_format::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
+//!
+//! let field = FieldInfo { name: "n".to_owned(), ty: FieldType::One(Scalar::U32) };
+//! let (name, kind) = ("tick".to_owned(), RecordKind::Event);
+//! let record_type = RecordType { name, level: 0, kind, located: false, fields: vec![field] };
+//!
+//! // A hundred records: id, ticks since the previous record, and the field.
+//! let mut payload = Vec::new();
+//! for n in 0..100u32 {
+//!     payload.extend_from_slice(&1u16.to_le_bytes());
+//!     payload.extend_from_slice(&10u32.to_le_bytes());
+//!     payload.extend_from_slice(&n.to_le_bytes());
+//! }
+//! let mut packer = BlockPacker::default();
+//! packer.add_type(RecordShape::of(1, &record_type).unwrap());
+//! let packed = packer.pack(&payload).unwrap();
+//! assert!(packed.len() < payload.len() / 10);
+//!
+//! let columns = BlockColumns::read(packed, payload.len(), |_, _| true).unwrap();
+//! assert_eq!((columns.records(), columns.length()), (100, 1000));
+//! let (width, numbers) = columns.column(1, 0).unwrap();
+//! assert_eq!((width, numbers[4 * 99]), (4, 99));
+//! ```
 
 mod numbers;
 mod pack;

@@ -1,9 +1,18 @@
 //! Entries of `strings`, `sites`, `sync` and `anchors` blocks.
+//!
+//! ```
+//! use tracer_format::entries::{append_string, strings};
+//!
+//! let mut payload = Vec::new();
+//! append_string(&mut payload, 1, b"first");
+//! append_string(&mut payload, 2, b"second");
+//! assert!(strings(&payload).eq([(1, &b"first"[..]), (2, &b"second"[..])]));
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 
 /// Size of a sync sample in bytes.
-pub const SYNC_SAMPLE_BYTES: usize = 48;
+pub(crate) const SYNC_SAMPLE_BYTES: usize = 48;
 /// Size of a clock anchor in bytes.
 pub const ANCHOR_BYTES: usize = 32;
 

@@ -1,6 +1,15 @@
 //! The layout of the live file, to which a process records before its blocks are written.
 //! `FORMAT.md` describes it.
 //! This module has the numbers.
+//!
+//! ```
+//! use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout};
+//!
+//! let layout = LiveLayout { process_id: [7; 16], slot_bytes: 1 << 16, slots: 4, log_bytes: 1 << 16 };
+//! let mut file = vec![0; LIVE_HEAD_BYTES];
+//! file[..72].copy_from_slice(&layout.encode());
+//! assert_eq!(LiveLayout::decode(&file), Some(layout));
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 

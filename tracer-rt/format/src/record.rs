@@ -1,4 +1,23 @@
 //! Records: iteration over the payload of a `records` block, and the values of fields.
+//!
+//! ```
+//! use tracer_format::record::{RecordIterator, Value, value};
+//! use tracer_format::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
+//!
+//! let ty = FieldType::One(Scalar::U8);
+//! let (name, fields) = ("tick".to_owned(), vec![FieldInfo { name: "n".to_owned(), ty }]);
+//! let kind = RecordKind::Event;
+//! let record_type = RecordType { name, level: 0, kind, located: false, fields };
+//!
+//! // Id 1, five ticks after the start of the block, and the field.
+//! let payload = [1, 0, 5, 0, 0, 0, 42];
+//! let mut records = RecordIterator::new(&payload, 1000, |_| Some(&record_type));
+//! let record = records.next().unwrap()?;
+//! assert_eq!((record.id, record.ticks), (1, 1005));
+//! assert_eq!(value(ty, record.body), Some(Value::Unsigned(42)));
+//! assert!(records.next().is_none());
+//! # Ok::<(), tracer_format::FormatError>(())
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 use crate::cause;
@@ -321,8 +340,8 @@ mod tests {
 
     #[test]
     fn dropped_records_round_trip() {
-        let lost = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
-        assert_eq!(DroppedRecords::decode(&lost.encode()), Some(lost));
-        assert!(!lost.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());
+        let dropped = DroppedRecords { count: 1, bytes: 2, first_ticks: 3, last_ticks: 4, cause: 5 };
+        assert_eq!(DroppedRecords::decode(&dropped.encode()), Some(dropped));
+        assert!(!dropped.is_truncation() && DroppedRecords::of_truncated(7, 8).is_truncation());
     }
 }

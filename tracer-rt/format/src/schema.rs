@@ -3,6 +3,13 @@
 //!
 //! A generator encodes it once, and readers decode it. A traced program only copies its bytes. The
 //! schema also contains the source texts of the spec, from which the converter compiles the rules.
+//!
+//! ```
+//! use tracer_format::schema::{FieldType, Scalar};
+//!
+//! assert_eq!(FieldType::Fixed(Scalar::U16, 3).bytes(), Some(6));
+//! assert_eq!(FieldType::Variable(Scalar::U16).bytes(), None);
+//! ```
 
 #[cfg(feature = "schema")]
 use bincode::{Decode, Encode};
@@ -15,7 +22,8 @@ use crate::error::FormatError;
 /// Version of the [`Schema`] structure.
 pub const SCHEMA_VERSION: u32 = 2;
 /// Maximum size in bytes of a schema that is decoded.
-pub const MAX_SCHEMA_BYTES: usize = 1 << 24;
+#[cfg(feature = "schema")]
+pub(crate) const MAX_SCHEMA_BYTES: usize = 1 << 24;
 
 /// The layout of a provider's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,16 @@
 //! Tagged fields of `process`, `stream` and `end` blocks.
+//!
+//! ```
+//! use tracer_format::tags::{TagIterator, append_integer, append_tag, integer, tag};
+//!
+//! let mut payload = Vec::new();
+//! append_integer(&mut payload, tag::PID, 42);
+//! append_tag(&mut payload, tag::HOST, b"node-1");
+//! let tags: Vec<(u16, &[u8])> = TagIterator(&payload).collect();
+//! assert_eq!(tags[0].0, tag::PID);
+//! assert_eq!(integer(tags[0].1), Some(42));
+//! assert_eq!(tags[1], (tag::HOST, &b"node-1"[..]));
+//! ```
 
 use crate::bytes::{u32_at, u64_at};
 

@@ -5,6 +5,16 @@
 //! A run may have been recorded with another version of the spec. Records are matched by the names
 //! of the trace and of the event, fields by name and by a type that includes all values, and values
 //! of enums by name. Additional data of the file is kept when a record is written back.
+//!
+//! ```
+//! use tracer_format::typed::{Address, Encode, Text};
+//!
+//! let mut line = String::new();
+//! Text::from("ready").show(&mut line);
+//! line.push(' ');
+//! Address(0x1000).show(&mut line);
+//! assert_eq!(line, "ready 0x1000");
+//! ```
 
 mod array;
 mod binding;
@@ -60,7 +70,7 @@ pub trait AnyRecord<'a>: Sized {
     /// Creates the record for an event that the spec does not have.
     fn unknown(raw: Raw<'a>) -> Self;
     /// Creates the record for a report of missing records.
-    fn lost(lost: DroppedRecords) -> Self;
+    fn lost(dropped: DroppedRecords) -> Self;
     /// The content of the record.
     fn content(&self) -> Content<'_, 'a>;
 }
@@ -145,13 +155,13 @@ impl<'a> Fields<'a> {
     /// The next field of the spec. Zero if the file does not have it.
     #[expect(clippy::should_implement_trait, reason = "each call may give another type")]
     pub fn next<T: Field<'a>>(&mut self) -> T {
-        let own = self.next;
+        let index = self.next;
         self.next += 1;
-        self.read(own).unwrap_or_else(T::zero)
+        self.read(index).unwrap_or_else(T::zero)
     }
 
-    fn read<T: Field<'a>>(&mut self, own: usize) -> Option<T> {
-        let position = usize::from((*self.bound.map.get(own)?)?);
+    fn read<T: Field<'a>>(&mut self, index: usize) -> Option<T> {
+        let position = usize::from((*self.bound.map.get(index)?)?);
         let field = self.file.fields.get(position)?;
         let start = if self.bound.same { self.at } else { *self.starts.get(position)? };
         let rest = self.body.get(start..)?;
@@ -254,7 +264,7 @@ impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
     /// Reads a record.
     #[must_use]
     pub fn read(head: Head<'a>, origin: Origin<'a>, context: Context<'a>) -> Self {
-        let known = origin.bound.own.and_then(|kind| R::read(usize::from(kind), &mut Fields::new(&origin, context)));
+        let known = origin.bound.event.and_then(|kind| R::read(usize::from(kind), &mut Fields::new(&origin, context)));
         let record = known.unwrap_or_else(|| R::unknown(Raw { file: origin.file, body: origin.body, context }));
         Self { head, record, origin: Some(origin) }
     }
@@ -313,7 +323,7 @@ fn event_of_file(
     names: &mut dyn Names,
     out: &mut Vec<u8>,
 ) -> Result<(), DoesNotFit> {
-    if origin.bound.own.map(usize::from) != Some(event.kind()) {
+    if origin.bound.event.map(usize::from) != Some(event.kind()) {
         return event_of_spec(event, names, out);
     }
     let mut at = 0;
@@ -322,8 +332,8 @@ fn event_of_file(
         let rest = origin.body.get(at..).ok_or_else(misfit)?;
         let bytes = field_bytes(field.ty, rest).and_then(|length| rest.get(..length)).ok_or_else(misfit)?;
         at += bytes.len();
-        let own = origin.bound.map.iter().position(|mapped| mapped.map(usize::from) == Some(position));
-        match own.and_then(|own| event.field(own)) {
+        let index = origin.bound.map.iter().position(|mapped| mapped.map(usize::from) == Some(position));
+        match index.and_then(|index| event.field(index)) {
             Some(value) => {
                 let mut sink = Sink { out, names, enums: Some(origin.enums) };
                 if !value.encode(field.ty, &mut sink) {

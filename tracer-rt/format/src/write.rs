@@ -1,8 +1,26 @@
 //! Writes a process file block by block, or a file of several processes in timestamp order.
 //! For tools that filter, sort or correct runs. Recorders have their own writers, because they have
 //! other constraints. This module opens no files: it writes to an open writer of the caller.
+//!
+//! ```
+//! use tracer_format::block::decode_block;
+//! use tracer_format::write::FileWriter;
+//! use tracer_format::{BlockKind, PREAMBLE_BYTES, check_preamble};
+//!
+//! let mut file = FileWriter::new(Vec::new())?;
+//! // Stream 0 has a record of type 1, with a body of one byte.
+//! file.record(0, 1, 1000, &[42])?;
+//! let bytes = file.finish(Some(0))?;
+//!
+//! check_preamble(&bytes)?;
+//! let block = decode_block(&bytes[PREAMBLE_BYTES..])?;
+//! assert_eq!((block.header.kind, block.header.records), (BlockKind::Records as u8, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use std::collections::{BTreeMap, HashMap};
+mod name_tables;
+
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::block::{BlockHeader, BlockKind, PayloadCodec, flag};
@@ -12,11 +30,11 @@ use crate::constants::{
     BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
     RECORD_HEAD_BYTES,
 };
-use crate::entries::{append_site, append_string};
 use crate::preamble::preamble;
 use crate::record::DroppedRecords;
 use crate::tags::{append_integer, append_tag, tag};
-use crate::typed::Names;
+
+pub use name_tables::NameTables;
 
 /// Size in bytes at which a block of records is written.
 const BLOCK_BYTES: usize = 1 << 16;
@@ -38,7 +56,8 @@ pub struct FileWriter<W> {
     process: u32,
     /// For a sorted file: maximum number of bytes of records in memory before all are written.
     slice: Option<usize>,
-    held: usize,
+    /// Number of bytes of records in memory.
+    buffered: usize,
 }
 
 /// A stream of the file.
@@ -48,7 +67,8 @@ struct OutputStream {
     written: u64,
     sequence: u64,
     dropped: u64,
-    told: u64,
+    /// The value of `dropped` in the last block.
+    reported: u64,
     records: u32,
     flags: u8,
     first: u64,
@@ -63,59 +83,6 @@ impl OutputStream {
         self.bytes.extend_from_slice(&id.to_le_bytes());
         self.bytes.extend_from_slice(&delta.to_le_bytes());
         self.bytes.extend_from_slice(body);
-    }
-}
-
-/// The names of a file and their numbers.
-#[derive(Debug, Default)]
-pub struct NameTables {
-    strings: HashMap<Box<str>, u32>,
-    sites: HashMap<(Box<str>, u32), u32>,
-    next_string: u32,
-    next_site: u32,
-    new_strings: Vec<u8>,
-    new_sites: Vec<u8>,
-    counts: [u32; 2],
-}
-
-impl NameTables {
-    /// Assigns the number `id` to a string.
-    pub fn set_string(&mut self, id: u32, text: &str) {
-        self.next_string = self.next_string.max(id.saturating_add(1));
-        self.strings.entry(text.into()).or_insert(id);
-        append_string(&mut self.new_strings, id, text.as_bytes());
-        self.counts[0] += 1;
-    }
-
-    /// Assigns the number `id` to a source position.
-    pub fn set_site(&mut self, id: u32, file: &str, line: u32) {
-        self.next_site = self.next_site.max(id.saturating_add(1));
-        self.sites.entry((file.into(), line)).or_insert(id);
-        append_site(&mut self.new_sites, id, line, file.as_bytes());
-        self.counts[1] += 1;
-    }
-}
-
-impl Names for NameTables {
-    fn string(&mut self, text: &str) -> u32 {
-        if text.is_empty() {
-            return 0;
-        }
-        if let Some(id) = self.strings.get(text) {
-            return *id;
-        }
-        let id = self.next_string.max(1);
-        self.set_string(id, text);
-        id
-    }
-
-    fn site(&mut self, file: &str, line: u32) -> u32 {
-        if let Some(id) = self.sites.get(&(Box::from(file), line)) {
-            return *id;
-        }
-        let id = self.next_site.max(1);
-        self.set_site(id, file, line);
-        id
     }
 }
 
@@ -153,7 +120,7 @@ impl<W: Write> FileWriter<W> {
             ends: BTreeMap::new(),
             process: 0,
             slice: None,
-            held: 0,
+            buffered: 0,
         })
     }
 
@@ -280,8 +247,8 @@ impl<W: Write> FileWriter<W> {
         if need > MAX_PAYLOAD_BYTES {
             return Err(too_large(body.len()));
         }
-        let lost = id == ID_LOST;
-        if lost && DroppedRecords::decode(body).is_some_and(|lost| lost.is_truncation()) {
+        let is_drop_report = id == ID_LOST;
+        if is_drop_report && DroppedRecords::decode(body).is_some_and(|dropped| dropped.is_truncation()) {
             self.streams.entry(stream).or_default().mark = Some(body.to_vec());
             return Ok(());
         }
@@ -289,14 +256,16 @@ impl<W: Write> FileWriter<W> {
         let need = need + mark.as_ref().map_or(0, |mark| RECORD_HEAD_BYTES + mark.len());
         let current = self.streams.entry(stream).or_default();
         match self.slice {
-            None if !current.bytes.is_empty() && (lost || current.bytes.len() + need > BLOCK_BYTES) => {
+            None if !current.bytes.is_empty() && (is_drop_report || current.bytes.len() + need > BLOCK_BYTES) => {
                 self.seal(stream)?;
             }
-            // A `lost` record is the first one of its block.
-            Some(slice) if self.held + need > slice || (lost && !current.bytes.is_empty()) => self.seal_all()?,
+            // A report of drops is the first one of its block.
+            Some(slice) if self.buffered + need > slice || (is_drop_report && !current.bytes.is_empty()) => {
+                self.seal_all()?;
+            }
             _ => {}
         }
-        self.held += need;
+        self.buffered += need;
         let current = self.streams.entry(stream).or_default();
         if ticks < current.last {
             self.backward += 1;
@@ -317,10 +286,10 @@ impl<W: Write> FileWriter<W> {
             current.put(ID_LOST, delta, mark);
         }
         current.put(id, if mark.is_some() { 0 } else { delta }, body);
-        if !lost {
+        if !is_drop_report {
             current.records += 1;
             current.written += 1;
-        } else if DroppedRecords::decode(body).is_some_and(|lost| lost.cause & cause::DAMAGED != 0) {
+        } else if DroppedRecords::decode(body).is_some_and(|dropped| dropped.cause & cause::DAMAGED != 0) {
             current.flags |= flag::MISSING;
         }
         Ok(())
@@ -330,8 +299,8 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// As [`FileWriter::record`].
-    pub fn add_dropped(&mut self, stream: u32, ticks: u64, lost: &DroppedRecords) -> io::Result<()> {
-        self.record(stream, ID_LOST, ticks, &lost.encode())
+    pub fn add_dropped(&mut self, stream: u32, ticks: u64, dropped: &DroppedRecords) -> io::Result<()> {
+        self.record(stream, ID_LOST, ticks, &dropped.encode())
     }
 
     /// Sets the number of records of a stream that were dropped up to this point.
@@ -342,13 +311,13 @@ impl<W: Write> FileWriter<W> {
 
     /// Writes the records in memory of all streams, in the order of their first records.
     fn seal_all(&mut self) -> io::Result<()> {
-        let held = self.streams.iter().filter(|(_, stream)| !stream.bytes.is_empty());
-        let mut held: Vec<(u64, u32)> = held.map(|(number, stream)| (stream.first, *number)).collect();
-        held.sort_unstable();
-        for (_, number) in held {
+        let filled = self.streams.iter().filter(|(_, stream)| !stream.bytes.is_empty());
+        let mut filled: Vec<(u64, u32)> = filled.map(|(number, stream)| (stream.first, *number)).collect();
+        filled.sort_unstable();
+        for (_, number) in filled {
             self.seal(number)?;
         }
-        self.held = 0;
+        self.buffered = 0;
         Ok(())
     }
 
@@ -367,7 +336,7 @@ impl<W: Write> FileWriter<W> {
             ..BlockHeader::default()
         };
         stream.sequence += 1;
-        stream.told = stream.dropped;
+        stream.reported = stream.dropped;
         let raw_bytes = u32::try_from(stream.bytes.len()).map_err(io::Error::other)?;
         match self.packers[stream.process as usize].pack(&stream.bytes) {
             Some(packed) => {
@@ -380,14 +349,9 @@ impl<W: Write> FileWriter<W> {
     }
 
     fn write_names(&mut self) -> io::Result<()> {
-        let [strings, sites] = std::mem::take(&mut self.names.counts);
-        for (kind, count, mut bytes) in [
-            (BlockKind::Strings, strings, std::mem::take(&mut self.names.new_strings)),
-            (BlockKind::Sites, sites, std::mem::take(&mut self.names.new_sites)),
-        ] {
+        for (kind, count, bytes) in self.names.take_new() {
             if !bytes.is_empty() {
                 self.block(kind, self.process_stream(), count, &bytes)?;
-                bytes.clear();
             }
         }
         Ok(())
@@ -401,30 +365,30 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Ends the file.
-    /// `ended` is the number of records that the process dropped, if it ended in order.
+    /// `dropped_at_end` is the number of records that the process dropped, if it ended in order.
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn finish(self, ended: Option<u64>) -> io::Result<W> {
-        self.finish_all(&[ended])
+    pub fn finish(self, dropped_at_end: Option<u64>) -> io::Result<W> {
+        self.finish_all(&[dropped_at_end])
     }
 
-    /// Like [`FileWriter::finish`], for a file of several processes. `ended` is indexed by process.
+    /// Like [`FileWriter::finish`], for a file of several processes. `dropped_at_end` is indexed by process.
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn finish_all(mut self, ended: &[Option<u64>]) -> io::Result<W> {
+    pub fn finish_all(mut self, dropped_at_end: &[Option<u64>]) -> io::Result<W> {
         self.seal_all()?;
         let numbers: Vec<u32> = self.streams.keys().copied().collect();
         for number in numbers {
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             stream.first = stream.last;
-            if stream.dropped > stream.told {
+            if stream.dropped > stream.reported {
                 self.seal(number)?;
             }
         }
         self.write_names()?;
-        for (number, dropped) in (0u32..).zip(ended) {
+        for (number, dropped) in (0u32..).zip(dropped_at_end) {
             let Some(dropped) = dropped else { continue };
             let streams = self.streams.values().filter(|stream| stream.process == number);
             let (of_streams, written) =
@@ -463,6 +427,7 @@ mod tests {
     use crate::entries::strings;
     use crate::record::RecordIterator;
     use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
+    use crate::typed::Names;
     use crate::{PREAMBLE_BYTES, check_preamble};
 
     #[test]

@@ -17,6 +17,14 @@ impl Interned {
     /// Interns a string.
     /// A program that records a string very often should keep the result. The string is kept until
     /// the process ends.
+    ///
+    /// ```
+    /// use tracer_rt::Interned;
+    ///
+    /// let name = Interned::new("solver");
+    /// assert_eq!(Interned::new("solver"), name);
+    /// assert_ne!(Interned::new("output"), name);
+    /// ```
     #[must_use]
     pub fn new(text: &str) -> Self {
         text.intern()
@@ -49,8 +57,8 @@ impl Intern for &str {
             return Interned(0);
         }
         let place = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
-        match STRINGS_SEEN.with(|seen| seen[place].get()) {
-            Some(known) if known.text == self => Interned(known.id),
+        match STRING_CACHE.with(|cache| cache[place].get()) {
+            Some(cached) if cached.text == self => Interned(cached.id),
             _ => intern_again(self, place),
         }
     }
@@ -62,24 +70,24 @@ impl Intern for &str {
 pub fn site(location: &'static Location<'static>) -> SourceSite {
     let address = std::ptr::from_ref(location).addr();
     let place = address / 8 % CACHED;
-    let (known, id) = SITES_SEEN.with(|seen| seen[place].get());
-    if known == address { SourceSite(id) } else { site_slowly(location, place) }
+    let (cached, id) = SITE_CACHE.with(|cache| cache[place].get());
+    if cached == address { SourceSite(id) } else { site_slowly(location, place) }
 }
 
 const CACHED: usize = 64;
 
 thread_local! {
     /// One word per entry, so that a signal handler finds it consistent.
-    static STRINGS_SEEN: [Cell<Option<&'static InternedString>>; CACHED] = const { [const { Cell::new(None) }; CACHED] };
-    static SITES_SEEN: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
+    static STRING_CACHE: [Cell<Option<&'static InternedString>>; CACHED] = const { [const { Cell::new(None) }; CACHED] };
+    static SITE_CACHE: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
 /// Interns a text that is not in the thread's cache for its address and length.
 #[inline(never)]
 fn intern_again(text: &str, place: usize) -> Interned {
-    let Some(known) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
-    STRINGS_SEEN.with(|seen| seen[place].set(Some(known)));
-    Interned(known.id)
+    let Some(cached) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
+    STRING_CACHE.with(|cache| cache[place].set(Some(cached)));
+    Interned(cached.id)
 }
 
 #[cold]
@@ -87,7 +95,7 @@ fn intern_again(text: &str, place: usize) -> Interned {
 fn intern_slowly(text: &str, place: usize) -> Interned {
     unless_nested(|| {
         let mut tables = TABLES.lock();
-        let (kept, id) = tables.string(text);
+        let (interned, id) = tables.string(text);
         let overflowed = tables.overflowed;
         drop(tables);
         if overflowed {
@@ -95,9 +103,9 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
         }
         // From now on records may use the string, even if the process is killed.
         let tables = TABLES.lock();
-        let known = lock_free_set::add(kept, id);
+        let cached = lock_free_set::add(interned, id);
         drop(tables);
-        STRINGS_SEEN.with(|seen| seen[place].set(known));
+        STRING_CACHE.with(|cache| cache[place].set(cached));
         id
     })
     .map_or(Interned(0), Interned)
@@ -114,7 +122,7 @@ fn site_slowly(location: &'static Location<'static>, place: usize) -> SourceSite
         if overflowed {
             write_names();
         }
-        SITES_SEEN.with(|seen| seen[place].set((std::ptr::from_ref(location).addr(), id)));
+        SITE_CACHE.with(|cache| cache[place].set((std::ptr::from_ref(location).addr(), id)));
         id
     })
     .map_or(SourceSite(0), SourceSite)

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use crate::cursor::{CURSOR, ThreadCursor, busy};
 use crate::levels::table::Level;
 use crate::reentrancy::run_unnested;
-use crate::session::start_if_asked;
+use crate::session::start_if_requested;
 use crate::signal::{deferred, handler_detection};
 use crate::state::STATE;
-use crate::stream::lose_stray;
+use crate::stream::count_stray_drop;
 use crate::writer::write_names;
 
 impl Level {
@@ -34,7 +34,7 @@ impl Level {
         if before != busy::IDLE || handler_detection::runs() {
             CURSOR.with(|cursor| cursor.end_work(before));
             if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
-                lose_stray();
+                count_stray_drop();
             }
             return 0;
         }
@@ -43,7 +43,7 @@ impl Level {
             write_names();
             STATE.lock().levels.apply_all();
         }
-        start_if_asked();
+        start_if_requested();
         CURSOR.with(|cursor| cursor.end_work(before));
         self.word.load(Ordering::Relaxed)
     }
@@ -58,7 +58,7 @@ impl Level {
 /// [`crate::dump`]. Eight names of up to 64 bytes can wait. The function returns false if the
 /// switch could not be queued.
 pub fn set_level(name: &str, on: bool) -> bool {
-    run_unnested(|| STATE.lock().levels.switch(name, on)) || deferred::ask_level(name, on)
+    run_unnested(|| STATE.lock().levels.switch(name, on)) || deferred::request_level(name, on)
 }
 
 /// Switches all levels off until [`resume`].
@@ -77,6 +77,6 @@ fn set_paused(paused: bool) {
         STATE.lock().levels.set_paused(paused);
     });
     if !done {
-        deferred::ask(if paused { deferred::PAUSE } else { deferred::RESUME });
+        deferred::request(if paused { deferred::PAUSE } else { deferred::RESUME });
     }
 }

@@ -29,12 +29,12 @@ impl<F: Fields + Copy> Span<F> {
     }
 
     /// Ends the span with parameters of the end.
-    /// The id of that record is `behind` less than the id of the end without parameters.
+    /// The id of that record is `offset` less than the id of the end without parameters.
     #[inline(always)]
     #[doc(hidden)]
-    pub fn end_with<G: Fields>(self, behind: u32, fields: G) {
+    pub fn end_with<G: Fields>(self, offset: u32, fields: G) {
         if self.end != 0 {
-            record(self.end - behind, (self.fields, fields));
+            record(self.end - offset, (self.fields, fields));
         }
         std::mem::forget(self);
     }
@@ -69,9 +69,20 @@ static TASKS: AtomicU64 = AtomicU64::new(1);
 
 /// A new number for the parts of one `async` span: 1, 2, 3 …, each returned once per process.
 ///
-/// ```ignore
+/// ```
+/// tracer_rt::events!("tests/doc.tumit");
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let mut config = tracer_rt::RecorderConfig::default();
+/// # config.folder = Some(folder.path().join("run.tmt"));
+/// # tracer_rt::start(config)?;
 /// let task = tracer_rt::new_task();
-/// let _part = net::fetch(task, url);     // as often as needed, on any thread
+/// drop(com::fetch(task, "/index"));      // as often as needed, on any thread
+/// drop(com::fetch(task, "/index"));
+/// assert_ne!(tracer_rt::new_task(), task);
+/// # Ok(())
+/// # }
 /// ```
 #[must_use]
 #[inline]

@@ -26,20 +26,20 @@ pub fn set_stream_label(label: &str) {
 
 fn rename(
     text: &str,
-    kept: fn(&ThreadCursor) -> &Cell<Option<&'static str>>,
-    of: fn(&mut StreamNames) -> &mut Option<String>,
+    cell_of: fn(&ThreadCursor) -> &Cell<Option<&'static str>>,
+    name_of: fn(&mut StreamNames) -> &mut Option<String>,
 ) {
     let text = cut(text, MAX_NAME_BYTES);
     run_unnested(|| {
         CURSOR.with(|cursor| {
             if cursor.streams.iter().all(|stream| stream.get().is_null()) {
                 // Leaked for a thread that may never record, because the text is small.
-                return kept(cursor).set(Some(Box::leak(text.into())));
+                return cell_of(cursor).set(Some(Box::leak(text.into())));
             }
             let mut state = STATE.lock();
             for entry in state.entries.iter_mut().filter(|entry| std::ptr::eq(entry.cursor, cursor)) {
-                *of(&mut entry.names) = Some(text.to_owned());
-                entry.told = false;
+                *name_of(&mut entry.names) = Some(text.to_owned());
+                entry.names_written = false;
                 // Best effort: records do not depend on it, and the writer thread writes it soon.
                 entry.log();
             }

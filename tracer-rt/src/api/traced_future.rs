@@ -182,7 +182,7 @@ mod tests {
     /// Counts its parts, and stores whether a part is in progress.
     #[derive(Default)]
     struct PartCounter {
-        begun: Cell<u32>,
+        started: Cell<u32>,
         running: Rc<Cell<bool>>,
     }
 
@@ -198,7 +198,7 @@ mod tests {
         type Guard = PollFlag;
 
         fn begin(&self) -> PollFlag {
-            self.begun.set(self.begun.get() + 1);
+            self.started.set(self.started.get() + 1);
             assert!(!self.running.replace(true), "parts do not overlap");
             PollFlag(Rc::clone(&self.running))
         }
@@ -246,7 +246,7 @@ mod tests {
             for poll in 1..=dropped_after {
                 let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));
                 assert_eq!(result, if poll == 4 { Poll::Ready("done") } else { Poll::Pending });
-                assert_eq!((parts.begun.get(), parts.running.get()), (poll, false));
+                assert_eq!((parts.started.get(), parts.running.get()), (poll, false));
             }
         }
     }

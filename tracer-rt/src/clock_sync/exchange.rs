@@ -74,17 +74,17 @@ pub(super) struct SyncHello {
 impl SyncHello {
     /// The hello of this process, which starts to record if it has not.
     pub(super) fn of_this_process() -> Self {
-        let mut own = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
+        let mut hello = Self { id: 0, domain: 0, burst: next_burst(), exchanges: 0 };
         run_unnested(|| {
             let recording = session::begin();
             let state = STATE.lock();
-            own.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
+            hello.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
             if recording {
-                own.id = state.process_id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
-                own.domain = state.clock_domain;
+                hello.id = state.process_id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
+                hello.domain = state.clock_domain;
             }
         });
-        own
+        hello
     }
 
     /// Whether samples between the two processes are useful: both record, and their clocks differ.
@@ -134,12 +134,12 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
 /// Answers a peer that takes `exchanges` samples.
 pub(super) fn answer(link: &mut impl SyncLink, peer: u32, exchanges: u32) -> io::Result<()> {
     for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
-        let [_, _, asked] = receive(link, peer)?;
+        let [_, _, sent_number] = receive(link, peer)?;
         let t2 = clock::read();
-        if asked != u64::from(number) {
-            return Err(out_of_step(peer, "the next request", asked));
+        if sent_number != u64::from(number) {
+            return Err(out_of_step(peer, "the next request", sent_number));
         }
-        link.send(peer, &pack([t2, clock::read(), asked]))?;
+        link.send(peer, &pack([t2, clock::read(), sent_number]))?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub struct SyncGroup<L> {
     /// Number of sync points since the last samples.
     points: u64,
     /// The sync point at which process 0 next checks the time.
-    look: u64,
+    next_check: u64,
     /// Time of the last samples.
     since: Instant,
 }
@@ -46,7 +46,7 @@ impl<L: SyncLink> SyncGroup<L> {
     /// Creates the group of `size` processes, numbered from 0.
     /// This process is `me`. The link reaches all others by these numbers.
     pub fn new(link: L, me: u32, size: u32) -> Self {
-        Self { link, me, size, points: 0, look: 1, since: Instant::now() }
+        Self { link, me, size, points: 0, next_check: 1, since: Instant::now() }
     }
 
     /// Returns the link, for the program's own use.
@@ -60,11 +60,11 @@ impl<L: SyncLink> SyncGroup<L> {
     /// # Errors
     /// Errors of the link, or an unexpected message of a peer.
     pub fn sync(&mut self) -> io::Result<()> {
-        (self.points, self.look, self.since) = (0, 1, Instant::now());
+        (self.points, self.next_check, self.since) = (0, 1, Instant::now());
         if self.size < 2 {
             return Ok(());
         }
-        let plan = if self.me == 0 { self.plan_all()? } else { self.hear_plan()? };
+        let plan = if self.me == 0 { self.plan_all()? } else { self.receive_plan()? };
         settle_burst(plan.burst);
         for (round, meeting) in plan.meetings.iter().enumerate() {
             let Some((peer, id)) = *meeting else { continue };
@@ -87,38 +87,38 @@ impl<L: SyncLink> SyncGroup<L> {
     /// As [`Self::sync`].
     pub fn sync_point(&mut self) -> io::Result<bool> {
         self.points = self.points.saturating_add(1);
-        if self.size < 2 || self.points < self.look {
+        if self.size < 2 || self.points < self.next_check {
             return Ok(false);
         }
-        let (due, look) = self.share_decision()?;
-        self.look = look;
-        if due {
+        let (is_due, next_check) = self.share_decision()?;
+        self.next_check = next_check;
+        if is_due {
             self.sync()?;
         }
-        Ok(due)
+        Ok(is_due)
     }
 
     /// Sends the decision of process 0 down a tree of processes.
     fn share_decision(&mut self) -> io::Result<(bool, u64)> {
-        let (due, look, mut below);
+        let (is_due, next_check, mut below);
         if self.me == 0 {
-            (due, look) = next_look(self.points, self.since.elapsed(), interval());
+            (is_due, next_check) = plan_check(self.points, self.since.elapsed(), interval());
             below = u64::from(self.size).next_power_of_two();
         } else {
             let bit = 1 << self.me.trailing_zeros();
-            let [said, then, kind] = receive(&mut self.link, self.me ^ bit)?;
+            let [decision, then, kind] = receive(&mut self.link, self.me ^ bit)?;
             if kind != POINT {
                 return Err(out_of_step(self.me ^ bit, "the decision whether samples are due", kind));
             }
-            (due, look, below) = (said != 0, then, u64::from(bit));
+            (is_due, next_check, below) = (decision != 0, then, u64::from(bit));
         }
         while below > 1 {
             below /= 2;
             if u64::from(self.me) + below < u64::from(self.size) {
-                self.link.send(self.me + below as u32, &pack([u64::from(due), look, POINT]))?;
+                self.link.send(self.me + below as u32, &pack([u64::from(is_due), next_check, POINT]))?;
             }
         }
-        Ok((due, look))
+        Ok((is_due, next_check))
     }
 
     fn plan_all(&mut self) -> io::Result<SyncSchedule> {
@@ -130,7 +130,7 @@ impl<L: SyncLink> SyncGroup<L> {
         let exchanges = all[0].exchanges;
         let leaders = leaders(&all);
         let rounds = leaders.len().next_power_of_two().trailing_zeros();
-        let mut own = SyncSchedule { leader: NONE, burst, exchanges, meetings: Vec::new() };
+        let mut own_schedule = SyncSchedule { leader: NONE, burst, exchanges, meetings: Vec::new() };
         for (peer, _) in (0..self.size).zip(&all) {
             let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |at| at as u32);
             let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
@@ -140,7 +140,7 @@ impl<L: SyncLink> SyncGroup<L> {
             });
             let meetings: Vec<_> = meetings.collect();
             if peer == 0 {
-                own = SyncSchedule { leader, meetings, ..own };
+                own_schedule = SyncSchedule { leader, meetings, ..own_schedule };
                 continue;
             }
             let numbers = u64::from(burst) | u64::from(exchanges) << 32;
@@ -150,13 +150,13 @@ impl<L: SyncLink> SyncGroup<L> {
                 self.link.send(peer, &pack([u64::from(other), id, round]))?;
             }
         }
-        Ok(own)
+        Ok(own_schedule)
     }
 
-    fn hear_plan(&mut self) -> io::Result<SyncSchedule> {
+    fn receive_plan(&mut self) -> io::Result<SyncSchedule> {
         self.link.send(0, &SyncHello::of_this_process().encode())?;
-        let [whom, numbers, kind] = receive(&mut self.link, 0)?;
-        let rounds = whom >> 32;
+        let [leader_and_rounds, numbers, kind] = receive(&mut self.link, 0)?;
+        let rounds = leader_and_rounds >> 32;
         if kind != PLAN || rounds > 32 {
             return Err(out_of_step(0, "the first partner", kind));
         }
@@ -168,14 +168,19 @@ impl<L: SyncLink> SyncGroup<L> {
             }
             meetings.push((other != u64::from(NONE)).then_some((other as u32, id)));
         }
-        Ok(SyncSchedule { leader: whom as u32, burst: numbers as u32, exchanges: (numbers >> 32) as u32, meetings })
+        Ok(SyncSchedule {
+            leader: leader_and_rounds as u32,
+            burst: numbers as u32,
+            exchanges: (numbers >> 32) as u32,
+            meetings,
+        })
     }
 }
 
 /// The first process of each clock, among the processes that record.
 fn leaders(all: &[SyncHello]) -> Vec<u32> {
-    let mut seen = std::collections::HashSet::new();
-    let first = |(_, hello): &(u32, &SyncHello)| hello.id != 0 && seen.insert(hello.domain);
+    let mut domains = std::collections::HashSet::new();
+    let first = |(_, hello): &(u32, &SyncHello)| hello.id != 0 && domains.insert(hello.domain);
     (0u32..).zip(all).filter(first).map(|(peer, _)| peer).collect()
 }
 
@@ -192,14 +197,14 @@ fn interval() -> Duration {
 /// Whether samples are due, and the sync point of the next check.
 /// That is half of the remaining points at the current pace, but at most twice the points so far,
 /// because the pace may change.
-fn next_look(points: u64, elapsed: Duration, interval: Duration) -> (bool, u64) {
+fn plan_check(points: u64, elapsed: Duration, interval: Duration) -> (bool, u64) {
     if interval.is_zero() {
         return (false, u64::MAX);
     }
     let Some(left) = interval.checked_sub(elapsed).filter(|left| !left.is_zero()) else { return (true, 1) };
     let points = points.max(1);
-    let ahead = left.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
-    (false, points.saturating_add((ahead as u64).clamp(1, points)))
+    let remaining = left.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
+    (false, points.saturating_add((remaining as u64).clamp(1, points)))
 }
 
 #[cfg(test)]
@@ -209,20 +214,20 @@ mod tests {
     #[test]
     fn the_time_is_checked_rarely_and_soon_enough() {
         let (interval, pace) = (Duration::from_secs(60), Duration::from_micros(10));
-        let (mut look, mut looks) = (1u64, 0);
+        let (mut next_check, mut checks) = (1u64, 0);
         loop {
-            let elapsed = pace * u32::try_from(look).unwrap();
-            let (due, next) = next_look(look, elapsed, interval);
-            looks += 1;
-            if due {
+            let elapsed = pace * u32::try_from(next_check).unwrap();
+            let (is_due, next) = plan_check(next_check, elapsed, interval);
+            checks += 1;
+            if is_due {
                 assert!(elapsed >= interval && elapsed < interval + pace * 2, "{elapsed:?}");
                 break;
             }
-            assert!(next > look && next <= 2 * look);
-            look = next;
+            assert!(next > next_check && next <= 2 * next_check);
+            next_check = next;
         }
-        assert!(looks < 60, "{looks}");
-        assert_eq!(next_look(5, interval, Duration::ZERO), (false, u64::MAX), "switched off");
+        assert!(checks < 60, "{checks}");
+        assert_eq!(plan_check(5, interval, Duration::ZERO), (false, u64::MAX), "switched off");
     }
 
     #[test]

@@ -38,19 +38,19 @@ pub(crate) fn may_block() -> bool {
 }
 
 /// Stores which policies are in use.
-pub(crate) fn note(policies: &[(String, OverflowPolicy)]) {
-    let some = |wanted| policies.iter().any(|(_, policy)| *policy == wanted);
-    ANY_BLOCKS.store(some(OverflowPolicy::Block), Ordering::Relaxed);
-    ANY_OVERWRITES.store(some(OverflowPolicy::Overwrite), Ordering::Relaxed);
+pub(crate) fn store_active(policies: &[(String, OverflowPolicy)]) {
+    let is_used = |policy| policies.iter().any(|(_, used)| *used == policy);
+    ANY_BLOCKS.store(is_used(OverflowPolicy::Block), Ordering::Relaxed);
+    ANY_OVERWRITES.store(is_used(OverflowPolicy::Overwrite), Ordering::Relaxed);
 }
 
 /// The policies in `TUMIT_POLICY`.
-pub(crate) fn from_environment(complain: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
-    std::env::var("TUMIT_POLICY").map_or_else(|_| Vec::new(), |text| parse(&text, complain))
+pub(crate) fn from_environment(report_entry: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
+    std::env::var("TUMIT_POLICY").map_or_else(|_| Vec::new(), |text| parse(&text, report_entry))
 }
 
-/// Parses policies such as `COM=block,APP=drop`. Passes entries that are not valid to `complain`.
-pub(crate) fn parse(text: &str, complain: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
+/// Parses policies such as `COM=block,APP=drop`. Passes entries that are not valid to `report_entry`.
+pub(crate) fn parse(text: &str, report_entry: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
     let mut policies = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
         let policy = entry.split_once('=').and_then(|(name, policy)| {
@@ -64,7 +64,7 @@ pub(crate) fn parse(text: &str, complain: impl Fn(&str)) -> Vec<(String, Overflo
         });
         match policy {
             Some(policy) if !policy.0.is_empty() => policies.push(policy),
-            _ => complain(entry),
+            _ => report_entry(entry),
         }
     }
     policies

@@ -132,7 +132,7 @@ impl LevelTable {
     /// Returns false if the live file has no space for it. The spec must then be in the file before
     /// [`Self::apply_all`] switches its levels on.
     pub(crate) fn register(&mut self, provider: &'static Provider) -> bool {
-        if self.providers.iter().any(|known| std::ptr::eq(known.provider, provider)) {
+        if self.providers.iter().any(|other| std::ptr::eq(other.provider, provider)) {
             return true;
         }
         self.read_environment();
@@ -170,19 +170,19 @@ impl LevelTable {
     pub(crate) fn switch(&mut self, name: &str, on: bool) {
         self.read_environment();
         if name.eq_ignore_ascii_case("all") {
-            self.switches.retain(|(known, _)| is_own(known));
+            self.switches.retain(|(other, _)| is_self_trace(other));
         }
-        self.switches.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.switches.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self.switches.push((name.to_owned(), on));
-        self.register_own();
+        self.register_self_trace();
         self.apply_all();
     }
 
     /// Registers the spec of the self-tracing if a switch requests it, because most programs do not
     /// need it in their files.
-    pub(crate) fn register_own(&mut self) {
+    pub(crate) fn register_self_trace(&mut self) {
         self.read_environment();
-        if self.switches.iter().any(|(switch, on)| *on && is_own(switch)) {
+        if self.switches.iter().any(|(switch, on)| *on && is_self_trace(switch)) {
             self.register(self.self_trace.provider);
         }
     }
@@ -190,29 +190,29 @@ impl LevelTable {
     /// Applies the switches in a text, as in `TUMIT_LEVELS`.
     /// Returns false if an entry is not valid or names a level that no known spec has.
     pub(crate) fn switch_all(&mut self, text: &str) -> bool {
-        let mut good = true;
+        let mut is_valid = true;
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {
                 Some((name, on)) => {
-                    good &= self.knows(name);
+                    is_valid &= self.has_level(name);
                     self.switch(name, on);
                 }
-                None => good = false,
+                None => is_valid = false,
             }
         }
-        good
+        is_valid
     }
 
     /// Names in `TUMIT_LEVELS` that no known spec has.
     pub(crate) fn unknown_names(&mut self) -> Vec<String> {
         let mut names = std::mem::take(&mut self.environment);
-        names.retain(|name| !self.knows(name));
+        names.retain(|name| !self.has_level(name));
         names
     }
 
     /// Names with a policy that no known spec has.
     pub(crate) fn unknown_policies(&self) -> Vec<String> {
-        let names = self.policies.iter().map(|(name, _)| name).filter(|name| !self.knows(name));
+        let names = self.policies.iter().map(|(name, _)| name).filter(|name| !self.has_level(name));
         names.cloned().collect()
     }
 
@@ -227,42 +227,46 @@ impl LevelTable {
     }
 
     fn store_policies(&mut self, policies: Vec<(String, OverflowPolicy)>) {
-        overflow_policy::note(&policies);
+        overflow_policy::store_active(&policies);
         self.policies = policies;
         self.apply_all();
     }
 
     /// Whether threads wait for space for records with this id.
     pub(crate) fn blocks(&self, id: u16) -> bool {
-        let of = |known: &&RegisteredProvider| (known.base..known.base + known.provider.ids).contains(&id);
-        let Some(known) = self.providers.iter().find(of) else { return false };
-        let Some(types) = layouts(known.provider.schema) else { return false };
-        let kind = types.get(usize::from(id - known.base));
-        let level = kind.and_then(|kind| known.provider.levels.get(kind.level as usize));
-        level.is_some_and(|(level, _, _)| self.policy(known.provider.name, level) == OverflowPolicy::Block)
+        let of = |registered: &&RegisteredProvider| {
+            (registered.base..registered.base + registered.provider.ids).contains(&id)
+        };
+        let Some(registered) = self.providers.iter().find(of) else { return false };
+        let Some(types) = layouts(registered.provider.schema) else { return false };
+        let kind = types.get(usize::from(id - registered.base));
+        let level = kind.and_then(|kind| registered.provider.levels.get(kind.level as usize));
+        level.is_some_and(|(level, _, _)| self.policy(registered.provider.name, level) == OverflowPolicy::Block)
     }
 
     fn policy(&self, trace: &str, level: &str) -> OverflowPolicy {
-        let asked = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
+        let requested = self.policies.iter().rev().find(|(name, _)| names(name, trace, level));
         if (trace, level) == SELF_TRACE {
             return OverflowPolicy::Drop; // the writer thread cannot wait for itself
         }
-        asked.map_or_else(OverflowPolicy::default, |(_, policy)| *policy)
+        requested.map_or_else(OverflowPolicy::default, |(_, policy)| *policy)
     }
 
-    fn knows(&self, switch: &str) -> bool {
-        let levels = self.providers.iter().flat_map(|known| {
-            known.provider.levels.iter().map(|(level, _, _)| names(switch, known.provider.name, level))
+    fn has_level(&self, switch: &str) -> bool {
+        let levels = self.providers.iter().flat_map(|registered| {
+            registered.provider.levels.iter().map(|(level, _, _)| names(switch, registered.provider.name, level))
         });
-        switch.eq_ignore_ascii_case("all") || is_own(switch) || levels.into_iter().any(|is| is)
+        switch.eq_ignore_ascii_case("all") || is_self_trace(switch) || levels.into_iter().any(|is| is)
     }
 
     fn apply(&self, registered: RegisteredProvider) {
         for (name, default, level) in registered.provider.levels {
-            let own = std::ptr::eq(*level, self.self_trace);
-            let meant = |switch: &str| if own { is_own(switch) } else { names(switch, registered.provider.name, name) };
-            let asked = self.switches.iter().rev().find(|(switch, _)| meant(switch));
-            let on = asked.map_or(*default, |(_, on)| *on) && !self.paused;
+            let is_self = std::ptr::eq(*level, self.self_trace);
+            let is_meant = |switch: &str| {
+                if is_self { is_self_trace(switch) } else { names(switch, registered.provider.name, name) }
+            };
+            let requested = self.switches.iter().rev().find(|(switch, _)| is_meant(switch));
+            let on = requested.map_or(*default, |(_, on)| *on) && !self.paused;
             let overwrites = self.policy(registered.provider.name, name) == OverflowPolicy::Overwrite;
             let class = if overwrites { RING as u32 } else { KEPT as u32 };
             let word = u32::from(registered.base) | class << CLASS_SHIFT;
@@ -287,7 +291,7 @@ impl LevelTable {
                     self.switches.push((name.to_owned(), on));
                 }
                 None => report(&format!(
-                    "TUMIT_LEVELS: `{entry}` is not understood: write NAME=on or NAME=off, separated by commas"
+                    "TUMIT_LEVELS: `{entry}` is not valid: write NAME=on or NAME=off, separated by commas"
                 )),
             }
         }
@@ -306,7 +310,7 @@ fn parse_switch(entry: &str) -> Option<(&str, bool)> {
 }
 
 /// Whether a switch names the level of the self-tracing. `all` does not.
-fn is_own(switch: &str) -> bool {
+fn is_self_trace(switch: &str) -> bool {
     !switch.eq_ignore_ascii_case("all") && names(switch, SELF_TRACE.0, SELF_TRACE.1)
 }
 
@@ -360,7 +364,7 @@ mod tests {
     fn earlier_policies_have_precedence() {
         let mut levels = LevelTable::new(&SELF);
         levels.set_policies(vec![("all".into(), OverflowPolicy::Block)]);
-        levels.register_own();
+        levels.register_self_trace();
         levels.register(&THIRD);
         assert_eq!(levels.policy("third", "COM"), OverflowPolicy::Block);
     }

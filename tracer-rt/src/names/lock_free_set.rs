@@ -43,9 +43,9 @@ impl StringSet {
         for step in 0..self.places.len() {
             let Some(place) = self.places.get((hash as usize).wrapping_add(step) & mask) else { break };
             // SAFETY: an entry of the table is never freed.
-            let Some(known) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { return Err(Some(place)) };
-            if known.hash == hash && known.text == text {
-                return Ok(known);
+            let Some(entry) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { return Err(Some(place)) };
+            if entry.hash == hash && entry.text == text {
+                return Ok(entry);
             }
         }
         Err(None)
@@ -66,17 +66,17 @@ pub(crate) fn find(text: &str) -> Option<&'static InternedString> {
 pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static InternedString> {
     let hash = hash_of(text.as_bytes());
     let mut table = table();
-    if let Some(known) = find(text) {
-        return Some(known);
+    if let Some(entry) = find(text) {
+        return Some(entry);
     }
     let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
     if table.is_none_or(|table| count > table.places.len() / 2) {
         table = Some(grow(table));
     }
     let place = table?.find_or_free_place(hash, text).err()??;
-    let known: &'static InternedString = Box::leak(Box::new(InternedString { hash, id, text }));
-    place.store(std::ptr::from_ref(known).cast_mut(), Ordering::Release);
-    Some(known)
+    let entry: &'static InternedString = Box::leak(Box::new(InternedString { hash, id, text }));
+    place.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
+    Some(entry)
 }
 
 /// Copies all strings to a table of twice the size.
@@ -86,8 +86,8 @@ fn grow(old: Option<&StringSet>) -> &'static StringSet {
     for place in old.map_or(&[][..], |old| &old.places) {
         let string = place.load(Ordering::Relaxed);
         // SAFETY: an entry of the table is never freed.
-        let Some(known) = (unsafe { string.as_ref() }) else { continue };
-        if let Err(Some(free)) = new.find_or_free_place(known.hash, known.text) {
+        let Some(entry) = (unsafe { string.as_ref() }) else { continue };
+        if let Err(Some(free)) = new.find_or_free_place(entry.hash, entry.text) {
             free.store(string, Ordering::Relaxed);
         }
     }
@@ -121,7 +121,7 @@ mod tests {
         const STRINGS: u32 = if cfg!(miri) { 100 } else { 5_000 };
         let text = |n: u32| format!("known {n}");
         let numbers: Vec<u32> = (0..STRINGS).map(|n| Interned::new(&text(n)).0).collect();
-        let found = |n: u32| find(&text(n)).map(|known| (known.id, known.text == text(n)));
+        let found = |n: u32| find(&text(n)).map(|entry| (entry.id, entry.text == text(n)));
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| (0..STRINGS).for_each(|n| assert_eq!(found(n), Some((numbers[n as usize], true)))));
@@ -148,8 +148,8 @@ mod tests {
             let Err(Some(place)) = table.find_or_free_place(hash, text) else {
                 panic!("the text is new, and the set has space")
             };
-            let (at, own) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
-            longest = longest.max((at.wrapping_sub(own) / 8) & 8191);
+            let (at, first_place) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
+            longest = longest.max((at.wrapping_sub(first_place) / 8) & 8191);
             place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);
         }
         assert!(longest < 100, "{longest}");

@@ -15,13 +15,13 @@ struct PathCell(UnsafeCell<[u8; ROOM]>);
 // SAFETY: written before `main`, when there is one thread, and only read after that.
 unsafe impl Sync for PathCell {}
 
-static BEGAN_IN: PathCell = PathCell(UnsafeCell::new([0; ROOM]));
+static START_DIR: PathCell = PathCell(UnsafeCell::new([0; ROOM]));
 
 /// Stores the directory.
 /// The system calls this before `main`. It allocates no memory, because an allocator that records
 /// is not ready yet.
-extern "C" fn note() {
-    let place = BEGAN_IN.0.get().cast::<libc::c_char>();
+extern "C" fn store_start_dir() {
+    let place = START_DIR.0.get().cast::<libc::c_char>();
     // SAFETY: there is one thread, and the buffer has the given size plus a last byte that stays
     // zero.
     if unsafe { libc::getcwd(place, ROOM - 1) }.is_null() {
@@ -33,22 +33,22 @@ extern "C" fn note() {
 #[used]
 // SAFETY: the function has the type that the system expects in this section.
 #[unsafe(link_section = ".init_array")]
-static NOTE: extern "C" fn() = note;
+static STORE_AT_LOAD: extern "C" fn() = store_start_dir;
 
 /// A path relative to the directory.
 pub(crate) fn path(path: &Path) -> PathBuf {
     // SAFETY: no code writes it any more, and the last byte is zero.
-    let began_in = unsafe { CStr::from_ptr(BEGAN_IN.0.get().cast::<libc::c_char>()) };
-    Path::new(OsStr::from_bytes(began_in.to_bytes())).join(path)
+    let start_dir = unsafe { CStr::from_ptr(START_DIR.0.get().cast::<libc::c_char>()) };
+    Path::new(OsStr::from_bytes(start_dir.to_bytes())).join(path)
 }
 
 /// The folder in an environment variable.
 /// `None` if the program has more rights than its caller (`AT_SECURE`).
 pub(crate) fn folder_of(variable: &str) -> Option<PathBuf> {
     // SAFETY: the call takes a number and touches nothing.
-    let raised = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    let given = std::env::var_os(variable).filter(|given| !raised && !given.is_empty())?;
-    Some(path(Path::new(&given)))
+    let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    let text = std::env::var_os(variable).filter(|text| !is_privileged && !text.is_empty())?;
+    Some(path(Path::new(&text)))
 }
 
 #[cfg(test)]

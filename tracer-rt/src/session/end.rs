@@ -29,13 +29,13 @@ pub(super) fn finish_with(sink: &mut BlockWriter) {
     }
     let dropped = sink.finish();
     let state = STATE.lock();
-    let (folder, tells_folder) = (state.folder.clone().unwrap_or_default(), state.tells_folder);
+    let (folder, prints_folder) = (state.folder.clone().unwrap_or_default(), state.prints_folder);
     drop(state);
     if dropped > 0 {
-        report(&format!("{dropped} records are missing from {}", folder.display()));
+        report(&format!("{dropped} records were dropped from {}", folder.display()));
     }
     // Once per launch.
-    if tells_folder && launch::is_first() {
+    if prints_folder && launch::is_first() {
         report(&format!("the trace is in {}", folder.display()));
     }
 }

@@ -96,7 +96,7 @@ extern "C" fn in_child() {
     let guards = ManuallyDrop::into_inner(guards);
     let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
     if mine != 0 {
-        locks::set_unsettled(begin_anew);
+        locks::set_unsettled(restart_in_child);
         writer::detach();
         live_file::detach();
     }
@@ -106,7 +106,7 @@ extern "C" fn in_child() {
     free_in_child(&TABLES, revive[2]);
     free_in_child(&LOG, revive[3]);
     if mine == 0 {
-        begin_anew();
+        restart_in_child();
     }
     CURSOR.with(|cursor| cursor.end_work(before));
 }
@@ -121,7 +121,7 @@ fn free_in_child<T>(lock: &RecorderLock<T>, revive: bool) {
 }
 
 #[cold]
-fn begin_anew() {
+fn restart_in_child() {
     let (mut sink, mut state, mut tables) = (SINK.lock(), STATE.lock(), TABLES.lock());
     sink.reset_in_child();
     reentrancy::disown_process();

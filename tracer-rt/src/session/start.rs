@@ -24,7 +24,7 @@ use crate::writer::{self, SINK};
 use crate::{clock, process};
 
 /// The value of the tag `BUFFERS` for private memory after a live file could not be created.
-const FELL_BACK: u64 = 2;
+const FALLBACK: u64 = 2;
 
 /// Memory in bytes that the slots leave for other uses.
 const SPARE_BYTES: usize = 4 << 20;
@@ -35,6 +35,19 @@ const SPARE_BYTES: usize = 4 << 20;
 /// # Errors
 /// If recording started before, or if the file cannot be created. The program may continue in both
 /// cases.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let parent = tempfile::tempdir()?;
+/// let mut config = tracer_rt::RecorderConfig::from_env();
+/// config.folder = Some(parent.path().join("run.tmt"));
+/// config.memory_bytes = Some(4 << 20);
+/// let session = tracer_rt::start(config)?;
+/// assert!(session.folder().is_dir());
+/// session.finish();
+/// # Ok(())
+/// # }
+/// ```
 pub fn start(config: RecorderConfig) -> Result<Session, StartError> {
     let mut result = Err(StartError::Late);
     run_unnested(|| result = start_now(config));
@@ -44,7 +57,7 @@ pub fn start(config: RecorderConfig) -> Result<Session, StartError> {
 /// Starts recording at the first use of a spec, if the environment requests it (`TUMIT_START`).
 /// This happens even if all levels are off, so that they can be switched on from outside. The
 /// thread is marked as busy.
-pub(crate) fn start_if_asked() {
+pub(crate) fn start_if_requested() {
     if std::env::var_os("TUMIT_START").is_some_and(|text| !text.is_empty()) {
         // If recording has started already, there is nothing to do. Other errors were reported
         // before.
@@ -84,13 +97,13 @@ pub(crate) fn begin() -> bool {
     if state.phase != SessionPhase::Idle {
         return state.phase == SessionPhase::Recording;
     }
-    let ready = state.prepare();
+    let is_prepared = state.prepare();
     drop(state);
-    if ready {
+    if is_prepared {
         sink.write_names();
         STATE.lock().record();
     }
-    ready
+    is_prepared
 }
 
 impl RecorderState {
@@ -100,9 +113,9 @@ impl RecorderState {
         const MEMORY_BYTES: usize = 16 << 20;
         let config = self.config.clone().unwrap_or_default().or_environment();
         // A forked child records into its parent's folder, unless its options name another.
-        let own = self.config.as_ref().and_then(|config| config.folder.clone());
-        let folder = own.or_else(|| self.folder.take()).or(config.folder);
-        self.tells_folder = folder.is_none();
+        let configured = self.config.as_ref().and_then(|config| config.folder.clone());
+        let folder = configured.or_else(|| self.folder.take()).or(config.folder);
+        self.prints_folder = folder.is_none();
         let folder = folder.unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         self.first_anchor = clock::anchor();
@@ -110,17 +123,17 @@ impl RecorderState {
         self.levels.set_policies(config.policies.clone());
         self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);
         self.sync_interval = config.sync_interval.unwrap_or(SYNC_INTERVAL);
-        self.levels.register_own();
+        self.levels.register_self_trace();
         let slots = SlotPool::slots_in(config.memory_bytes.unwrap_or(MEMORY_BYTES));
-        let asked = config.buffers.unwrap_or(SlotLocation::Mapped);
+        let location = config.buffers.unwrap_or(SlotLocation::Mapped);
         let tables = TABLES.lock();
         let mut live = None;
-        if asked == SlotLocation::Mapped && self.is_room_for(slots, SPARE_BYTES) {
-            match (self.make_live(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
-                (Ok(made), _) => live = Some(made),
-                (Err(error), Some(asked)) => report(&format!(
-                    "cannot make a live file in `{}`: {error}; the program goes on with private buffers",
-                    asked.display()
+        if location == SlotLocation::Mapped && self.is_room_for(slots, SPARE_BYTES) {
+            match (self.create_live_file(&folder, config.live_folder.as_deref(), slots, &tables), &config.live_folder) {
+                (Ok(created), _) => live = Some(created),
+                (Err(error), Some(requested)) => report(&format!(
+                    "cannot create a live file in `{}`: {error}; the program continues with private buffers",
+                    requested.display()
                 )),
                 (Err(_), None) => {}
             }
@@ -142,7 +155,7 @@ impl RecorderState {
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::hash_text(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);
-        let buffers = if live.is_none() && asked == SlotLocation::Mapped { FELL_BACK } else { asked as u64 };
+        let buffers = if live.is_none() && location == SlotLocation::Mapped { FALLBACK } else { location as u64 };
         append_integer(&mut tags, tag::BUFFERS, buffers);
         if let Some(path) = live.as_ref().map(LiveFile::path).filter(|path| path.parent() != Some(&folder)) {
             append_tag(&mut tags, tag::LIVE_PATH, path.as_os_str().as_encoded_bytes());
@@ -150,7 +163,7 @@ impl RecorderState {
         if let Some(live) = &live {
             live.publish();
             // Records dropped before the live file could count them.
-            live_file::count_lost(0, STRAYS.load(Ordering::Relaxed));
+            live_file::count_dropped(0, STRAYS.load(Ordering::Relaxed));
             live_file::log(BlockKind::Process, PROCESS_STREAM, 1, &tags);
             for provider in self.levels.registered_from(0) {
                 provider.log();
@@ -161,10 +174,10 @@ impl RecorderState {
         true
     }
 
-    fn make_live(
+    fn create_live_file(
         &mut self,
         folder: &Path,
-        elsewhere: Option<&Path>,
+        live_folder: Option<&Path>,
         slots: usize,
         tables: &InternTables,
     ) -> std::io::Result<LiveFile> {
@@ -179,10 +192,10 @@ impl RecorderState {
             log_bytes: u32::try_from(log_bytes).map_err(std::io::Error::other)?,
         };
         std::fs::create_dir_all(folder)?;
-        let place = elsewhere.unwrap_or_else(|| live_file::folder_for(folder));
+        let place = live_folder.unwrap_or_else(|| live_file::folder_for(folder));
         std::fs::create_dir_all(place)?;
         let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
-        LiveFile::make(path, layout, self.region.as_ref())
+        LiveFile::create(path, layout, self.region.as_ref())
     }
 
     /// Whether `slots` slots leave `spare` bytes of memory.
@@ -193,20 +206,20 @@ impl RecorderState {
         self.region.as_ref().is_some_and(|region| region.bytes == bytes) || live_file::is_room_for(bytes + spare)
     }
 
-    /// Maps private memory for `wanted` slots.
+    /// Maps private memory for `requested` slots.
     /// Tries half as many, and so on, if limits allow no more or if all memory of the program is
     /// locked. In that case as many bytes as the slots take are left free.
-    fn map_slots(&mut self, wanted: usize) -> std::io::Result<(*mut u8, usize)> {
+    fn map_slots(&mut self, requested: usize) -> std::io::Result<(*mut u8, usize)> {
         const LEAST_BYTES: usize = 1 << 20;
-        let (mut slots, mut spare) = (wanted, SPARE_BYTES);
+        let (mut slots, mut spare) = (requested, SPARE_BYTES);
         while !self.is_room_for(slots, spare) && slots / 2 * SLOT_BYTES >= LEAST_BYTES {
             slots /= 2;
             spare = slots * SLOT_BYTES;
         }
         let base = live_file::map_private(slots * SLOT_BYTES, self.region.as_ref())?;
-        if slots < wanted {
-            let (wanted, got) = (wanted * SLOT_BYTES, slots * SLOT_BYTES);
-            report(&format!("no memory for buffers of {wanted} bytes; the program goes on with {got}"));
+        if slots < requested {
+            let (requested_bytes, bytes) = (requested * SLOT_BYTES, slots * SLOT_BYTES);
+            report(&format!("no memory for buffers of {requested_bytes} bytes; the program continues with {bytes}"));
         }
         self.region = Some(MappedRegion { base, bytes: slots * SLOT_BYTES });
         Ok((base, slots))
@@ -219,7 +232,7 @@ impl RecorderState {
         self.fill_spares();
         watch_panics();
         self.phase = SessionPhase::Recording;
-        self.helper = writer::thread::spawn();
+        self.writer_thread = writer::thread::spawn();
     }
 
     /// Installs the handlers for the end of threads, the end of the process, and forks. Once.

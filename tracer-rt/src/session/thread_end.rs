@@ -32,10 +32,10 @@ extern "C" fn retire(_: *mut libc::c_void) {
             let Some(stream) = (unsafe { stream.as_ref() }) else { continue };
             state.end_stream(stream, now);
         }
-        let helper = state.helper.clone().filter(|_| state.is_urgent());
+        let writer_thread = state.writer_thread.clone().filter(|_| state.is_urgent());
         drop(state);
-        if let Some(helper) = helper {
-            helper.unpark();
+        if let Some(writer_thread) = writer_thread {
+            writer_thread.unpark();
         }
         cursor.end_work(before);
     });

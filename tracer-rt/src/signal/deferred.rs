@@ -10,15 +10,15 @@ pub(crate) const DUMP: u32 = 2;
 pub(crate) const PAUSE: u32 = 4;
 pub(crate) const RESUME: u32 = 8;
 
-static ASKED: AtomicU32 = AtomicU32::new(0);
+static REQUESTS: AtomicU32 = AtomicU32::new(0);
 
 /// Adds a request for the writer thread.
-pub(crate) fn ask(what: u32) {
-    let other = if what == PAUSE { RESUME } else { PAUSE };
-    if what >= PAUSE {
-        ASKED.fetch_and(!other, Ordering::Relaxed);
+pub(crate) fn request(request: u32) {
+    let other = if request == PAUSE { RESUME } else { PAUSE };
+    if request >= PAUSE {
+        REQUESTS.fetch_and(!other, Ordering::Relaxed);
     }
-    ASKED.fetch_or(what, Ordering::Release);
+    REQUESTS.fetch_or(request, Ordering::Release);
 }
 
 /// Requested switches of levels, for at most eight names. The last request for a name applies.
@@ -69,7 +69,7 @@ impl DeferredSwitch {
 }
 
 /// Requests a switch of a level. Returns false if the name is too long or too many switches wait.
-pub(crate) fn ask_level(name: &str, on: bool) -> bool {
+pub(crate) fn request_level(name: &str, on: bool) -> bool {
     if name.len() > NAME_BYTES {
         return false;
     }
@@ -103,7 +103,7 @@ pub(crate) fn take_switches() -> Vec<(String, bool)> {
 
 /// Takes the waiting requests, as bits.
 pub(crate) fn take_requests() -> u32 {
-    if ASKED.load(Ordering::Relaxed) == 0 { 0 } else { ASKED.swap(0, Ordering::Acquire) }
+    if REQUESTS.load(Ordering::Relaxed) == 0 { 0 } else { REQUESTS.swap(0, Ordering::Acquire) }
 }
 
 #[cfg(test)]
@@ -124,17 +124,17 @@ mod tests {
                 crate::set_level("later.APP", turn % 2 == 0);
                 crate::set_level("later.NET", turn % 2 == 1);
             }
-            assert!(!ask_level(&"x".repeat(65), true), "longer than any level");
-            assert_eq!((0..20).filter(|n| ask_level(&format!("later.L{n}"), true)).count(), 6, "eight names wait");
+            assert!(!request_level(&"x".repeat(65), true), "longer than any level");
+            assert_eq!((0..20).filter(|n| request_level(&format!("later.L{n}"), true)).count(), 6, "eight names wait");
             cursor.end_work(before);
         });
-        assert_eq!(ASKED.load(Ordering::Relaxed), FLUSH | DUMP | RESUME, "the last word counts");
+        assert_eq!(REQUESTS.load(Ordering::Relaxed), FLUSH | DUMP | RESUME, "the last word counts");
         let waiting = |name: &str| SWITCHES.iter().find(|switch| switch.name().eq(name.bytes())).unwrap();
         assert!(!waiting("later.APP").on.load(Ordering::Relaxed) && waiting("later.NET").on.load(Ordering::Relaxed));
         crate::writer::thread::serve_deferred();
-        assert_eq!(ASKED.load(Ordering::Relaxed), 0);
+        assert_eq!(REQUESTS.load(Ordering::Relaxed), 0);
         assert!(SWITCHES.iter().all(|switch| switch.phase.load(Ordering::Relaxed) == FREE));
         crate::flush();
-        assert_eq!(ASKED.load(Ordering::Relaxed), 0, "outside of handlers it is done at once");
+        assert_eq!(REQUESTS.load(Ordering::Relaxed), 0, "outside of handlers it is done at once");
     }
 }

@@ -184,11 +184,11 @@ impl SlotPool {
         // Programs that record little touch few slots. Programs that fill slots get as many as they
         // may need until the writer thread runs again.
         const FEW: usize = 4;
-        let wanted = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
+        let least = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
         // While the writer thread touches a slot, no thread can take it. Enough other slots stay
         // free, so that no record is dropped.
         let others = (self.free.len() + self.slots - self.fresh).saturating_sub(1);
-        if self.free.len() >= wanted || others < FEW {
+        if self.free.len() >= least || others < FEW {
             return None;
         }
         let slot = self.take_fresh()?;

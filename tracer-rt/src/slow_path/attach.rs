@@ -16,7 +16,7 @@ use crate::slots::pool::{self, MAX_PART_RECORD_BYTES, set_stuck, slot_bytes};
 use crate::slots::{MAX_RECORD_BYTES, SlotHeader, room_bytes, used_bytes};
 use crate::state::STATE;
 use crate::state::stream_entry::StreamNames;
-use crate::stream::{ThreadStream, lose_stray};
+use crate::stream::{ThreadStream, count_stray_drop};
 use crate::threads::thread_id;
 use crate::writer::{write_full_slots, write_names};
 use crate::{clock, fault_injection, self_trace};
@@ -58,7 +58,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
             return room;
         }
         if !attach(cursor, class) {
-            lose_stray();
+            count_stray_drop();
             return None;
         }
     }
@@ -67,28 +67,28 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     let native = clock::is_native();
     let now = if native { now } else { clock::read() };
     let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
-    let wanted = limit.unwrap_or(bytes);
+    let needed = limit.unwrap_or(bytes);
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
     // With a clock that is not read inline, the thread's slot may still have space.
     if !native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
-        if used_bytes(state) + wanted <= room_bytes(slot_bytes(current)) {
+        if used_bytes(state) + needed <= room_bytes(slot_bytes(current)) {
             return Some(RecordSpace { slot: current, now, after: FollowUp::Nothing, limit });
         }
     }
-    let (mut slot, called) = exchange(stream, now, wanted);
-    let mut why = called.then_some(self_trace::Cause::Call);
+    let (mut slot, called) = exchange(stream, now, needed);
+    let mut reason = called.then_some(self_trace::Cause::Call);
     if slot.is_none() && class == KEPT && overflow_policy::may_block() {
-        slot = wait_for_slot(stream, id as u16, now, wanted);
-        why = Some(self_trace::Cause::Room);
+        slot = wait_for_slot(stream, id as u16, now, needed);
+        reason = Some(self_trace::Cause::Room);
     }
-    if slot.is_none() && wanted > MAX_PART_RECORD_BYTES {
+    if slot.is_none() && needed > MAX_PART_RECORD_BYTES {
         limit = Some(MAX_PART_RECORD_BYTES);
         (slot, _) = exchange(stream, now, MAX_PART_RECORD_BYTES);
     }
-    let after = match why {
-        Some(why) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(why, clock::read()),
+    let after = match reason {
+        Some(reason) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(reason, clock::read()),
         _ => FollowUp::Nothing,
     };
     match slot {
@@ -102,7 +102,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
         }
         None => {
             cursor.point_nowhere(class);
-            stream.lose(1, bytes as u64, (now, now), cause::NO_BUFFER);
+            stream.count_dropped(1, bytes as u64, (now, now), cause::NO_BUFFER);
             None
         }
     }
@@ -115,13 +115,13 @@ fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> (Option<*const Slo
         return (None, false);
     }
     let mut state = STATE.lock();
-    let helper = state.helper.clone();
+    let writer_thread = state.writer_thread.clone();
     let slot = state.next_slot(stream, now, bytes);
     let urgent = state.is_urgent();
     drop(state);
-    let called = urgent || helper.is_none();
-    match helper {
-        Some(helper) if urgent => helper.unpark(),
+    let called = urgent || writer_thread.is_none();
+    match writer_thread {
+        Some(writer_thread) if urgent => writer_thread.unpark(),
         Some(_) => {}
         None => write_full_slots(),
     }
@@ -142,13 +142,13 @@ fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Opti
         }
         fault_injection::WAITERS.store(true, Ordering::Relaxed);
         let state = STATE.lock();
-        let (recording, helper) = (state.is_recording(), state.helper.clone());
+        let (recording, writer_thread) = (state.is_recording(), state.writer_thread.clone());
         drop(state);
         if !recording {
             return None;
         }
-        match helper {
-            Some(helper) => helper.unpark(),
+        match writer_thread {
+            Some(writer_thread) => writer_thread.unpark(),
             None => write_full_slots(),
         }
         std::thread::sleep(NAP);

@@ -5,12 +5,12 @@ use tracer_format::cause;
 use crate::clock;
 use crate::cursor::ThreadCursor;
 use crate::slots::MAX_RECORD_BYTES;
-use crate::stream::lose_stray;
+use crate::stream::count_stray_drop;
 
 /// Counts a record of a signal handler that cannot be written.
 #[cold]
 #[inline(never)]
-pub(crate) fn lose_nested(cursor: &ThreadCursor, bytes: usize) {
+pub(crate) fn count_nested_drop(cursor: &ThreadCursor, bytes: usize) {
     let now = clock::read_nested(cursor);
     // The stream for signal handlers first: another stream may be sealing its slot now, and would
     // report this record too early.
@@ -18,21 +18,21 @@ pub(crate) fn lose_nested(cursor: &ThreadCursor, bytes: usize) {
         // SAFETY: a stream lives as long as its thread's cursor points to it.
         if let Some(stream) = unsafe { stream.get().as_ref() } {
             let now = now.unwrap_or_else(|| stream.latest_timestamp());
-            return stream.lose(1, bytes as u64, (now, now), cause::NESTED);
+            return stream.count_dropped(1, bytes as u64, (now, now), cause::NESTED);
         }
     }
-    lose_stray();
+    count_stray_drop();
 }
 
 /// Counts a record that is too long even after truncation, because its fields of fixed size exceed
 /// the limit.
-pub(crate) fn lose_uncut(cursor: &ThreadCursor, class: usize, bytes: usize, now: u64) {
+pub(crate) fn count_uncut_drop(cursor: &ThreadCursor, class: usize, bytes: usize, now: u64) {
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     match unsafe { cursor.streams[class].get().as_ref() } {
         Some(stream) => {
             let cause = if bytes > MAX_RECORD_BYTES { cause::OVERSIZE } else { cause::NO_BUFFER };
-            stream.lose(1, bytes as u64, (now, now), cause);
+            stream.count_dropped(1, bytes as u64, (now, now), cause);
         }
-        None => lose_stray(),
+        None => count_stray_drop(),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
-use super::drops::lose_nested;
+use super::drops::count_nested_drop;
 use super::{FollowUp, RecordSpace};
 use crate::cursor::{KEPT, NESTED, ThreadCursor};
 use crate::slots::pool::MAX_PART_RECORD_BYTES;
@@ -26,7 +26,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpa
         return None;
     }
     let Some(now) = clock::read_nested(cursor) else {
-        lose_nested(cursor, bytes);
+        count_nested_drop(cursor, bytes);
         return None;
     };
     let shared = fault_injection::is_injected("handlers share the slot");
@@ -38,14 +38,14 @@ pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpa
         return Some(RecordSpace { slot, now, after: FollowUp::Handler, limit: None });
     }
     let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {
-        lose_nested(cursor, bytes);
+        count_nested_drop(cursor, bytes);
         return None;
     };
     let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
-    let wanted = limit.unwrap_or(bytes);
+    let needed = limit.unwrap_or(bytes);
     let next = |bytes| STATE.try_lock_soon().and_then(|mut state| state.next_slot(stream, now, bytes));
-    let mut slot = next(wanted);
-    if slot.is_none() && wanted > MAX_PART_RECORD_BYTES {
+    let mut slot = next(needed);
+    if slot.is_none() && needed > MAX_PART_RECORD_BYTES {
         limit = Some(MAX_PART_RECORD_BYTES);
         slot = next(MAX_PART_RECORD_BYTES);
     }
@@ -55,7 +55,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpa
             Some(RecordSpace { slot, now, after: FollowUp::Handler, limit })
         }
         None => {
-            stream.lose(1, bytes as u64, (now, now), cause::NESTED);
+            stream.count_dropped(1, bytes as u64, (now, now), cause::NESTED);
             None
         }
     }

@@ -14,7 +14,7 @@ use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
 use crate::slots::write::payload;
 use crate::slots::{LOST_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
-use crate::stream::drops::{join_reports, news_at_start};
+use crate::stream::drops::{join_reports, report_at_start};
 
 /// Full slots of streams that overwrite, oldest first.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
     }
 }
 
-/// Takes the oldest slot and counts its records as lost at their place in the order of the stream's
+/// Takes the oldest slot and counts its records as dropped at their place in the order of the stream's
 /// blocks.
 fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     let slot = *state.ring.slots.front()?;
@@ -101,17 +101,17 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
         if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
     let bytes = (used_bytes(at) - done.bytes) as u64;
     let last = head.last.load(Ordering::Relaxed);
-    let mut lost = DroppedRecords { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
-    if let Some(told) = lost_at_start(slot).filter(|_| done.bytes == 0) {
-        // The slot began with a report of a loss, directly before its records. Both losses become
+    let mut dropped = DroppedRecords { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
+    if let Some(earlier) = report_at_slot_start(slot).filter(|_| done.bytes == 0) {
+        // The slot began with a report of drops, directly before its records. Both reports become
         // one.
-        lost.bytes -= LOST_BYTES as u64;
-        lost = join_reports(&told, &lost);
+        dropped.bytes -= LOST_BYTES as u64;
+        dropped = join_reports(&earlier, &dropped);
     }
     if !fault_injection::is_injected("overwritten records are not counted") {
         live_file::count_overwritten(head, count);
         entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
-        entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &lost);
+        entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &dropped);
     }
     entry.waiting = entry.waiting.saturating_sub(1);
     // The new contents of the slot are written after all of this.
@@ -119,10 +119,10 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     state.ring.pop_oldest()
 }
 
-/// The report of a loss at the start of a slot.
-fn lost_at_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
+/// The report of drops at the start of a slot.
+fn report_at_slot_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
     // SAFETY: these are the first bytes of a slot's payload, which no thread writes any more.
-    news_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), LOST_BYTES) })
+    report_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), LOST_BYTES) })
 }
 
 /// Queues all kept slots for the writer thread.

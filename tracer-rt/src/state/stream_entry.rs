@@ -33,7 +33,7 @@ pub(crate) struct StreamEntry {
     /// Timestamp of the thread's end.
     pub(crate) end: Option<u64>,
     /// Thread id and names are in the file.
-    pub(crate) told: bool,
+    pub(crate) names_written: bool,
     pub(crate) next_sequence: u64,
     /// A part of a slot that is being written now.
     /// The stream may have continued with another slot meanwhile.
@@ -91,7 +91,7 @@ impl StreamEntry {
             tid,
             names,
             end: None,
-            told: false,
+            names_written: false,
             next_sequence: 0,
             pending: None,
             waiting: 0,
@@ -111,7 +111,7 @@ impl StreamEntry {
             return;
         }
         self.end = Some(end);
-        self.told = false;
+        self.names_written = false;
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::THREAD_END, end);
         // Best effort: the writer thread writes it soon.
@@ -124,13 +124,13 @@ impl StreamEntry {
     }
 
     /// Whether the thread has ended and all its records are written or overwritten.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.cursor.is_null() && self.waiting == 0
     }
 
-    /// Whether there are losses that no block reports.
-    pub(crate) fn has_untold(&self) -> bool {
-        self.stream.losses.has_report() || !self.gaps.is_empty()
+    /// Whether there are drops that no block reports.
+    pub(crate) fn has_unreported_drops(&self) -> bool {
+        self.stream.drops.has_report() || !self.gaps.is_empty()
     }
 
     /// Closes the stream's slot. The blocks of the next slot follow those of this one.

@@ -50,7 +50,7 @@ impl RecorderState {
     pub(crate) fn name_signal_streams(&mut self) {
         for at in 0..self.entries.len() {
             let entry = &self.entries[at];
-            if entry.told || entry.stream.class != NESTED || entry.names.thread.is_some() {
+            if entry.names_written || entry.stream.class != NESTED || entry.names.thread.is_some() {
                 continue;
             }
             let tid = entry.tid;
@@ -115,7 +115,7 @@ impl RecorderState {
     /// Ends the streams of threads that exited without a call of their key destructor. The time of
     /// such an end is unknown: these streams end at the timestamp of their last record.
     pub(crate) fn end_streams_of_exited_threads(&mut self) {
-        self.end_streams(|entry| threads::is_gone(entry.tid));
+        self.end_streams(|entry| threads::is_exited(entry.tid));
     }
 
     /// Ends streams of exited threads with the number that the system has now given to this thread.
@@ -124,14 +124,14 @@ impl RecorderState {
         self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
     }
 
-    fn end_streams(&mut self, is_gone: impl Fn(&StreamEntry) -> bool) {
-        let gone: Vec<u32> = self
+    fn end_streams(&mut self, is_exited: impl Fn(&StreamEntry) -> bool) {
+        let exited: Vec<u32> = self
             .entries
             .iter()
-            .filter(|entry| !entry.cursor.is_null() && is_gone(entry))
+            .filter(|entry| !entry.cursor.is_null() && is_exited(entry))
             .map(|entry| entry.stream.index)
             .collect();
-        for index in gone {
+        for index in exited {
             let stream = self.entry(index).map_or(std::ptr::null(), |entry| &raw const *entry.stream);
             // SAFETY: the stream lives as long as its entry, which `end_stream` does not remove.
             if let Some(stream) = unsafe { stream.as_ref() } {
@@ -151,13 +151,13 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
     }
     head.stream.store(stream.index, Ordering::Relaxed);
     head.dropped.store(stream.dropped_records(), Ordering::Relaxed);
-    let report_bytes = stream.losses.take_report().map_or(0, |lost| {
+    let report_bytes = stream.drops.take_report().map_or(0, |dropped| {
         let at = payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
         unsafe { write_head(at, ID_LOST, 0) };
         let body = at.wrapping_add(RECORD_HEAD_BYTES);
         // SAFETY: as above.
-        unsafe { body.cast::<[u8; DroppedRecords::BYTES]>().write(lost.encode()) };
+        unsafe { body.cast::<[u8; DroppedRecords::BYTES]>().write(dropped.encode()) };
         LOST_BYTES as u64
     });
     head.state.store(report_bytes, Ordering::Release);

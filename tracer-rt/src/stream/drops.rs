@@ -13,7 +13,7 @@ use crate::fault_injection;
 #[derive(Debug, Default)]
 pub(crate) struct DropCounts {
     count: AtomicU64,
-    told: AtomicU64,
+    reported: AtomicU64,
     bytes: AtomicU64,
     first: AtomicU64,
     last: AtomicU64,
@@ -43,7 +43,7 @@ impl DropCounts {
     /// Takes the records dropped since the last call for a report. `None` if there are none.
     pub(crate) fn take_report(&self) -> Option<DroppedRecords> {
         let total = self.total();
-        let count = total - self.told.swap(total, Ordering::Relaxed);
+        let count = total - self.reported.swap(total, Ordering::Relaxed);
         (count > 0).then(|| DroppedRecords {
             count,
             bytes: self.bytes.swap(0, Ordering::Relaxed),
@@ -54,18 +54,18 @@ impl DropCounts {
     }
 
     /// Makes a report unreported again, because its block no longer exists.
-    pub(crate) fn undo_report(&self, lost: &DroppedRecords) {
-        self.told.fetch_sub(lost.count, Ordering::Relaxed);
-        self.bytes.fetch_add(lost.bytes, Ordering::Relaxed);
-        let _ = self.last.compare_exchange(0, lost.last_ticks, Ordering::Relaxed, Ordering::Relaxed);
+    pub(crate) fn undo_report(&self, dropped: &DroppedRecords) {
+        self.reported.fetch_sub(dropped.count, Ordering::Relaxed);
+        self.bytes.fetch_add(dropped.bytes, Ordering::Relaxed);
+        let _ = self.last.compare_exchange(0, dropped.last_ticks, Ordering::Relaxed, Ordering::Relaxed);
         // The records of this report were dropped before all unreported ones.
-        self.first.store(lost.first_ticks, Ordering::Relaxed);
-        self.cause.fetch_or(lost.cause, Ordering::Relaxed);
+        self.first.store(dropped.first_ticks, Ordering::Relaxed);
+        self.cause.fetch_or(dropped.cause, Ordering::Relaxed);
     }
 
     /// Whether [`Self::take_report`] would return a report.
     pub(crate) fn has_report(&self) -> bool {
-        self.total() != self.told.load(Ordering::Relaxed)
+        self.total() != self.reported.load(Ordering::Relaxed)
     }
 }
 
@@ -74,7 +74,7 @@ impl DropCounts {
 pub(crate) struct OverwrittenBlocks {
     /// Sequence number of the first block after the gap.
     pub(crate) end: u64,
-    pub(crate) lost: DroppedRecords,
+    pub(crate) dropped: DroppedRecords,
 }
 
 /// The gaps of a stream, oldest first.
@@ -91,21 +91,21 @@ impl OverwrittenRanges {
     }
 
     /// Adds the overwritten block with the sequence number `block`, the newest one.
-    pub(crate) fn add(&mut self, block: u64, lost: &DroppedRecords) {
+    pub(crate) fn add(&mut self, block: u64, dropped: &DroppedRecords) {
         match self.0.back_mut() {
             Some(gap) if gap.end == block => {
                 gap.end = block + 1;
-                gap.lost = join_reports(&gap.lost, lost);
+                gap.dropped = join_reports(&gap.dropped, dropped);
             }
-            _ => self.0.push_back(OverwrittenBlocks { end: block + 1, lost: *lost }),
+            _ => self.0.push_back(OverwrittenBlocks { end: block + 1, dropped: *dropped }),
         }
     }
 
     /// Takes the oldest gap, if it comes before the block with this sequence number.
     /// The caller reports it.
     pub(crate) fn take_before(&mut self, block: u64) -> Option<OverwrittenBlocks> {
-        let due = self.0.front()?.end <= block || fault_injection::is_injected("drops are reported early");
-        if due { self.0.pop_front() } else { None }
+        let is_before = self.0.front()?.end <= block || fault_injection::is_injected("drops are reported early");
+        if is_before { self.0.pop_front() } else { None }
     }
 
     /// Puts back a gap that could not be reported.
@@ -118,7 +118,7 @@ impl OverwrittenRanges {
     }
 }
 
-/// Joins the reports of two consecutive losses.
+/// Joins two consecutive reports of drops.
 pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> DroppedRecords {
     DroppedRecords {
         count: first.count + then.count,
@@ -129,24 +129,24 @@ pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> Dro
     }
 }
 
-/// Encodes the report of a loss as a record.
-pub(crate) fn news(lost: &DroppedRecords) -> Vec<u8> {
+/// Encodes the report of drops as a record.
+pub(crate) fn encode_report(dropped: &DroppedRecords) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_HEAD_BYTES];
     bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
-    bytes.extend(lost.encode());
+    bytes.extend(dropped.encode());
     bytes
 }
 
-/// Decodes the report of a loss at the start of a payload.
-pub(crate) fn news_at_start(payload: &[u8]) -> Option<DroppedRecords> {
+/// Decodes the report of drops at the start of a payload.
+pub(crate) fn report_at_start(payload: &[u8]) -> Option<DroppedRecords> {
     let (head, body) = payload.split_at_checked(RECORD_HEAD_BYTES)?;
-    let news = if head[..2] == ID_LOST.to_le_bytes() {
+    let report = if head[..2] == ID_LOST.to_le_bytes() {
         DroppedRecords::decode(body.get(..DroppedRecords::BYTES)?)
     } else {
         None
     };
     // The mark of a truncation belongs to the record after it.
-    news.filter(|lost| !lost.is_truncation())
+    report.filter(|dropped| !dropped.is_truncation())
 }
 
 #[cfg(test)]
@@ -157,24 +157,30 @@ mod tests {
 
     #[test]
     fn drops_are_reported_once() {
-        let losses = DropCounts::default();
-        assert!(losses.take_report().is_none());
-        losses.add(1, 22, 100, 100, cause::NO_BUFFER);
-        losses.add(2, 44, 200, 300, cause::NESTED);
-        let lost = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
-        assert_eq!(losses.take_report(), Some(lost));
-        assert!(losses.take_report().is_none() && !losses.has_report());
-        losses.add(1, 1, 400, 400, cause::OVERSIZE);
-        assert_eq!(losses.take_report().map(|lost| (lost.count, lost.first_ticks, lost.cause)), Some((1, 400, 2)));
-        assert_eq!(losses.total(), 4);
-        losses.undo_report(&lost);
-        assert_eq!(losses.take_report().map(|lost| (lost.count, lost.bytes, lost.first_ticks)), Some((3, 66, 100)));
-        assert_eq!(losses.total(), 4);
+        let drops = DropCounts::default();
+        assert!(drops.take_report().is_none());
+        drops.add(1, 22, 100, 100, cause::NO_BUFFER);
+        drops.add(2, 44, 200, 300, cause::NESTED);
+        let dropped = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
+        assert_eq!(drops.take_report(), Some(dropped));
+        assert!(drops.take_report().is_none() && !drops.has_report());
+        drops.add(1, 1, 400, 400, cause::OVERSIZE);
+        assert_eq!(
+            drops.take_report().map(|dropped| (dropped.count, dropped.first_ticks, dropped.cause)),
+            Some((1, 400, 2))
+        );
+        assert_eq!(drops.total(), 4);
+        drops.undo_report(&dropped);
+        assert_eq!(
+            drops.take_report().map(|dropped| (dropped.count, dropped.bytes, dropped.first_ticks)),
+            Some((3, 66, 100))
+        );
+        assert_eq!(drops.total(), 4);
     }
 
     #[test]
     fn overwritten_blocks_are_reported_before_the_next_block() {
-        let lost = |count, first_ticks| DroppedRecords {
+        let dropped = |count, first_ticks| DroppedRecords {
             count,
             bytes: 22 * count,
             first_ticks,
@@ -182,30 +188,31 @@ mod tests {
             cause: cause::OVERWRITTEN,
         };
         let mut gaps = OverwrittenRanges::new();
-        gaps.add(0, &lost(5, 100));
-        gaps.add(1, &join_reports(&DroppedRecords { cause: cause::NO_BUFFER, ..lost(2, 110) }, &lost(7, 120)));
+        gaps.add(0, &dropped(5, 100));
+        gaps.add(1, &join_reports(&DroppedRecords { cause: cause::NO_BUFFER, ..dropped(2, 110) }, &dropped(7, 120)));
         // Blocks 2 and 3 wait to be written.
-        gaps.add(4, &lost(3, 150));
-        let first = OverwrittenBlocks { end: 2, lost: DroppedRecords { last_ticks: 129, cause: 17, ..lost(14, 100) } };
+        gaps.add(4, &dropped(3, 150));
+        let first =
+            OverwrittenBlocks { end: 2, dropped: DroppedRecords { last_ticks: 129, cause: 17, ..dropped(14, 100) } };
         assert_eq!(gaps.take_before(1), None);
         assert_eq!(gaps.take_before(2), Some(first));
         gaps.put_back(first);
         assert_eq!(gaps.take_before(3), Some(first));
         assert_eq!(gaps.take_before(4), None, "block 3 is older");
-        assert_eq!(gaps.take_before(5), Some(OverwrittenBlocks { end: 5, lost: lost(3, 150) }));
+        assert_eq!(gaps.take_before(5), Some(OverwrittenBlocks { end: 5, dropped: dropped(3, 150) }));
         assert!(gaps.is_empty());
     }
 
     #[test]
     fn reports_of_drops_are_found_at_the_start() {
-        let lost = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
-        let bytes = news(&lost);
-        assert_eq!(news_at_start(&bytes), Some(lost));
-        assert_eq!(news_at_start(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(news_at_start(&[1, 0, 0, 0, 0, 0, 7]), None);
-        assert_eq!(news_at_start(&[]), None);
+        let dropped = DroppedRecords { count: 3, bytes: 66, first_ticks: 100, last_ticks: 300, cause: 5 };
+        let bytes = encode_report(&dropped);
+        assert_eq!(report_at_start(&bytes), Some(dropped));
+        assert_eq!(report_at_start(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(report_at_start(&[1, 0, 0, 0, 0, 0, 7]), None);
+        assert_eq!(report_at_start(&[]), None);
         assert_eq!(
-            news_at_start(&news(&DroppedRecords::of_truncated(9, 100))),
+            report_at_start(&encode_report(&DroppedRecords::of_truncated(9, 100))),
             None,
             "not a report of dropped records"
         );

@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::OnceLock;
 
-static BEGUN_ON: OnceLock<libc::cpu_set_t> = OnceLock::new();
+static START_PROCESSORS: OnceLock<libc::cpu_set_t> = OnceLock::new();
 
 /// Stores the processors on which the process may run. Called before `main`.
 pub(crate) fn store_affinity() {
@@ -13,13 +13,13 @@ pub(crate) fn store_affinity() {
     // SAFETY: the pointer is to a live local of that size.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut processors) } == 0 {
         // The value exists already if two libraries call this.
-        let _ = BEGUN_ON.set(processors);
+        let _ = START_PROCESSORS.set(processors);
     }
 }
 
 /// Allows the calling thread to run on all these processors.
-pub(crate) fn take_all() {
-    if let Some(processors) = BEGUN_ON.get() {
+pub(crate) fn use_start_processors() {
+    if let Some(processors) = START_PROCESSORS.get() {
         // SAFETY: as above. If the system refuses the set, nothing changes.
         unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), std::ptr::from_ref(processors)) };
     }

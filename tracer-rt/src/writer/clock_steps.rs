@@ -36,15 +36,19 @@ impl ClockStepWatch {
     }
 
     /// Adds a reading and returns the readings to write.
-    /// Without a clock step: this reading if `wanted`, otherwise none. After a step: the reading
+    /// Without a clock step: this reading if `is_wanted`, otherwise none. After a step: the reading
     /// before the step, if it is not written yet, and this one.
-    pub(super) fn add_reading(&mut self, now: ClockAnchor, wanted: bool) -> impl Iterator<Item = ClockAnchor> + use<> {
-        let apart = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
-        let Some((last, nanos)) = apart.filter(|(_, nanos)| *nanos >= NEAR) else {
-            if wanted || self.last.is_none() {
-                self.last = Some(ClockReading { anchor: now, written: wanted });
+    pub(super) fn add_reading(
+        &mut self,
+        now: ClockAnchor,
+        is_wanted: bool,
+    ) -> impl Iterator<Item = ClockAnchor> + use<> {
+        let since_last = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
+        let Some((last, nanos)) = since_last.filter(|(_, nanos)| *nanos >= NEAR) else {
+            if is_wanted || self.last.is_none() {
+                self.last = Some(ClockReading { anchor: now, written: is_wanted });
             }
-            return [None, wanted.then_some(now)].into_iter().flatten();
+            return [None, is_wanted.then_some(now)].into_iter().flatten();
         };
         #[expect(clippy::cast_precision_loss, reason = "differences within about 0.1 s")]
         let rate = now.ticks.wrapping_sub(last.anchor.ticks).cast_signed() as f64 / nanos as f64;
@@ -53,7 +57,7 @@ impl ClockStepWatch {
         // the step.
         self.rate = Some(rate);
         self.jumps += u32::from(is_jump);
-        let written = wanted || is_jump;
+        let written = is_wanted || is_jump;
         self.last = Some(ClockReading { anchor: now, written });
         [(is_jump && !last.written).then_some(last.anchor), written.then_some(now)].into_iter().flatten()
     }

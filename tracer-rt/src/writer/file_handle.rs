@@ -22,8 +22,8 @@ static NUMBER: AtomicI32 = AtomicI32::new(-1);
 static IDENTITY: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 /// Length of that file in bytes.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
-/// True in a forked child that has not begun anew yet: the descriptor refers to `/dev/null`.
-static NOWHERE: AtomicBool = AtomicBool::new(false);
+/// True in a forked child that has not restarted yet: the descriptor refers to `/dev/null`.
+static IS_DETACHED: AtomicBool = AtomicBool::new(false);
 
 /// Detaches a forked child from the file of its parent. Later writes do not reach the file.
 pub(crate) fn detach() {
@@ -33,16 +33,16 @@ pub(crate) fn detach() {
         return;
     }
     // SAFETY: the path ends with a zero.
-    let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
-    if nowhere < 0 {
+    let null_device = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    if null_device < 0 {
         // Writes are then refused.
         return;
     }
     // SAFETY: the call takes numbers. Only the child's own table of files changes.
-    unsafe { libc::dup3(nowhere, file, libc::O_CLOEXEC) };
+    unsafe { libc::dup3(null_device, file, libc::O_CLOEXEC) };
     // SAFETY: it was opened above.
-    unsafe { libc::close(nowhere) };
-    NOWHERE.store(true, Ordering::Relaxed);
+    unsafe { libc::close(null_device) };
+    IS_DETACHED.store(true, Ordering::Relaxed);
 }
 
 /// Identity of a file: device, inode, and time of creation in seconds and nanoseconds.
@@ -53,21 +53,21 @@ type FileIdentity = [u64; 4];
 /// Identity and length of the file of a descriptor. Signal handlers may call it.
 fn identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
     let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
-    let wanted = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
+    let mask = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero; the pointer is to a local of the right type.
-    let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, wanted, about.as_mut_ptr()) };
+    let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, mask, about.as_mut_ptr()) };
     // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     if failed != 0 {
         return plain_identity_of(file);
     }
     let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
-    let made = if about.stx_mask & libc::STATX_BTIME == 0 {
+    let created = if about.stx_mask & libc::STATX_BTIME == 0 {
         (0, 0)
     } else {
         (about.stx_btime.tv_sec, about.stx_btime.tv_nsec)
     };
-    Some(([device, about.stx_ino, made.0.cast_unsigned(), u64::from(made.1)], about.stx_size))
+    Some(([device, about.stx_ino, created.0.cast_unsigned(), u64::from(created.1)], about.stx_size))
 }
 
 /// Like [`identity_of`], for systems that do not allow `statx`.
@@ -93,7 +93,7 @@ pub(super) struct ProcessFileHandle {
     path: PathBuf,
     identity: FileIdentity,
     /// Another file has the path of this one.
-    given_up: bool,
+    is_replaced: bool,
 }
 
 impl ProcessFileHandle {
@@ -108,9 +108,9 @@ impl ProcessFileHandle {
 
     fn new(file: File, path: PathBuf, length: u64) -> io::Result<Self> {
         let (identity, _) = identity_of(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?;
-        let own = Self { file: ManuallyDrop::new(file), path, identity, given_up: false };
-        own.publish(length);
-        Ok(own)
+        let handle = Self { file: ManuallyDrop::new(file), path, identity, is_replaced: false };
+        handle.publish(length);
+        Ok(handle)
     }
 
     fn publish(&self, length: u64) {
@@ -129,7 +129,7 @@ impl ProcessFileHandle {
     pub(super) fn checked_file(&mut self, length: u64) -> io::Result<&File> {
         if locks::is_unsettled() {
             // The path belongs to the parent.
-            return if NOWHERE.load(Ordering::Relaxed) {
+            return if IS_DETACHED.load(Ordering::Relaxed) {
                 Ok(&self.file)
             } else {
                 Err(io::ErrorKind::Interrupted.into())
@@ -140,19 +140,19 @@ impl ProcessFileHandle {
         {
             return Ok(&self.file);
         }
-        if self.given_up {
+        if self.is_replaced {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        let again = above_standard(File::options().read(true).write(true).open(&self.path)?)?;
-        let again = ManuallyDrop::new(again);
-        if !is(again.as_raw_fd(), self.identity, length) {
+        let reopened = above_standard(File::options().read(true).write(true).open(&self.path)?)?;
+        let reopened = ManuallyDrop::new(reopened);
+        if !is(reopened.as_raw_fd(), self.identity, length) {
             // Not closed: another thread may be closing all descriptors, and its next file may get
             // the number.
-            self.given_up = true;
+            self.is_replaced = true;
             return Err(io::Error::other("the program closed the trace's file, and another file has its name now"));
         }
         // The old descriptor now refers to a file of the program, which stays open.
-        self.file = again;
+        self.file = reopened;
         self.publish(length);
         Ok(&self.file)
     }
@@ -189,13 +189,13 @@ impl ProcessFileHandle {
     /// If this file cannot be read, or the other one cannot be created or written.
     pub(super) fn copy_to(&mut self, path: PathBuf, length: u64) -> io::Result<Self> {
         const STEP: u64 = 1 << 20;
-        let own = self.checked_file(length)?;
+        let source = self.checked_file(length)?;
         let copy = create(&path)?;
         let mut bytes = vec![0; STEP.min(length) as usize];
         let mut at = 0;
         while at < length {
             let step = (STEP.min(length - at)) as usize;
-            own.read_exact_at(&mut bytes[..step], at)?;
+            source.read_exact_at(&mut bytes[..step], at)?;
             copy.write_all_at(&bytes[..step], at)?;
             at += step as u64;
         }
@@ -206,7 +206,7 @@ impl ProcessFileHandle {
 impl Drop for ProcessFileHandle {
     fn drop(&mut self) {
         let number = self.file.as_raw_fd();
-        if NOWHERE.swap(false, Ordering::Relaxed) || is(number, self.identity, LENGTH.load(Ordering::Relaxed)) {
+        if IS_DETACHED.swap(false, Ordering::Relaxed) || is(number, self.identity, LENGTH.load(Ordering::Relaxed)) {
             // SAFETY: the descriptor refers to this file and is not used after this. Closed by its
             // number, because `std` ends the program if the number is not open.
             unsafe { libc::close(number) };

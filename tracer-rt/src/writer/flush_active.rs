@@ -28,22 +28,23 @@ pub(super) enum ActiveSlots {
 
 impl BlockWriter {
     /// Writes the records in the threads' current slots that are not in the file.
-    pub(super) fn write_live(&mut self, which: ActiveSlots) {
+    pub(super) fn write_live(&mut self, selection: ActiveSlots) {
         // A stream without new records in its slot may have filled another slot since the call. The
         // tick need not check that.
-        let due = |entry: &&StreamEntry| {
+        let is_selected = |entry: &&StreamEntry| {
             let overwrites = entry.stream.class == RING;
-            match which {
+            match selection {
                 ActiveSlots::Quiet => !overwrites && SealedBlock::is_due(entry),
                 ActiveSlots::SinceTheCall => !overwrites,
                 ActiveSlots::Dump => overwrites,
                 ActiveSlots::AtEnd => true,
             }
         };
-        let streams: Vec<u32> = STATE.lock().entries.iter().filter(due).map(|entry| entry.stream.index).collect();
+        let streams: Vec<u32> =
+            STATE.lock().entries.iter().filter(is_selected).map(|entry| entry.stream.index).collect();
         for stream in streams {
             let mut state = STATE.lock();
-            if which == ActiveSlots::Dump {
+            if selection == ActiveSlots::Dump {
                 // The thread has filled its slot since the kept slots were queued.
                 flight_recorder::release_oldest_of(&mut state, stream);
             }
@@ -51,13 +52,14 @@ impl BlockWriter {
             // stay in order.
             if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
                 drop(state);
-                let next = if which == ActiveSlots::Quiet { 0 } else { before + 1 };
+                let next = if selection == ActiveSlots::Quiet { 0 } else { before + 1 };
                 for _ in 0..next {
                     self.write_next();
                 }
                 continue;
             }
-            let piece = state.entry(stream).and_then(|entry| SealedBlock::of_live(entry, which == ActiveSlots::AtEnd));
+            let piece =
+                state.entry(stream).and_then(|entry| SealedBlock::of_live(entry, selection == ActiveSlots::AtEnd));
             drop(state);
             if let Some((slot, piece)) = piece {
                 if fault_injection::is_injected("flush is noted before the write") {
@@ -68,8 +70,8 @@ impl BlockWriter {
                 if fault_injection::is_injected("slot is handed over during the write") {
                     wait_for_hand_over(stream, slot);
                 }
-                let written = self.write_in_place(&piece, CompressionEffort::Records);
-                self.store_flush_result(slot, &piece, &written, which);
+                let written = self.write_after_drop_reports(&piece, CompressionEffort::Records);
+                self.store_flush_result(slot, &piece, &written, selection);
             }
         }
     }
@@ -80,30 +82,30 @@ impl BlockWriter {
         slot: *const SlotHeader,
         piece: &SealedBlock,
         written: &io::Result<()>,
-        which: ActiveSlots,
+        selection: ActiveSlots,
     ) {
         let mut state = STATE.lock();
         let mapped = state.live.is_some() && self.is_open();
-        let lost = which == ActiveSlots::AtEnd && !mapped;
+        let is_last_chance = selection == ActiveSlots::AtEnd && !mapped;
         if let Some(entry) = state.entry(piece.stream) {
             // If the slot waits in the queue meanwhile, the next attempt writes the same block,
             // because the numbers of the next slot assume it.
-            let own = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
+            let is_current = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
             if written.is_ok()
-                || lost
-                || own
+                || is_last_chance
+                || is_current
                 || entry.stream.class == RING
                 || fault_injection::is_injected("pending block is discarded")
             {
                 entry.pending = None;
             }
         }
-        self.left_behind |= which == ActiveSlots::AtEnd && written.is_err();
-        if written.is_ok() || lost {
+        self.live_file_remains |= selection == ActiveSlots::AtEnd && written.is_err();
+        if written.is_ok() || is_last_chance {
             piece.commit(slot);
         }
         drop(state);
-        if written.is_err() && lost {
+        if written.is_err() && is_last_chance {
             self.give_up(piece);
         }
     }

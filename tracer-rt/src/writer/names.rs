@@ -16,10 +16,10 @@ use crate::state::{RecorderState, STATE};
 impl BlockWriter {
     /// Writes the new names if the file can be written.
     pub(crate) fn write_names(&mut self) {
-        if self.opened()
+        if self.ensure_open()
             && let Err(error) = self.definitions()
         {
-            self.complain(&format!("cannot write the trace: {error}"));
+            self.report_once(&format!("cannot write the trace: {error}"));
         }
     }
 
@@ -32,7 +32,7 @@ impl BlockWriter {
         state.name_signal_streams();
         let schemas: Vec<_> =
             state.levels.registered_from(self.schemas).iter().map(RegisteredProvider::payload).collect();
-        let streams = take_untold(&mut state);
+        let streams = take_unwritten_streams(&mut state);
         drop(state);
         for schema in schemas {
             self.process_block(BlockKind::Schema, 1, &schema, (0, 0))?;
@@ -54,7 +54,7 @@ impl BlockWriter {
                     .entries
                     .iter_mut()
                     .filter(|entry| entry.stream.index >= stream)
-                    .for_each(|entry| entry.told = false);
+                    .for_each(|entry| entry.names_written = false);
             }
             appended?;
             self.sequence += 1;
@@ -105,11 +105,11 @@ impl BlockWriter {
 
 /// Returns the streams that the file does not describe yet, or not with their latest name.
 /// They count as written from now on: a name set during the write makes the stream new again.
-fn take_untold(state: &mut RecorderState) -> Vec<(u32, Vec<u8>)> {
-    let untold = state.entries.iter_mut().filter(|entry| !entry.told);
-    untold
+fn take_unwritten_streams(state: &mut RecorderState) -> Vec<(u32, Vec<u8>)> {
+    let unwritten = state.entries.iter_mut().filter(|entry| !entry.names_written);
+    unwritten
         .map(|entry| {
-            entry.told = true;
+            entry.names_written = true;
             (entry.stream.index, entry.tags())
         })
         .collect()

@@ -71,17 +71,17 @@ impl SealedBlock {
         let head = unsafe { slot.as_ref() }?;
         let cursor = entry.cursor;
         // The thread is busy with this call, not with a record.
-        let own = CURSOR.with(|own| std::ptr::eq(own, cursor));
-        let is_busy = || !own && threads::is_busy(cursor);
-        let settled = (0..TRIES).find_map(|_| {
-            let settled = head.read_between_records(is_busy);
-            settled.or_else(|| {
+        let is_own_thread = CURSOR.with(|current| std::ptr::eq(current, cursor));
+        let is_busy = || !is_own_thread && threads::is_busy(cursor);
+        let between_records = (0..TRIES).find_map(|_| {
+            let between_records = head.read_between_records(is_busy);
+            between_records.or_else(|| {
                 std::hint::spin_loop();
                 None
             })
         });
         let uncertain = || at_end.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)));
-        let (state, last) = settled.or_else(uncertain)?;
+        let (state, last) = between_records.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
         entry.pending = Some(PendingBlock { slot, after: piece.after, last });
         Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
@@ -94,8 +94,14 @@ impl SealedBlock {
         head.commit(self.after, self.last);
     }
 
-    /// A block that only reports a loss. It comes before all records later than `date`.
-    pub(crate) fn of_news(entry: &StreamEntry, lost: &DroppedRecords, sequence: u64, date: u64, flags: u8) -> Self {
+    /// A block that only reports drops. It comes before all records later than `date`.
+    pub(crate) fn of_report(
+        entry: &StreamEntry,
+        dropped: &DroppedRecords,
+        sequence: u64,
+        date: u64,
+        flags: u8,
+    ) -> Self {
         Self {
             stream: entry.stream.index,
             records: 0,
@@ -105,7 +111,7 @@ impl SealedBlock {
             last: date,
             flags,
             after: FlushMark::default(),
-            bytes: BlockBytes::Own(drops::news(lost)),
+            bytes: BlockBytes::Own(drops::encode_report(dropped)),
         }
     }
 

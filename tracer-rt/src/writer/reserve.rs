@@ -1,4 +1,4 @@
-//! Space reserved for the end of the file, which reports losses.
+//! Space reserved for the end of the file, which reports drops.
 //! It is kept below the limit of the file size and allocated on the disk after the end of the file,
 //! so that other programs cannot use it.
 
@@ -12,17 +12,17 @@ use crate::{fault_injection, live_file};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReserveStage {
     Records,
-    /// Names and reports of losses, at the end.
-    News,
+    /// Names and reports of drops, at the end.
+    Reports,
     /// The end block.
     End,
 }
 
 impl ReserveStage {
-    const fn kept_bytes(self) -> u64 {
+    const fn reserved_bytes(self) -> u64 {
         match self {
             Self::Records => 16 << 10,
-            Self::News => 512,
+            Self::Reports => 512,
             Self::End => 0,
         }
     }
@@ -32,16 +32,16 @@ impl ReserveStage {
 #[derive(Debug)]
 pub(super) struct DiskReserve {
     /// Whether space is allocated on the disk.
-    /// Not if the slots are in a live file, which reports losses as well, nor after the file system
+    /// Not if the slots are in a live file, which reports drops as well, nor after the file system
     /// has refused it.
-    asks: bool,
+    allocates: bool,
     /// End of the allocated space, as an offset in bytes.
     end: u64,
 }
 
 impl DiskReserve {
-    pub(super) const fn new(asks: bool) -> Self {
-        Self { asks, end: 0 }
+    pub(super) const fn new(allocates: bool) -> Self {
+        Self { allocates, end: 0 }
     }
 
     /// Makes sure that the file may grow to `end`, with space for the later stages.
@@ -49,9 +49,9 @@ impl DiskReserve {
     /// # Errors
     /// If a limit or the disk does not allow it.
     pub(super) fn grow(&mut self, file: &File, end: u64, stage: ReserveStage) -> io::Result<()> {
-        let end = end + stage.kept_bytes();
+        let end = end + stage.reserved_bytes();
         live_file::within_limit(end)?;
-        while self.asks && end > self.end && !fault_injection::is_injected("no space is reserved") {
+        while self.allocates && end > self.end && !fault_injection::is_injected("no space is reserved") {
             let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
             // SAFETY: the call takes numbers. The descriptor is open.
             if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {
@@ -62,7 +62,7 @@ impl DiskReserve {
             match error.raw_os_error() {
                 Some(libc::ENOSPC | libc::EDQUOT) => return Err(error),
                 Some(libc::EINTR) => {}
-                _ => self.asks = false,
+                _ => self.allocates = false,
             }
         }
         Ok(())

@@ -56,8 +56,8 @@ fn warm_slots() {
 /// Executes a request of another process.
 fn serve() {
     if let Some((number, text)) = live_file::request() {
-        let known = STATE.lock().levels.switch_all(&text);
-        live_file::answer(number, u32::from(!known));
+        let has_all = STATE.lock().levels.switch_all(&text);
+        live_file::answer(number, u32::from(!has_all));
     }
 }
 
@@ -66,13 +66,13 @@ fn serve() {
 /// record.
 fn run() {
     cursor::exclude_from_test_signals();
-    affinity::take_all();
+    affinity::use_start_processors();
     let mut next = Instant::now() + FIRST;
-    let mut look = next;
+    let mut next_reading = next;
     let mut written = 0;
     CURSOR.with(|cursor| cursor.name.set(Some("tracer")));
     while STATE.lock().is_recording() {
-        fault_injection::hold_helper();
+        fault_injection::hold_writer_thread();
         let span = record_write();
         // Block by block, so that a `fork` or a flush waits for at most one write.
         let mut more = false;
@@ -84,9 +84,9 @@ fn run() {
             STATE.lock().fill_spares();
         });
         let now = Instant::now();
-        if now >= look {
-            run_unnested(|| SINK.lock().look_at_clocks());
-            look = now + REST;
+        if now >= next_reading {
+            run_unnested(|| SINK.lock().read_clocks());
+            next_reading = now + REST;
         }
         if now >= next {
             run_unnested(|| SINK.lock().tick());

@@ -6,7 +6,7 @@ use tumit_test_support::raw_run::{RawProcess, RawRecord};
 
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
-fn newest_is_there(place: &Place) -> RawProcess {
+fn read_newest_records(place: &Place) -> RawProcess {
     let left = place.left().pop().unwrap();
     let threads = left.ticks();
     let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
@@ -24,11 +24,11 @@ fn newest_is_there(place: &Place) -> RawProcess {
         assert!((called..=called + 1).contains(&end), "thread {thread}: up to {end}, {called} calls");
         (recorded, calls) = (recorded + ticks.len() as u64, calls + end);
     }
-    let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
-    assert!(lost > 0, "four times as much as there is room for");
-    assert!((calls..=calls + uncertain).contains(&(recorded + lost)), "{recorded} + {lost} of {calls}");
+    let dropped = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
+    assert!(dropped > 0, "four times as many records as the slots can take");
+    assert!((calls..=calls + uncertain).contains(&(recorded + dropped)), "{recorded} + {dropped} of {calls}");
     if left.ended {
-        assert_eq!(left.reported_losses(), lost, "each loss has its place");
+        assert_eq!(left.reported_losses(), dropped, "each drop is reported in its place");
     }
     left
 }
@@ -42,13 +42,13 @@ fn overwriting(fault: &str) -> Place {
 fn check_end_of_overwriting(fault: &'static str) {
     let place = overwriting(fault);
     assert!(place.output("long").status.success());
-    let left = newest_is_there(&place);
+    let left = read_newest_records(&place);
     assert!(left.ended && left.blocks.len() <= 6, "{} blocks", left.blocks.len());
 }
 
 fn check_kills_while_overwriting(fault: &'static str) {
     let settings = [("TUMIT_MEMORY", "512K"), ("TUMIT_POLICY", "all=overwrite"), ("TUMIT_FAULT", fault)];
-    kill_at_random("flood for ever", 6, &settings, MANY, |place| drop(newest_is_there(place)));
+    kill_at_random("flood for ever", 6, &settings, MANY, |place| drop(read_newest_records(place)));
 }
 
 #[test]
@@ -79,47 +79,47 @@ fn kept_records_are_written_on_request() {
     }
 }
 
-/// Checks that the records and the reports of losses of a stream follow each other and add up to
+/// Checks that the records and the reports of drops of a stream follow each other and add up to
 /// all records of its thread.
-fn each_loss_has_its_place(left: &RawProcess, made: u64) {
+fn each_drop_is_reported_in_place(left: &RawProcess, calls: u64) {
     let mut next = 0;
     for record in left.records_and_losses() {
         match record {
             RawRecord::Tick { n, .. } => {
-                assert_eq!(n, next, "what is missing is told of before it, and nothing else");
+                assert_eq!(n, next, "drops are reported before the next record");
                 next += 1;
             }
             RawRecord::Lost(count, _) => next += count,
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(next, made);
+    assert_eq!(next, calls);
 }
 
-fn check_dump_meanwhile(buffers: &str, fault: &str) {
+fn check_overwriting_during_dump(buffers: &str, fault: &str) {
     let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", format!("a dump is held;{fault}"));
     let output = place.output("dump meanwhile");
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();
-    assert!(left.ended && left.loss_reports() >= 2, "before what was asked for, and behind it");
-    each_loss_has_its_place(&left, 400_000);
+    assert!(left.ended && left.loss_reports() >= 2, "reports before and after the dumped records");
+    each_drop_is_reported_in_place(&left, 400_000);
 }
 
 #[test]
-fn losses_are_reported_after_waiting_blocks() {
+fn drops_are_reported_after_waiting_blocks() {
     if !cfg!(debug_assertions) {
         return; // a dump cannot be held in release builds
     }
     for buffers in ["mapped", "private"] {
-        check_dump_meanwhile(buffers, "");
-        assert!(fails(|| check_dump_meanwhile(buffers, "drops are reported early")));
+        check_overwriting_during_dump(buffers, "");
+        assert!(fails(|| check_overwriting_during_dump(buffers, "drops are reported early")));
     }
 }
 
 /// Threads run one after another, and each makes one record.
 /// The flight recorder keeps one megabyte, sixteen slots. The first threads get one slot each. When
 /// a quarter of the memory is in use, each further thread gets a fifteenth of a slot.
-fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
+fn check_exited_threads(kill: bool, buffers: &str, fault: &str) {
     const THREADS: u64 = 1_500;
     let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
     let place = place.with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", fault);
@@ -128,25 +128,25 @@ fn check_the_gone(kill: bool, buffers: &str, fault: &str) {
     assert_eq!(output.status.success(), !kill, "{output:?}");
     let left = place.left().pop().unwrap();
     let recorded = left.records().len() as u64;
-    let lost = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
-    assert_eq!((left.ended, recorded + lost), (!kill, THREADS));
+    let dropped = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
+    assert_eq!((left.ended, recorded + dropped), (!kill, THREADS));
     assert!((200..=260).contains(&recorded), "{recorded} kept");
-    assert_eq!(left.reported_losses(), lost, "each loss has its place");
+    assert_eq!(left.reported_losses(), dropped, "each drop is reported in its place");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let streams = printed.lines().find_map(|line| line.split_once("streams ")).unwrap().1;
-    assert_eq!(streams, recorded.to_string(), "those of which something is left");
+    assert_eq!(streams, recorded.to_string(), "one stream for each thread with records");
 }
 
 #[test]
-fn threads_without_remaining_records_are_forgotten() {
+fn streams_of_threads_without_records_are_removed() {
     for (kill, buffers) in [(false, "mapped"), (true, "mapped"), (false, "private")] {
-        check_the_gone(kill, buffers, "");
+        check_exited_threads(kill, buffers, "");
     }
     if cfg!(debug_assertions) {
         for fault in
             ["exited threads are not removed", "exited threads are not reported", "exited threads are not counted"]
         {
-            assert!(fails(|| check_the_gone(false, "mapped", fault)), "{fault}");
+            assert!(fails(|| check_exited_threads(false, "mapped", fault)), "{fault}");
         }
     }
 }

@@ -19,7 +19,7 @@ impl Drop for Place {
     #[expect(unsafe_code, reason = "see SAFETY")]
     fn drop(&mut self) {
         if std::thread::panicking() && !IS_EXPECTED.get() {
-            eprintln!("what the program left is in {}", self.folder.path().display());
+            eprintln!("the files of the program are in {}", self.folder.path().display());
         } else {
             // SAFETY: the folder is not used after this.
             unsafe { ManuallyDrop::drop(&mut self.folder) };
@@ -76,7 +76,7 @@ impl Place {
 
     /// Checks that the only process has the records of each of its threads without a gap, up to the
     /// last call that returned.
-    pub(crate) fn all_is_there(&self) -> RawProcess {
+    pub(crate) fn read_complete_run(&self) -> RawProcess {
         let left = self.left().pop().unwrap();
         let threads = left.ticks();
         for (thread, calls) in self.witnessed().into_iter().enumerate() {

@@ -34,12 +34,12 @@ impl Witness {
 }
 
 /// Records for ever. Sleeps from time to time, so that the writer thread can keep up.
-fn record_for_ever(thread: u64, rest_every: u64) -> ! {
+fn record_for_ever(thread: u64, sleep_every: u64) -> ! {
     let witness = Witness::open();
     for n in 0.. {
         com::tick(n, thread);
         witness.returned(thread, n + 1);
-        if n % rest_every == rest_every - 1 {
+        if n % sleep_every == sleep_every - 1 {
             std::thread::sleep(Duration::from_micros(300));
         }
     }
@@ -55,12 +55,12 @@ fn record(thread: u64, from: u64, to: u64) {
 }
 
 /// Starts threads that do not stop. Returns when each has made 5,000 calls.
-fn detach(threads: std::ops::Range<u64>, rest_every: u64) {
+fn start_threads(threads: std::ops::Range<u64>, sleep_every: u64) {
     let witness = Witness::open();
     for thread in threads.clone() {
         std::thread::Builder::new()
             .name(format!("thread {thread}"))
-            .spawn(move || record_for_ever(thread, rest_every))
+            .spawn(move || record_for_ever(thread, sleep_every))
             .unwrap();
     }
     for thread in threads {
@@ -72,76 +72,77 @@ fn detach(threads: std::ops::Range<u64>, rest_every: u64) {
 
 pub(crate) fn run(program: &str) {
     match program {
-        "for ever" => {
-            detach(1..3, 1_000);
-            record_for_ever(0, 1_000);
-        }
-        "flood for ever" => {
-            detach(1..3, u64::MAX);
-            record_for_ever(0, u64::MAX);
-        }
-        "flush for ever" => {
-            detach(1..3, 1_000);
-            loop {
-                tracer_rt::flush();
-            }
-        }
-        "flush slowly for ever" => {
-            // Slots are nearly empty when they are flushed.
-            detach(1..3, 20);
-            loop {
-                tracer_rt::flush();
-            }
-        }
+        "for ever" => record_until_killed(1_000),
+        "flood for ever" => record_until_killed(u64::MAX),
+        "flush for ever" => flush_until_killed(1_000),
+        // Slots are nearly empty when they are flushed.
+        "flush slowly for ever" => flush_until_killed(20),
         "return" => record(0, 0, 10_000),
         "idle" => idle(),
         "names" => names(),
         "fork" => fork(),
-        "folder" => {
-            record(0, 0, 5_000);
-            tracer_rt::flush();
-            std::fs::remove_dir_all(std::env::var_os("TUMIT_TRACE").unwrap()).unwrap();
-            record(0, 5_000, 10_000);
-        }
+        "folder" => remove_folder(),
         "on a small disk" => small_disk(),
         "limited" => limited(),
         "flood" => flood(),
         "long" | "dump" | "caught panic" => overwrite(program),
-        "dump meanwhile" => dump_meanwhile(),
-        "short-lived threads" | "many threads" | "threads one by one" | "stats" => others(program),
-        "paused" => {
-            record(0, 0, 10);
-            tracer_rt::pause();
-            com::tick(1_000, 0);
-            tracer_rt::set_level("APP", true);
-            app::detail(1);
-            tracer_rt::resume();
-            app::detail(2);
-            record(0, 10, 20);
-        }
-        "full" => {
-            let witness = Witness::open();
-            for n in 0..100_000 {
-                net::noise(n, tumit_test_support::raw_run::noise(n));
-                witness.returned(0, n + 1);
-            }
-            let counts = {
-                tracer_rt::finish();
-                tracer_rt::counts()
-            };
-            println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
-            // A delayed writer thread continues after the end.
-            while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("writer thread is held"))
-                && has_helper()
-            {
-                std::thread::yield_now();
-            }
-        }
+        "dump meanwhile" => overwrite_during_dump(),
+        "short-lived threads" | "many threads" | "threads one by one" | "stats" => many_threads_or_stats(program),
+        "paused" => pause_and_resume(),
+        "full" => fill_disk(),
         other => end(other),
     }
 }
 
-fn has_helper() -> bool {
+fn record_until_killed(sleep_every: u64) -> ! {
+    start_threads(1..3, sleep_every);
+    record_for_ever(0, sleep_every)
+}
+
+fn flush_until_killed(sleep_every: u64) -> ! {
+    start_threads(1..3, sleep_every);
+    loop {
+        tracer_rt::flush();
+    }
+}
+
+/// Removes the run folder while the program runs.
+fn remove_folder() {
+    record(0, 0, 5_000);
+    tracer_rt::flush();
+    std::fs::remove_dir_all(std::env::var_os("TUMIT_TRACE").unwrap()).unwrap();
+    record(0, 5_000, 10_000);
+}
+
+fn pause_and_resume() {
+    record(0, 0, 10);
+    tracer_rt::pause();
+    com::tick(1_000, 0);
+    tracer_rt::set_level("APP", true);
+    app::detail(1);
+    tracer_rt::resume();
+    app::detail(2);
+    record(0, 10, 20);
+}
+
+/// Records more than the disk or the limit for files can take, and prints the counts.
+fn fill_disk() {
+    let witness = Witness::open();
+    for n in 0..100_000 {
+        net::noise(n, tumit_test_support::raw_run::noise(n));
+        witness.returned(0, n + 1);
+    }
+    tracer_rt::finish();
+    let counts = tracer_rt::counts();
+    println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
+    // A delayed writer thread continues after the end.
+    while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("writer thread is held")) && has_writer_thread()
+    {
+        std::thread::yield_now();
+    }
+}
+
+fn has_writer_thread() -> bool {
     let names = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     names
         .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
@@ -201,19 +202,19 @@ fn overwrite(program: &str) {
 }
 
 /// While a dump of one thread waits to be written, another thread overwrites as much again.
-fn dump_meanwhile() {
+fn overwrite_during_dump() {
     record(0, 0, 200_000);
-    let asking = std::thread::spawn(tracer_rt::dump);
+    let dumping = std::thread::spawn(tracer_rt::dump);
     while !tracer_rt::private::HELD.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
     record(0, 200_000, 390_000);
     tracer_rt::private::HELD.store(false, Ordering::Release);
-    asking.join().unwrap();
+    dumping.join().unwrap();
     record(0, 390_000, 400_000);
 }
 
-fn others(program: &str) {
+fn many_threads_or_stats(program: &str) {
     match program {
         "short-lived threads" => short_lived(),
         "many threads" => many_threads(),
@@ -224,7 +225,7 @@ fn others(program: &str) {
 
 /// Ends the process at once, while two threads continue to record.
 fn end(how: &str) {
-    detach(1..3, 1_000);
+    start_threads(1..3, 1_000);
     record(0, 0, 10_000);
     match how {
         "exit" => std::process::exit(0),
@@ -253,9 +254,9 @@ fn end(how: &str) {
 fn raise(signal: libc::c_int) {
     // SAFETY: a test harness may have installed its own handler for faults.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
-    let own = std::process::id() as libc::pid_t;
+    let process = std::process::id() as libc::pid_t;
     // SAFETY: ends the process.
-    unsafe { libc::kill(own, signal) };
+    unsafe { libc::kill(process, signal) };
     loop {
         std::hint::spin_loop();
     }

@@ -169,16 +169,16 @@ fn truncated() {
 
 /// Three threads own three of the four slots, and the fourth slot is divided.
 fn truncated_in_parts() {
-    let (taken, done) = (Barrier::new(4), Barrier::new(4));
+    let (all_taken, done) = (Barrier::new(4), Barrier::new(4));
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 com::blob(&[1; 10_000]);
-                taken.wait();
+                all_taken.wait();
                 done.wait();
             });
         }
-        taken.wait();
+        all_taken.wait();
         com::tick(0, 0);
         com::blob(&[2; 5_000]);
         done.wait();
@@ -248,8 +248,8 @@ fn many_forks() {
         assert_eq!(status, 0);
     }
     STOP.store(1, Ordering::Relaxed);
-    let asked: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
-    println!("asked {asked} ");
+    let calls: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    println!("calls {calls} ");
 }
 
 struct Worker {
@@ -360,14 +360,14 @@ fn signals(handler: extern "C" fn(libc::c_int), handled: u64) {
             std::thread::sleep(std::time::Duration::from_micros(30));
         }
     });
-    let mut own = 1;
+    let mut next = 1;
     while !sender.is_finished() {
-        com::tick(own, 1);
-        own += 1;
+        com::tick(next, 1);
+        next += 1;
     }
     // Waiting is a system call, so no signal is pending after it.
     sender.join().unwrap();
-    println!("asked {} and {} ", own, IN_HANDLER.load(Ordering::Relaxed));
+    println!("calls {} and {} ", next, IN_HANDLER.load(Ordering::Relaxed));
 }
 
 /// A signal handler makes the first record of the process, and then the first record of a thread.

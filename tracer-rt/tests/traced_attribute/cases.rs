@@ -198,8 +198,8 @@ where
 
 /// The type of the result is that of the signature, not that of the first `return`.
 #[traced(net::bare)]
-async fn coerced(which: bool) -> Box<dyn Fn(u32) -> u32> {
-    if which {
+async fn coerced(add_one: bool) -> Box<dyn Fn(u32) -> u32> {
+    if add_one {
         return Box::new(|n| n + 1);
     }
     Box::new(|n| n * 2)

@@ -97,8 +97,8 @@ fn slots_leave_room_for_the_rest() {
 fn scarce_memory_gives_smaller_buffers() {
     let place = Place::new();
     let output = place.output("little", &[]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && told.contains("the program goes on with 4194304"), "{output:?}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("the program continues with 4194304"), "{output:?}");
     assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>());
 }
 

@@ -20,10 +20,10 @@ extern "C" fn destroy(value: *mut libc::c_void) {
     unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), value) };
 }
 
-extern "C" fn work(own: *mut libc::c_void) -> *mut libc::c_void {
+extern "C" fn work(value: *mut libc::c_void) -> *mut libc::c_void {
     tick();
     // SAFETY: as above.
-    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), own) };
+    unsafe { libc::pthread_setspecific(KEY.load(Ordering::Relaxed), value) };
     std::ptr::null_mut()
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn late_records() {
         // SAFETY: the attributes were initialised.
         unsafe { libc::pthread_attr_setstacksize(place, 64 << 20) };
         // SAFETY: a function of the right type, which does not read its argument.
-        let made = unsafe { libc::pthread_create(&raw mut thread, place, work, (&raw mut key).cast()) };
-        assert_eq!(made, 0);
+        let result = unsafe { libc::pthread_create(&raw mut thread, place, work, (&raw mut key).cast()) };
+        assert_eq!(result, 0);
         // SAFETY: no other code waits for this thread.
         unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
         tracer_rt::flush();

@@ -120,7 +120,7 @@ pub(super) enum RareEvent {
     /// A plain operation that cannot be packed.
     Plain(PlainEvent),
     Valued {
-        what: ValuedEvent,
+        operation: ValuedEvent,
         main: PackedHead,
         extra: FieldRange,
         source: PackedPosition,
@@ -215,16 +215,16 @@ impl EventBatch {
 
     fn put_valued(
         &mut self,
-        what: ValuedEvent,
+        operation: ValuedEvent,
         main: PackedHead,
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,
     ) {
         if extra.is_empty() && source.is_none() {
             let PackedHead { time, container, ty, value } = main;
-            return self.put_plain(PlainEvent { kind: what.kind(), time, container, ty, value });
+            return self.put_plain(PlainEvent { kind: operation.kind(), time, container, ty, value });
         }
-        let rest = RareEvent::Valued { what, main, extra: self.fields(extra), source: self.position(source) };
+        let rest = RareEvent::Valued { operation, main, extra: self.fields(extra), source: self.position(source) };
         self.put_rest(rest);
     }
 
@@ -345,8 +345,8 @@ impl EventBatch {
                 PajeEvent::CreateContainer { time, container, ty, parent, name, extra }
             }
             RareEvent::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
-            RareEvent::Valued { what, main, extra, source } => {
-                what.event(main, self.extra(extra, room), self.source(source))
+            RareEvent::Valued { operation, main, extra, source } => {
+                operation.event(main, self.extra(extra, room), self.source(source))
             }
             RareEvent::Link { is_start, main: PackedHead { time, container, ty, value }, end, key, extra, source } => {
                 let (extra, source) = (self.extra(extra, room), self.source(source));

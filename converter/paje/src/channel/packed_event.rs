@@ -50,27 +50,27 @@ impl PackedEvent {
     }
 
     /// A reference to a variable.
-    pub(super) fn variable(place: usize) -> Self {
-        Self::pack_reference(VARIABLE, place)
+    pub(super) fn variable(index: usize) -> Self {
+        Self::pack_reference(VARIABLE, index)
     }
 
     /// A reference to another operation.
-    pub(super) fn rest(place: usize) -> Self {
-        Self::pack_reference(REST, place)
+    pub(super) fn rest(index: usize) -> Self {
+        Self::pack_reference(REST, index)
     }
 
-    fn pack_reference(list: u32, place: usize) -> Self {
-        let container = u32::try_from(place).unwrap_or(u32::MAX);
+    fn pack_reference(list: u32, index: usize) -> Self {
+        let container = u32::try_from(index).unwrap_or(u32::MAX);
         Self { nanos: 0, head: list << TYPE_BITS, container, value: 0 }
     }
 
     /// The decoded form. `since` is the base of the timestamps.
     #[inline]
     pub(super) fn unpack(self, since: i64) -> UnpackedEvent {
-        let what = self.head >> TYPE_BITS;
-        let Some(&kind) = KINDS.get(what as usize) else {
-            let place = self.container as usize;
-            return if what == VARIABLE { UnpackedEvent::Variable(place) } else { UnpackedEvent::Rest(place) };
+        let tag = self.head >> TYPE_BITS;
+        let Some(&kind) = KINDS.get(tag as usize) else {
+            let index = self.container as usize;
+            return if tag == VARIABLE { UnpackedEvent::Variable(index) } else { UnpackedEvent::Rest(index) };
         };
         let (ty, value) = (TypeId(self.head & ((1 << TYPE_BITS) - 1)), ValueId(self.value));
         let time = GlobalNanos(since.wrapping_add(self.nanos.into()));

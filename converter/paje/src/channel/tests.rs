@@ -12,36 +12,36 @@ use proptest::prelude::*;
 struct CallLog(Vec<String>, Option<usize>);
 
 impl CallLog {
-    fn hear(&mut self, what: String) -> io::Result<()> {
+    fn log_call(&mut self, call: String) -> io::Result<()> {
         if self.1 == Some(self.0.len()) {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.0.push(what);
+        self.0.push(call);
         Ok(())
     }
 }
 
 impl PajeSink for CallLog {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        self.hear(format!("{event:?}"))
+        self.log_call(format!("{event:?}"))
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
-        self.hear(format!("{key:?} {text}"))
+        self.log_call(format!("{key:?} {text}"))
     }
 
     fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
-        self.hear(format!("{shape:?}"))
+        self.log_call(format!("{shape:?}"))
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
-        self.hear(format!("end {end:?}"))
+        self.log_call(format!("end {end:?}"))
     }
 }
 
 /// Makes a call of a sink from a few numbers: all operations, with and without fields and
 /// positions.
-fn say(sink: &mut dyn PajeSink, what: u8, number: u32, text: &str) -> io::Result<()> {
+fn send_operation(sink: &mut dyn PajeSink, kind: u8, number: u32, text: &str) -> io::Result<()> {
     let nanos = match number {
         36 => i64::MIN,
         37 => i64::MAX,
@@ -51,7 +51,7 @@ fn say(sink: &mut dyn PajeSink, what: u8, number: u32, text: &str) -> io::Result
     let (time, value) = (GlobalNanos(nanos), ValueId(number));
     let (container, ty) = (ContainerId(number / 3), TypeId(if number == 35 { u32::MAX } else { number % 5 }));
     let color = number.is_multiple_of(2).then_some(RgbColor { red: 1, green: 2, blue: 3 });
-    let look = DrawStyle { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
+    let style = DrawStyle { shape: color.map(|_| MarkShape::Circle), size: number.is_multiple_of(3).then_some(1.5) };
     let all = [
         ExtraField { name: "text", value: ExtraValue::Text(text) },
         ExtraField { name: text, value: ExtraValue::Integer(-5) },
@@ -62,13 +62,13 @@ fn say(sink: &mut dyn PajeSink, what: u8, number: u32, text: &str) -> io::Result
     let file = if number.is_multiple_of(3) { text } else { "one.c" };
     let source = (!number.is_multiple_of(4)).then_some(SourcePosition { file, line: number });
     let key = KeyId(u64::MAX - u64::from(number));
-    sink.event(&match what {
+    sink.event(&match kind {
         0 => {
             let kind =
                 if color.is_some() { PajeTypeKind::State } else { PajeTypeKind::Link { start: ty, end: TypeId(9) } };
-            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color, look }
+            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color, look: style }
         }
-        1 => PajeEvent::DefineValue { value, ty, name: text, color, look },
+        1 => PajeEvent::DefineValue { value, ty, name: text, color, look: style },
         2 => PajeEvent::CreateContainer { time, container, ty, parent: ContainerId::ROOT, name: text, extra },
         3 => PajeEvent::DestroyContainer { time, container },
         4 => PajeEvent::SetState { time, container, ty, value, extra, source },
@@ -88,7 +88,7 @@ fn say(sink: &mut dyn PajeSink, what: u8, number: u32, text: &str) -> io::Result
     })
 }
 
-fn said() -> impl Strategy<Value = Vec<(u8, u32, String)>> {
+fn operation_lists() -> impl Strategy<Value = Vec<(u8, u32, String)>> {
     let text = prop_oneof![Just(String::new()), Just("one.c".to_owned()), "[a-zä\"\n]{0,9}"];
     prop::collection::vec((0..14u8, 0..40u32, text), 0..60)
 }
@@ -97,34 +97,35 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn operations_pass_through_the_channel_unchanged(said in said(), times in prop_oneof![Just(1usize), Just(200)]) {
+    fn operations_pass_through_the_channel_unchanged(operations in operation_lists(), times in prop_oneof![Just(1usize), Just(200)]) {
         let mut expected = CallLog::default();
-        let speak = |sink: &mut dyn PajeSink| -> io::Result<()> {
-            for (what, number, text) in said.iter().cycle().take(said.len() * times) {
-                say(sink, *what, *number, text)?;
+        let send_all = |sink: &mut dyn PajeSink| -> io::Result<()> {
+            for (kind, number, text) in operations.iter().cycle().take(operations.len() * times) {
+                send_operation(sink, *kind, *number, text)?;
             }
             sink.finish(GlobalNanos(99))
         };
-        speak(&mut expected).unwrap();
-        let (mut sender, taker) = relay();
-        let mut heard = CallLog::default();
+        send_all(&mut expected).unwrap();
+        let (mut sender, receiver) = relay();
+        let mut received = CallLog::default();
         std::thread::scope(|scope| {
-            let speaker = scope.spawn(move || speak(&mut sender));
-            taker.run(&mut heard).unwrap();
-            speaker.join().unwrap().unwrap();
+            let producer = scope.spawn(move || send_all(&mut sender));
+            receiver.run(&mut received).unwrap();
+            producer.join().unwrap().unwrap();
         });
-        prop_assert_eq!(heard.0, expected.0);
+        prop_assert_eq!(received.0, expected.0);
     }
 }
 
 #[test]
 fn senders_receive_the_error_of_the_sink() {
-    let (mut sender, taker) = relay();
-    let (told, taken) = std::thread::scope(|scope| {
-        let speaker = scope.spawn(move || (0..u32::MAX).try_for_each(|number| say(&mut sender, 3, number, "")));
-        let taken = taker.run(&mut CallLog(Vec::new(), Some(10)));
-        (speaker.join().unwrap(), taken)
+    let (mut sender, receiver) = relay();
+    let (sent, result) = std::thread::scope(|scope| {
+        let producer =
+            scope.spawn(move || (0..u32::MAX).try_for_each(|number| send_operation(&mut sender, 3, number, "")));
+        let result = receiver.run(&mut CallLog(Vec::new(), Some(10)));
+        (producer.join().unwrap(), result)
     });
-    assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::StorageFull);
-    assert_eq!(told.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    assert_eq!(result.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }

@@ -377,8 +377,8 @@ impl Definitions {
     ) -> Option<&EventDefinition> {
         match *words {
             ["EventDef", name, id, ref rest @ ..] => {
-                let ended = self.open.take();
-                if let Some(open) = &ended {
+                let unclosed = self.open.take();
+                if let Some(open) = &unclosed {
                     faults.count(FaultKind::Unclosed, number, &open.id);
                 }
                 if !rest.is_empty() {
@@ -396,7 +396,7 @@ impl Definitions {
                 }
                 self.open =
                     Some(OpenDefinition { id: id.to_owned(), kind, fields: Vec::new(), names: HashSet::default() });
-                return ended.and_then(|open| self.finish(open, number, faults));
+                return unclosed.and_then(|open| self.finish(open, number, faults));
             }
             ["EndEventDef", ..] => match self.open.take() {
                 Some(open) => return self.finish(open, number, faults),
@@ -452,16 +452,16 @@ impl Definitions {
             None => IdMeaning::Useless,
         };
         let small = small_id(&open.id);
-        let known = match small {
+        let existing = match small {
             Some(small) => self.small.get(small).copied().flatten(),
             None => self.others.get(&open.id).copied(),
         };
-        let at = match known {
-            Some(known) if self.meanings[known] == meaning => known,
-            Some(known) => {
+        let at = match existing {
+            Some(existing) if self.meanings[existing] == meaning => existing,
+            Some(existing) => {
                 faults.count(FaultKind::IdTwice, number, &open.id);
-                self.meanings[known] = meaning;
-                known
+                self.meanings[existing] = meaning;
+                existing
             }
             None => {
                 let at = self.meanings.len();

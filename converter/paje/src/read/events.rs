@@ -45,8 +45,9 @@ pub(super) struct ReadState {
     is_fine: bool,
     /// Whether a timestamp is not a whole number of seconds.
     has_decimals: bool,
-    /// The last line of an event, and the last line with a timestamp.
-    pub(super) taken: u64,
+    /// The number of the last line of an event.
+    pub(super) last_line: u64,
+    /// The number of the last line with a timestamp.
     pub(super) dated: u64,
     /// Operations sent.
     pub(super) sent: u64,
@@ -74,7 +75,7 @@ impl Default for ReadState {
             is_long: false,
             is_fine: false,
             has_decimals: false,
-            taken: 0,
+            last_line: 0,
             dated: 0,
             sent: 0,
             missing_decimals: 0,
@@ -133,7 +134,7 @@ impl ReadState {
 
     /// Processes a line. Counts its faults, and returns only errors of the sink.
     pub(super) fn line(&mut self, input: DefinedLine<'_>, sink: &mut dyn PajeSink) -> io::Result<()> {
-        self.taken = input.line;
+        self.last_line = input.line;
         sink.at_line(input.line);
         // In `pj_dump`, a line without a timestamp sets it to 0.
         self.last = 0;
@@ -274,15 +275,16 @@ impl ReadState {
         // One definition may serve values with and without a style. An empty word means no style.
         let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
         let (shape, size) = (word(FieldRole::Shape), word(FieldRole::Size));
-        let look = DrawStyle {
+        let style = DrawStyle {
             shape: shape.and_then(|word| word.parse().ok()),
             size: size.and_then(number::float).and_then(|size| DrawStyle::checked_size(size.value)),
         };
-        for word in [shape.filter(|_| look.shape.is_none()), size.filter(|_| look.size.is_none())].into_iter().flatten()
+        for word in
+            [shape.filter(|_| style.shape.is_none()), size.filter(|_| style.size.is_none())].into_iter().flatten()
         {
             self.faults.count(FaultKind::Look, input.line, word);
         }
-        look
+        style
     }
 
     fn define_type(
@@ -293,12 +295,12 @@ impl ReadState {
     ) -> LineResult<io::Result<()>> {
         let parent = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Container)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, look) = (self.color(input), self.read_style(input));
+        let (color, style) = (self.color(input), self.read_style(input));
         let Some(ty) = self.types.add(id, name, kind) else { return self.fault(FaultKind::TypeTwice, input, id) };
         if id == ROOT || (name == ROOT && kind == PajeTypeKind::Container) {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
-        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look })
+        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look: style })
     }
 
     fn define_link_type(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
@@ -310,7 +312,7 @@ impl ReadState {
     fn define_value(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let ty = self.find_type(input, FieldRole::Type, has_values)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, look) = (self.color(input), self.read_style(input));
+        let (color, style) = (self.color(input), self.read_style(input));
         let value = match self.types.declare(ty, id, name) {
             ValueDeclaration::New(value) => value,
             ValueDeclaration::Late(value) => {
@@ -319,7 +321,7 @@ impl ReadState {
             }
             ValueDeclaration::Again => return self.fault(FaultKind::ValueTwice, input, id),
         };
-        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, look })
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, look: style })
     }
 
     fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {

@@ -170,6 +170,7 @@ faults! {
 
 /// A kind of fault, with its first occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FaultSummary {
     /// Its kind.
     pub kind: FaultKind,
@@ -194,11 +195,11 @@ impl FaultSummary {
 
 impl fmt::Display for FaultSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, advice) = (self.kind.description(), self.kind.advice());
+        let (problem, advice) = (self.kind.description(), self.kind.advice());
         let of_file = if self.file.is_empty() { String::new() } else { format!(" of {}", self.file) };
         match self.count {
-            1 => write!(f, "line {}{of_file}: {what}", self.line)?,
-            count => write!(f, "{count} times, first in line {}{of_file}: {what}", self.line)?,
+            1 => write!(f, "line {}{of_file}: {problem}", self.line)?,
+            count => write!(f, "{count} times, first in line {}{of_file}: {problem}", self.line)?,
         }
         if !self.found.is_empty() {
             write!(f, " (`{}`)", self.found)?;

@@ -145,8 +145,8 @@ fn power(exponent: i32) -> f64 {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,
     ];
-    let known = usize::try_from(exponent).ok().and_then(|at| EXACT.get(at).copied());
-    known.unwrap_or_else(|| format!("1e{exponent}").parse().unwrap_or(f64::INFINITY))
+    let exact = usize::try_from(exponent).ok().and_then(|at| EXACT.get(at).copied());
+    exact.unwrap_or_else(|| format!("1e{exponent}").parse().unwrap_or(f64::INFINITY))
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub(super) enum UnreadReason {
     /// It must not be read.
     Refused(&'static str),
     /// No part of this trace can be read, for this reason.
-    Nowhere(&'static str),
+    Unavailable(&'static str),
 }
 
 /// The folder that is searched for parts.
@@ -74,7 +74,7 @@ enum PartFolder {
     /// This folder. Its path contains no symbolic links.
     Below(PathBuf),
     /// No folder, for this reason.
-    Nowhere(&'static str),
+    Unavailable(&'static str),
 }
 
 /// A file below the folder of the root file.
@@ -146,7 +146,7 @@ pub(super) struct TracePart {
 #[derive(Debug)]
 pub(super) struct TraceParts {
     folder: PartFolder,
-    known: HashSet<(u64, u64)>,
+    identities: HashSet<(u64, u64)>,
     /// A temporary file without a name for the text of compressed parts, and its length. One file
     /// for all parts needs one descriptor.
     spool: Spool,
@@ -164,8 +164,8 @@ pub(super) struct TraceParts {
 impl Default for TraceParts {
     fn default() -> Self {
         Self {
-            folder: PartFolder::Nowhere("the trace is not read from a file in a folder, or `--follow` is given"),
-            known: HashSet::default(),
+            folder: PartFolder::Unavailable("the trace is not read from a file in a folder, or `--follow` is given"),
+            identities: HashSet::default(),
             spool: Spool::default(),
             list: Vec::new(),
             next: BinaryHeap::new(),
@@ -188,9 +188,9 @@ impl TraceParts {
         let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
         let folder = match defines_field(text) {
             Ok(true) => PartFolder::Below(folder.to_owned()),
-            _ => PartFolder::Nowhere("the root file defines the field `Filename` after its first mebibyte"),
+            _ => PartFolder::Unavailable("the root file defines the field `Filename` after its first mebibyte"),
         };
-        Self { folder, known: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
+        Self { folder, identities: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
     }
 
     /// Whether any file can be read as a part.
@@ -202,13 +202,13 @@ impl TraceParts {
     pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, UnreadReason> {
         let root = match &self.folder {
             PartFolder::Below(root) => root,
-            PartFolder::Nowhere(why) => return Err(UnreadReason::Nowhere(why)),
+            PartFolder::Unavailable(why) => return Err(UnreadReason::Unavailable(why)),
         };
-        let given = Path::new(name);
-        if given.components().any(|part| part == Component::ParentDir) {
+        let relative = Path::new(name);
+        if relative.components().any(|part| part == Component::ParentDir) {
             return Err(UnreadReason::Refused("its path contains `..`"));
         }
-        let path = place_of(&root.join(given)).map_err(UnreadReason::Unreadable)?;
+        let path = place_of(&root.join(relative)).map_err(UnreadReason::Unreadable)?;
         if !path.starts_with(root) {
             return Err(UnreadReason::Refused("it is outside the folder of the root file"));
         }
@@ -217,7 +217,7 @@ impl TraceParts {
             return Err(UnreadReason::Refused("it is not a regular file"));
         }
         let mut file = PartFile { path, identity: (about.dev(), about.ino()), at: 0, copy: None };
-        if self.known.contains(&file.identity) {
+        if self.identities.contains(&file.identity) {
             return Ok(None);
         }
         let mut first = [0; 512];
@@ -226,13 +226,13 @@ impl TraceParts {
         if compression.is_none() && first[..read].contains(&0) {
             return Err(UnreadReason::Refused("it does not contain text"));
         }
-        if self.known.len() > MOST {
+        if self.identities.len() > MOST {
             return Err(UnreadReason::Refused("the trace has more than 65,536 files"));
         }
         if let Some(compression) = compression {
             self.decompress(&mut file, compression)?;
         }
-        self.known.insert(file.identity);
+        self.identities.insert(file.identity);
         Ok(Some(file))
     }
 
@@ -328,13 +328,13 @@ static COPIES: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
 pub fn note_copy(copy: &Path, original: &Path) {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     // A path of a closed file may be used again.
-    copies.retain(|(known, _)| known != copy);
+    copies.retain(|(other, _)| other != copy);
     copies.push((copy.to_owned(), original.to_owned()));
 }
 
 fn original_of(copy: &Path) -> Option<PathBuf> {
     let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    copies.iter().find(|(known, _)| known == copy).map(|(_, original)| original.clone())
+    copies.iter().find(|(other, _)| other == copy).map(|(_, original)| original.clone())
 }
 
 #[cfg(test)]

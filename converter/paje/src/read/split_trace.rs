@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::definitions::FieldRole;
 use super::faults::FaultKind;
 use super::split_files::{TraceParts, UnreadReason};
 use super::tokenizer::TextLine;
-use super::{LineSink, PajeReadError, PajeReader};
+use super::{PajeReadError, PajeReader};
 use crate::time::GlobalNanos;
 use crate::{PajeEvent, PajeSink};
 
 /// A file that a split trace names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NamedPart {
     /// Its name in the trace.
     pub name: String,
@@ -54,7 +54,7 @@ impl<R: Read> PajeReader<R> {
     /// # Errors
     /// If the input or the sink fails.
     pub fn announce(mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        self.taker.announces = true;
+        self.processor.announces = true;
         self.scan(sink).map(|_| ())
     }
 
@@ -63,17 +63,17 @@ impl<R: Read> PajeReader<R> {
         let mut found = Vec::new();
         let has_parts = self.parts.can_be();
         while self.advance()? {
-            let Self { lines, header, taker, .. } = &mut self;
+            let Self { lines, header, processor, .. } = &mut self;
             let line = lines.line();
-            let taken = if is_header(line) {
-                taker.process_line(line, header, None, sink)
+            let processed = if is_header(line) {
+                processor.process_line(line, header, None, sink)
             } else {
                 if has_parts {
-                    taker.note_parts(line, header, None);
+                    processor.note_parts(line, header, None);
                 }
                 Ok(())
             };
-            taken.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
+            processed.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
         }
         // Ends a definition that is not closed.
         let lines = self.number();
@@ -91,7 +91,7 @@ impl<R: Read> PajeReader<R> {
 
     /// Opens the parts that lines name.
     fn find_named(&mut self, found: &mut Vec<NamedPart>) {
-        for name in std::mem::take(&mut self.taker.state.named) {
+        for name in std::mem::take(&mut self.processor.state.named) {
             match self.parts.find(&name) {
                 Ok(Some(file)) => {
                     found.push(NamedPart { name: name.clone(), path: Some(file.path.clone()) });
@@ -104,20 +104,20 @@ impl<R: Read> PajeReader<R> {
     }
 
     fn scan_part(&mut self, at: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        let Self { header: root, taker, parts, .. } = self;
+        let Self { header: root, processor, parts, .. } = self;
         let part = &mut parts.list[at];
         let failed = |line| move |source| PajeReadError::Sink { line, source };
         // Unreadable parts are reported when the trace is read.
         while part.lines.advance().unwrap_or(false) {
             let line = part.lines.line();
             if is_header(line) {
-                taker.process_line(line, &mut part.header, None, sink).map_err(failed(line.number))?;
+                processor.process_line(line, &mut part.header, None, sink).map_err(failed(line.number))?;
             } else {
-                taker.note_parts(line, &part.header, Some(root));
+                processor.note_parts(line, &part.header, Some(root));
             }
         }
         let last = part.lines.line().number;
-        taker.close_definition(last, &mut part.header, sink).map_err(failed(last))?;
+        processor.close_definition(last, &mut part.header, sink).map_err(failed(last))?;
         part.lines.close();
         Ok(())
     }
@@ -141,12 +141,12 @@ impl<R: Read> PajeReader<R> {
         self.parts.current = file;
         self.parts.is_taken = true;
         let Some(part) = file.checked_sub(1) else { return self.process_line(sink).map(|()| true) };
-        let Self { header, taker, parts, .. } = self;
+        let Self { header, processor, parts, .. } = self;
         let part = &mut parts.list[part];
         let line = part.lines.line();
-        let taken = taker.process_line(line, &mut part.header, Some(header), sink);
-        taken.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
-        if !self.taker.state.named.is_empty() {
+        let processed = processor.process_line(line, &mut part.header, Some(header), sink);
+        processed.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
+        if !self.processor.state.named.is_empty() {
             self.open_parts(sink)?;
         }
         Ok(true)
@@ -154,11 +154,11 @@ impl<R: Read> PajeReader<R> {
 
     /// Advances a file to its next line, which then waits for its turn.
     fn go_on(&mut self, file: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        let Self { lines, header, taker, parts, .. } = self;
+        let Self { lines, header, processor, parts, .. } = self;
         let Some(at) = file.checked_sub(1) else {
             let number = lines.line().number;
             if lines.advance().map_err(|source| PajeReadError::Input { line: number + 1, source })? {
-                let date = taker.date(lines.line(), header, None).unwrap_or(i64::MIN);
+                let date = processor.date(lines.line(), header, None).unwrap_or(i64::MIN);
                 // A line without a timestamp follows the preceding line.
                 parts.latest_of_root = parts.latest_of_root.max(date);
                 parts.push(parts.latest_of_root, 0);
@@ -169,20 +169,20 @@ impl<R: Read> PajeReader<R> {
         let last = part.lines.line().number;
         match part.lines.advance() {
             Ok(true) => {
-                let date = taker.date(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
+                let date = processor.date(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
                 part.latest = part.latest.max(date);
                 let latest = part.latest;
                 parts.push(latest, file);
                 return Ok(());
             }
-            Ok(false) if !part.lines.is_ended() => taker.state.faults.count(FaultKind::NoLineEnd, last, ""),
+            Ok(false) if !part.lines.is_ended() => processor.state.faults.count(FaultKind::NoLineEnd, last, ""),
             Ok(false) => {}
             Err(error) => {
                 let why = format!("the file cannot be read after this line: {error}");
-                taker.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
+                processor.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
             }
         }
-        let closed = taker.close_definition(last, &mut part.header, sink);
+        let closed = processor.close_definition(last, &mut part.header, sink);
         part.lines.close();
         closed.map_err(|source| PajeReadError::Sink { line: last, source })
     }
@@ -191,12 +191,12 @@ impl<R: Read> PajeReader<R> {
     #[cold]
     pub(super) fn open_parts(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let place = self.number();
-        for name in std::mem::take(&mut self.taker.state.named) {
+        for name in std::mem::take(&mut self.processor.state.named) {
             let (kind, why) = match self.parts.find(&name) {
                 Ok(None) => continue,
                 Ok(Some(file)) => {
                     let number = self.parts.add(&name, file);
-                    let faults = &mut self.taker.state.faults;
+                    let faults = &mut self.processor.state.faults;
                     faults.count(FaultKind::SplitTrace, place, &name);
                     faults.parts.push(self.parts.list[number - 1].name.clone());
                     sink.name_part(&name);
@@ -205,9 +205,9 @@ impl<R: Read> PajeReader<R> {
                 }
                 Err(UnreadReason::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
                 Err(UnreadReason::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
-                Err(UnreadReason::Nowhere(why)) => (FaultKind::UnreadPart, why.to_owned()),
+                Err(UnreadReason::Unavailable(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };
-            self.taker.state.faults.count_part(kind, place, (&name, &why));
+            self.processor.state.faults.count_part(kind, place, (&name, &why));
         }
         Ok(())
     }
@@ -216,23 +216,4 @@ impl<R: Read> PajeReader<R> {
 /// Whether a line belongs to the header.
 fn is_header(line: TextLine<'_>) -> bool {
     line.bytes.trim_ascii_start().first() == Some(&b'%')
-}
-
-impl LineSink {
-    /// Notes the part that a line names.
-    fn note_parts(&mut self, line: TextLine<'_>, header: &super::Definitions, root: Option<&super::Definitions>) {
-        let (text, _) = line.text(&mut self.decoded);
-        self.words.split(text);
-        let Some(id) = self.words.get(text, 0) else { return };
-        let of_root = || root.map_or(Err(()), |root| root.definition(id));
-        let Ok(Some(definition)) = header.definition(id).or_else(|()| of_root()) else { return };
-        if definition.word(FieldRole::Part).is_none() {
-            return;
-        }
-        if text.contains(['\'', '\\']) {
-            self.words.split_expecting(text, definition.words);
-        }
-        let input = super::DefinedLine { definition, words: &self.words, text, line: line.number };
-        self.state.named.extend(input.part().map(str::to_owned));
-    }
 }

@@ -54,8 +54,8 @@ impl<T: Copy> SymbolIndex<T> {
             match self.by_name.entry(name.into()) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Some(thing)),
                 Entry::Occupied(mut occupied) => {
-                    let alone = occupied.get().is_some_and(replaces);
-                    occupied.insert(alone.then_some(thing));
+                    let is_replaced = occupied.get().is_some_and(replaces);
+                    occupied.insert(is_replaced.then_some(thing));
                 }
             }
         }
@@ -252,8 +252,8 @@ impl PajeContainers {
             Some(process) => self.own.entry(process).or_default(),
             None => &mut self.index,
         };
-        let known = index.by_id.get(id).copied();
-        if known.is_some_and(|known| !self.containers[known.index()].dead) {
+        let existing = index.by_id.get(id).copied();
+        if existing.is_some_and(|existing| !self.containers[existing.index()].dead) {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
@@ -266,7 +266,7 @@ impl PajeContainers {
         if process.is_some() {
             self.index.name(id, container, is_dead);
         }
-        Some((container, known.is_some()))
+        Some((container, existing.is_some()))
     }
 
     /// Whether it was created in a container that had ended.

@@ -9,6 +9,7 @@ use super::super::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind
 
 /// The form of the definitions of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HeaderStyle {
     /// The names of the current format, which all known readers accept, and a further definition
     /// for each set of extra fields.
@@ -140,10 +141,10 @@ impl EventOperation {
 #[derive(Debug, Default)]
 pub(super) struct ExtraDefinitions {
     pub(super) header: HeaderStyle,
-    known: FxHashMap<u64, Vec<ExtraDefinition>>,
+    extra_definitions: FxHashMap<u64, Vec<ExtraDefinition>>,
     /// Definitions of types and values with a shape or size: the id of the plain definition,
     /// whether they have a shape and a size, and their id.
-    looked: Vec<(u32, (bool, bool), u32)>,
+    styled: Vec<(u32, (bool, bool), u32)>,
     count: u32,
 }
 
@@ -162,20 +163,21 @@ impl ExtraDefinitions {
 
     /// The id of the definition for types or values with this style, and its text if it is new.
     /// Each set of fields has its own definition, because a field cannot be empty.
-    pub(super) fn styled_definition(&mut self, plain: u32, look: DrawStyle) -> (u32, Option<String>) {
-        if look.is_none() {
+    pub(super) fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> (u32, Option<String>) {
+        if style.is_none() {
             return (plain, None);
         }
-        let has = (look.shape.is_some(), look.size.is_some());
-        if let Some(&(.., id)) = self.looked.iter().find(|known| (known.0, known.1) == (plain, has)) {
+        let has = (style.shape.is_some(), style.size.is_some());
+        if let Some(&(.., id)) = self.styled.iter().find(|styled| (styled.0, styled.1) == (plain, has)) {
             return (id, None);
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
-        self.looked.push((plain, has, id));
+        self.styled.push((plain, has, id));
         let (_, name, fields) = PLAIN[plain as usize];
-        let own = [("Shape string", has.0), ("Size double", has.1)].into_iter().filter(|own| own.1).map(|own| own.0);
-        let fields: Vec<&str> = fields.iter().copied().chain(own).collect();
+        let style_fields =
+            [("Shape string", has.0), ("Size double", has.1)].into_iter().filter(|field| field.1).map(|field| field.0);
+        let fields: Vec<&str> = fields.iter().copied().chain(style_fields).collect();
         (id, Some(self.header.begin(name, id, &fields) + END))
     }
 
@@ -198,7 +200,7 @@ impl ExtraDefinitions {
                     .zip(extra)
                     .all(|((name, kind), field)| *kind == kind_of(field.value) && name == field.name)
         };
-        let bucket = self.known.entry(hash(operation, extra, source)).or_default();
+        let bucket = self.extra_definitions.entry(hash(operation, extra, source)).or_default();
         if let Some(layout) = bucket.iter().find(|layout| same(layout)) {
             return (layout.id, None);
         }
@@ -240,7 +242,7 @@ fn definition(
 ) -> String {
     let (_, name, plain) = operation.standard_definition();
     let mut text = header.begin(name, id, plain);
-    let mut taken: Vec<String> = Vec::new();
+    let mut used_names: Vec<String> = Vec::new();
     for (name, kind) in fields {
         let (mut name, ty) = match kind {
             Kind::Text => (plain_name(name), "string"),
@@ -249,7 +251,7 @@ fn definition(
             Kind::Container => (relation_name(name, ""), "string"),
         };
         let mut number = 2;
-        while taken.contains(&name) {
+        while used_names.contains(&name) {
             name = if *kind == Kind::Container {
                 relation_name(&name[..name.len() - "Container".len()], &number.to_string())
             } else {
@@ -258,7 +260,7 @@ fn definition(
             number += 1;
         }
         let _ = writeln!(text, "% {name} {ty}");
-        taken.push(name);
+        used_names.push(name);
     }
     if source && operation != EventOperation::ResetState {
         text.push_str("% File string\n% Line int\n");

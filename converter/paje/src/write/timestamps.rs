@@ -111,13 +111,13 @@ mod tests {
         ) {
             dates.sort_unstable();
             let text = written(&dates, PajeStyle { unit, decimals, header });
-            let mut taken = TimestampLog::default();
-            PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut taken).expect("the text is valid Pajé");
+            let mut read_back = TimestampLog::default();
+            PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut read_back).expect("the text is valid Pajé");
             let exact = unit.exact_decimals();
             let grain = 10_i64.pow(u32::from(exact.saturating_sub(decimals.unwrap_or(exact))));
             let expected: Vec<i64> = dates.iter().map(|date| date / grain * grain).collect();
-            prop_assert_eq!(&taken.0, &expected, "{}", text);
-            prop_assert!(taken.0.is_sorted());
+            prop_assert_eq!(&read_back.0, &expected, "{}", text);
+            prop_assert!(read_back.0.is_sorted());
             for line in text.lines().filter(|line| line.starts_with("6 ")) {
                 let date = line.split(' ').nth(1).unwrap_or_default();
                 let written = date.split_once('.').map_or(0, |(_, decimals)| decimals.len());

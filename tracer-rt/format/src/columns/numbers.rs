@@ -223,9 +223,9 @@ impl<'a> ByteReader<'a> {
     }
 
     pub(super) fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(bytes)?;
+        let (head, rest) = self.0.split_at_checked(bytes)?;
         self.0 = rest;
-        Some(taken)
+        Some(head)
     }
 
     fn varint(&mut self) -> Option<u64> {

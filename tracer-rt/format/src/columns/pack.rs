@@ -88,14 +88,14 @@ impl BlockPacker {
     /// would not become smaller.
     pub fn pack(&mut self, payload: &[u8]) -> Option<&[u8]> {
         self.clear_buffers();
-        let taken = self.take_apart(payload);
-        if taken.is_some() {
-            self.put_together();
+        let split = self.split_into_columns(payload);
+        if split.is_some() {
+            self.join_columns();
         }
         let parts: usize =
             self.present.iter().filter_map(|at| self.kinds.get(*at)).map(|kind| kind.columns.len()).sum();
-        let taken = taken.filter(|()| parts <= MAX_PARTS && self.present.len() <= MAX_PARTS);
-        taken.map(|()| self.out.as_slice()).filter(|packed| packed.len() < payload.len())
+        let split = split.filter(|()| parts <= MAX_PARTS && self.present.len() <= MAX_PARTS);
+        split.map(|()| self.out.as_slice()).filter(|packed| packed.len() < payload.len())
     }
 
     fn clear_buffers(&mut self) {
@@ -113,7 +113,7 @@ impl BlockPacker {
         }
     }
 
-    fn take_apart(&mut self, payload: &[u8]) -> Option<()> {
+    fn split_into_columns(&mut self, payload: &[u8]) -> Option<()> {
         let mut rest = payload;
         while !rest.is_empty() {
             let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
@@ -134,7 +134,7 @@ impl BlockPacker {
         Some(())
     }
 
-    fn put_together(&mut self) {
+    fn join_columns(&mut self) {
         let Self { kinds, present, order, out, tools, .. } = self;
         out.extend_from_slice(&(present.len() as u16).to_le_bytes());
         for kind in present.iter().filter_map(|at| kinds.get(*at)) {

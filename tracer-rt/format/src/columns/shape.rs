@@ -74,9 +74,9 @@ impl RecordShape {
     /// The format's own record types.
     pub(super) fn format_shapes() -> [Self; 2] {
         let word = BodyPart::new(8, PartCount::One);
-        let lost = Self { id: ID_LOST, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
+        let dropped = Self { id: ID_LOST, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
         debug_assert_eq!(DroppedRecords::BYTES, 36, "four words of 8 bytes and one of 4 bytes");
-        [Self { id: ID_WIDE_DATE, parts: vec![word] }, lost]
+        [Self { id: ID_WIDE_DATE, parts: vec![word] }, dropped]
     }
 }
 

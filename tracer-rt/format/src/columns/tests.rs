@@ -63,10 +63,10 @@ fn kinds() -> impl Strategy<Value = Vec<(u8, u32, u64)>> {
 }
 
 fn payload_of(records: &[(u8, u32, u64)]) -> Vec<u8> {
-    let (shapes, own) = (shapes(), RecordShape::format_shapes());
+    let (shapes, format_shapes) = (shapes(), RecordShape::format_shapes());
     let mut payload = Vec::new();
     for (kind, delta, number) in records {
-        let shape = shapes.iter().chain(&own).nth(usize::from(*kind)).expect("six types");
+        let shape = shapes.iter().chain(&format_shapes).nth(usize::from(*kind)).expect("six types");
         let mut at = 0;
         push(&mut payload, shape, *delta, &mut || {
             at += 1;
@@ -98,7 +98,7 @@ proptest! {
         let payload = payload_of(&records);
         let mut packer = packer();
         if let Some(packed) = packer.pack(&payload) {
-            let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(known, is)| *known == id && *is);
+            let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(other, is_chosen)| *other == id && *is_chosen);
             let columns = BlockColumns::read(packed, payload.len(), |id, at| is_wanted(id) || at == part).unwrap();
             prop_assert_eq!(columns.records(), records.len());
             let mut rows = FixedSizeRows::default();
@@ -324,7 +324,7 @@ fn layouts_are_those_of_the_schema() {
 }
 
 #[test]
-fn the_formats_own_records_are_known() {
-    let own = RecordShape::format_shapes().map(|shape| shape.id);
-    assert_eq!(own, [ID_WIDE_DATE, ID_LOST]);
+fn record_types_of_the_format_have_shapes() {
+    let ids = RecordShape::format_shapes().map(|shape| shape.id);
+    assert_eq!(ids, [ID_WIDE_DATE, ID_LOST]);
 }

@@ -45,9 +45,9 @@ impl ValueIterator {
     }
 
     fn take(&mut self, bytes: usize) -> Option<&[u8]> {
-        let taken = self.bytes.get(self.at..)?.get(..bytes)?;
+        let slice = self.bytes.get(self.at..)?.get(..bytes)?;
         self.at += bytes;
-        Some(taken)
+        Some(slice)
     }
 }
 
@@ -107,13 +107,13 @@ pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Opti
 impl BlockColumns {
     /// Reads the stored payload of a block of this codec, with `raw_bytes` bytes according to its
     /// header.
-    /// Timestamps are always read. `wanted` selects the other columns by the id of the record type
+    /// Timestamps are always read. `is_selected` selects the other columns by the id of the record type
     /// and the position of the part in its records ([`super::RecordShape`]). Other columns are skipped,
     /// and their values are not checked.
     ///
     /// `None` if the columns do not form such a payload. Linear time. The memory is at most about
     /// three times `raw_bytes`, also for invalid columns.
-    pub fn read(stored: &[u8], raw_bytes: usize, mut wanted: impl FnMut(u16, usize) -> bool) -> Option<Self> {
+    pub fn read(stored: &[u8], raw_bytes: usize, mut is_selected: impl FnMut(u16, usize) -> bool) -> Option<Self> {
         let mut input = ByteReader(stored);
         let mut kinds = read_kinds(&mut input)?;
         let mut budget = AllocationBudget(raw_bytes);
@@ -125,7 +125,7 @@ impl BlockColumns {
             kinds.get_mut(usize::from(u16::from_le_bytes(*number)))?.count += 1;
         }
         for kind in &mut kinds {
-            kind.read(&mut input, &mut budget, &mut wanted)?;
+            kind.read(&mut input, &mut budget, &mut is_selected)?;
         }
         (input.0.is_empty() && budget.0 == 0).then_some(Self { kinds, order })
     }
@@ -145,25 +145,25 @@ impl BlockColumns {
         kinds.iter().map(|kind| Some((kind.id, kind.size()?))).collect()
     }
 
-    /// Combines the records of the types that `wanted` selects.
+    /// Combines the records of the types that `is_selected` selects.
     /// This works column by column, with one short loop for each column. `None` if one of their
     /// columns was not read, or their sizes are not constant.
-    pub fn rows(&self, out: &mut FixedSizeRows, wanted: impl Fn(u16) -> bool) -> Option<()> {
+    pub fn rows(&self, out: &mut FixedSizeRows, is_selected: impl Fn(u16) -> bool) -> Option<()> {
         out.clear();
         let mut targets = Vec::with_capacity(self.kinds.len());
         let mut bytes = 0usize;
         for kind in &self.kinds {
-            let is_wanted = kind.count > 0 && wanted(kind.id);
+            let is_wanted = kind.count > 0 && is_selected(kind.id);
             let (size, room) = if is_wanted { (kind.size()?, kind.count) } else { (0, 0) };
             bytes = bytes.checked_add(size.checked_mul(room)?)?;
             let deltas = kind.dates.bytes.as_chunks::<4>().0;
             targets.push(UnpackTarget { is_wanted, size, deltas, next: 0, starts: Vec::with_capacity(room) });
         }
         u32::try_from(bytes).ok()?;
-        let wanted = targets.iter().map(|target| target.starts.capacity()).sum();
-        out.starts.reserve(wanted + 1);
-        out.ticks.reserve(wanted);
-        out.places.reserve(wanted);
+        let count = targets.iter().map(|target| target.starts.capacity()).sum();
+        out.starts.reserve(count + 1);
+        out.ticks.reserve(count);
+        out.places.reserve(count);
         let (mut at, mut ticks) = (0usize, 0u64);
         for (place, number) in self.order.as_chunks().0.iter().enumerate() {
             let target = targets.get_mut(usize::from(u16::from_le_bytes(*number)))?;
@@ -309,7 +309,7 @@ impl UnpackedType {
         &mut self,
         input: &mut ByteReader<'_>,
         budget: &mut AllocationBudget,
-        wanted: &mut impl FnMut(u16, usize) -> bool,
+        is_selected: &mut impl FnMut(u16, usize) -> bool,
     ) -> Option<()> {
         numbers::read(input, self.count, 4, &mut self.dates.bytes)?;
         for (at, UnpackedColumn { part, counts, values }) in self.columns.iter_mut().enumerate() {
@@ -324,7 +324,7 @@ impl UnpackedType {
                 }
             };
             budget.spend(count, width)?;
-            match (part.is_bytes(), wanted(self.id, at)) {
+            match (part.is_bytes(), is_selected(self.id, at)) {
                 (true, true) => read_bytes(input, count, &mut values.bytes)?,
                 (true, false) => skip_bytes(input, count)?,
                 (false, true) => numbers::read(input, count, part.width, &mut values.bytes)?,

@@ -14,7 +14,7 @@ pub struct SchemaBinding {
 #[derive(Clone, Debug, Default)]
 pub struct BoundType {
     /// Index of the event. `None` if the spec does not have it.
-    pub own: Option<u16>,
+    pub event: Option<u16>,
     /// For each field of the event, the position of the file's field.
     pub(super) map: Vec<Option<u16>>,
     /// Fields that the file does not have.
@@ -31,26 +31,26 @@ impl SchemaBinding {
             if schema.name != spec.name {
                 return BoundType::default();
             }
-            let is_it = |own: &usize| spec.types.get(*own).is_some_and(|ty| ty.name == file.name);
-            let own = Some(position).filter(is_it).or_else(|| (0..spec.types.len()).find(is_it));
-            own.map_or_else(BoundType::default, |own| BoundType::new(own, &spec.types[own], file))
+            let is_it = |event: &usize| spec.types.get(*event).is_some_and(|ty| ty.name == file.name);
+            let event = Some(position).filter(is_it).or_else(|| (0..spec.types.len()).find(is_it));
+            event.map_or_else(BoundType::default, |event| BoundType::new(event, &spec.types[event], file))
         });
         Self { types: types.collect() }
     }
 }
 
 impl BoundType {
-    fn new(number: usize, own: &'static Type, file: &RecordType) -> Self {
+    fn new(number: usize, event: &'static Type, file: &RecordType) -> Self {
         let find = |name: &str, ty: FieldType| {
             let found = file.fields.iter().position(|field| field.name == name && gives(field.ty, ty));
             found.and_then(|position| u16::try_from(position).ok())
         };
-        let map: Vec<Option<u16>> = own.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
-        let missing = own.fields.iter().zip(&map).filter(|(_, found)| found.is_none()).map(|((name, _), _)| *name);
+        let map: Vec<Option<u16>> = event.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
+        let missing = event.fields.iter().zip(&map).filter(|(_, found)| found.is_none()).map(|((name, _), _)| *name);
         let missing = missing.collect();
         let same = map.len() == file.fields.len()
             && map.iter().enumerate().all(|(position, found)| found.map(usize::from) == Some(position));
-        Self { own: u16::try_from(number).ok(), map, missing, same }
+        Self { event: u16::try_from(number).ok(), map, missing, same }
     }
 }
 

@@ -91,7 +91,7 @@ fn an_older_layout_is_matched_by_name() {
 fn another_trace_has_other_events() {
     let mut schema = schema();
     schema.name = "u".into();
-    assert_eq!(SchemaBinding::new(&SPEC, &schema).types[0].own, None);
+    assert_eq!(SchemaBinding::new(&SPEC, &schema).types[0].event, None);
 }
 
 #[test]

@@ -110,10 +110,10 @@ void tumit1_finish(void) {
     }
     if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
         if (dropped_ != 0) {
-            fprintf(stderr, "tumit: %llu records are missing from %s\n", (unsigned long long)dropped_, s_->folder_);
+            fprintf(stderr, "tumit: %llu records were dropped from %s\n", (unsigned long long)dropped_, s_->folder_);
         }
         if (tumit1_sink.kept_) {
-            fprintf(stderr, "tumit: what %s could not take is in %s; `tumit repair` brings them together\n", s_->path_, s_->live_path_);
+            fprintf(stderr, "tumit: records that %s cannot contain are in %s; `tumit repair` joins the files\n", s_->path_, s_->live_path_);
         }
         tumit1_tell_unknown_levels();
     }

@@ -220,7 +220,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
         done_ += got_ > 0 ? (uint64_t)got_ : 0;
     }
     if (error_ != 0) {
-        tumit1_warn("was removed and cannot be made again:", path_, error_);
+        tumit1_warn("was removed and cannot be created again:", path_, error_);
         if (copy_ >= 0) {
             close(copy_);
             (void)unlink(path_);
@@ -232,7 +232,7 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     s_->who_ = who_;
     s_->who_.bytes_ = s_->offset_;
     s_->reserved_ = s_->offset_;
-    fprintf(stderr, "tumit: `%s` was removed while the program runs: it is made again\n", path_);
+    fprintf(stderr, "tumit: `%s` was removed while the program runs: it is created again\n", path_);
 }
 
 /* The fields of a block's header without sizes and checksum. */

@@ -75,7 +75,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     }
     first_ = spec_->registered_ ? NULL : tumit1_find_provider(spec_);
     if (!spec_->registered_ && first_ == NULL && spec_->ids_ > TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
-        fprintf(stderr, "tumit: %s is not recorded: its events are more than a file can tell apart\n", spec_->name_);
+        fprintf(stderr, "tumit: no record ids are left for spec `%s`: its events are not recorded\n", spec_->name_);
     } else if (!spec_->registered_) {
         spec_->registered_ = 1;
         provider_ = (struct tumit1_provider *)tumit1_keep(NULL, sizeof *provider_);

@@ -289,7 +289,7 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
 }
 
 TUMIT1_SLOW(void tumit1_tell_private(int error_)) {
-    fprintf(stderr, "tumit: cannot make a live file in `%s`: %s; the program goes on with private buffers\n", tumit1_session.live_folder_,
+    fprintf(stderr, "tumit: cannot create a live file in `%s`: %s; the program continues with private buffers\n", tumit1_session.live_folder_,
             strerror(error_));
 }
 
@@ -314,7 +314,7 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
         return error_;
     }
     if (memory_ != asked_) {
-        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program goes on with %llu\n", (unsigned long long)asked_,
+        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program continues with %llu\n", (unsigned long long)asked_,
                 (unsigned long long)memory_);
     }
     tumit1_pool_clear();
@@ -413,7 +413,7 @@ TUMIT1_SLOW(int tumit1_open(void)) {
     }
     error_ = tumit1_name_file();
     if (error_ != 0) {
-        tumit1_warn("cannot make the run folder", s_->folder_, error_);
+        tumit1_warn("cannot create the run folder", s_->folder_, error_);
         return error_;
     }
     error_ = tumit1_open_pool();
