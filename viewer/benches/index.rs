@@ -48,8 +48,8 @@ fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
         .unwrap_or_default()
 }
 
-/// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less. Its
-/// resolution is 10 ms, so there are enough runs to measure it.
+/// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less.
+/// Its resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
     let duration = shortest_run(run);
     let runs = (Duration::from_millis(500).as_nanos() / duration.as_nanos().max(1)).clamp(1, 50) as u32;
