@@ -48,8 +48,8 @@ fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
         .unwrap_or_default()
 }
 
-/// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less. Its
-/// resolution is 10 ms, so there are enough runs to measure it.
+/// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less.
+/// Its resolution is 10 ms, so there are enough runs to measure it.
 fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
     let duration = shortest_run(run);
     let runs = (Duration::from_millis(500).as_nanos() / duration.as_nanos().max(1)).clamp(1, 50) as u32;
@@ -200,7 +200,7 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
         let items = draw_first_image(source.as_ref());
         let (duration, work) = (begin.elapsed(), processor_time() - before);
         println!(
-            "{name}: opened, with the image of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
+            "{name}: opened, with the picture of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
         );
     }
 }

@@ -137,8 +137,8 @@ pub(crate) struct DrawRequest {
     value: Option<u32>,
     /// For `export`: the format of the file.
     format: String,
-    /// The typed text of `find`, `containers` and `filter`, the rows of `each`, or the properties of
-    /// the entity of `rematch`.
+    /// The typed text of `find`, `containers` and `filter`, the rows of `each`, or the properties
+    /// of the entity of `rematch`.
     text: String,
     /// For `times`: whether only sums are needed, without the numbers of states.
     sums_only: bool,

@@ -33,7 +33,8 @@ const MAX_FILTER_BYTES: usize = 32 * 1024;
 ///
 /// let store = TraceStore::from_events("trace", []);
 /// let filter: FilterExpr = "hide value idle".parse()?;
-/// let trace = ServedTrace { filters: [filter].into_iter().collect(), ..ServedTrace::new(Arc::new(store)) };
+/// let filters = [filter].into_iter().collect();
+/// let trace = ServedTrace { filters, ..ServedTrace::new(Arc::new(store)) };
 /// assert_eq!(trace.filters.filters.len(), 1);
 /// assert!(trace.path.is_none() && !trace.follows);
 /// # Ok::<(), tumit_viewer::filter::FilterError>(())

@@ -147,7 +147,8 @@ impl Server {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # tokio::runtime::Runtime::new()?.block_on(async {
     /// # let server = Server::bind(Arc::new(TraceStore::from_events("trace", [])), 0).await?;
-    /// let limits = ConnectionLimits { header_time: Duration::from_secs(2), ..ConnectionLimits::default() };
+    /// let header_time = Duration::from_secs(2);
+    /// let limits = ConnectionLimits { header_time, ..ConnectionLimits::default() };
     /// assert_eq!(limits.connections, 128);
     /// let server = server.with_limits(limits);
     /// # server.run(None, async {}).await?;

@@ -10,7 +10,8 @@ import { applyTheme, watchTheme } from "./controls/theme.js";
 /**
  * `hasReported` is true once the pane has reported its view; `names` is the width of its names.
  * @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from:
- * number, to: number, filters: string, duration: number, hasReported: boolean, names: number }} Pane
+ * number, to: number, filters: string, duration: number,
+ * hasReported: boolean, names: number }} Pane
  */
 
 /** @type {Pane[]} */

@@ -38,8 +38,8 @@ pub(crate) fn counted(
     Ok(counts)
 }
 
-/// Threads with `number` events and links. Links last up to `max_duration` ns, and some of them end before
-/// they start.
+/// Threads with `number` events and links. Links last up to `max_duration` ns, and some of them end
+/// before they start.
 fn events(number: u64, values: u32, threads: u32, max_duration: u64, seed: u64) -> (Vec<PajeEvent<'static>>, i64) {
     let mut all = vec![
         define_type(THREAD, PajeTypeKind::Container, TypeId::ROOT),

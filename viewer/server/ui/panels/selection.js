@@ -30,8 +30,8 @@ export async function openInspector(id) {
 
 /**
  * @param {string} id
- * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number, after: number, truncated: boolean
- * } | undefined>}
+ * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number,
+ * after: number, truncated: boolean } | undefined>}
  */
 function requestChain(id) {
   return request("hops", { id }).catch(() => undefined);

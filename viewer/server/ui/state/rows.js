@@ -4,13 +4,13 @@
 import { byId } from "../util/dom.js";
 
 /**
- * The layout. `bounds` of a strip are its largest and least value; `filter_name` is the name of a row in
- * filters, `members` the number of containers that it represents.
+ * The layout. `bounds` of a strip are its largest and least value; `filter_name` is the name of a
+ * row in filters, `members` the number of containers that it represents.
  * @typedef {{ kind: string, name: string, y: number, height: number, bounds: [string, string] |
  * null }} Strip
  * @typedef {{ id: number, name: string, type: string, depth: number, y: number, height: number,
- * expandable: boolean, folded: boolean, pinned: boolean, ancestors: number[], strips: Strip[], filter_name:
- * string, members: number }} Row
+ * expandable: boolean, folded: boolean, pinned: boolean, ancestors: number[], strips: Strip[],
+ * filter_name: string, members: number }} Row
  * @typedef {{ id: number, name: string, path: string[], ancestors: number[] }} Place
  * @typedef {{ height: number, pinned: number, rows: Row[], hidden_rows: Place[] }} Rows
  */
