@@ -13,7 +13,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use process_exits::place::{MANY, Place, fails, kill_at_random, random};
-use tumit_test_support::raw_run::{RawRecord, read_processes};
+use tumit_test_support::raw_run::{RawRunRecord, read_processes};
 
 #[test]
 #[ignore = "the other tests run it, in a process of its own"]
@@ -118,7 +118,7 @@ fn names_are_stored_before_their_records() {
     let place = Place::new().with("TUMIT_MEMORY", "256K");
     place.output("names");
     let left = place.left().pop().unwrap();
-    let expected: Vec<_> = (0..2_000).map(|n| RawRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
+    let expected: Vec<_> = (0..2_000).map(|n| RawRunRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
     assert_eq!(left.records(), expected);
     assert_eq!(place.witnessed()[0], 2_000);
     assert!(!left.ended);
@@ -132,7 +132,7 @@ fn forked_processes_have_live_files_of_their_own() {
     assert_eq!(all.len(), 3);
     let mut parent = all.iter().find(|left| left.parent.is_none()).unwrap();
     for generation in 0..3 {
-        let numbers: Vec<_> = (0..10_000).map(|n| RawRecord::Tick { n, m: generation }).collect();
+        let numbers: Vec<_> = (0..10_000).map(|n| RawRunRecord::Tick { n, m: generation }).collect();
         assert_eq!(parent.records(), numbers, "generation {generation}");
         assert!(!parent.ended && parent.buffers == 1);
         if generation < 2 {
@@ -335,7 +335,7 @@ fn check_policies_once(fault: &str) -> u64 {
     assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
     let left = place.read_complete_run();
     assert!(left.ended);
-    let details = left.records().iter().filter(|record| matches!(record, RawRecord::Detail(_))).count() as u64;
+    let details = left.records().iter().filter(|record| matches!(record, RawRunRecord::Detail(_))).count() as u64;
     assert_eq!(details + left.end_dropped, 600_000);
     left.end_dropped
 }
@@ -395,7 +395,7 @@ fn recording_is_paused() {
     let left = place.read_complete_run();
     let records = left.records();
     assert_eq!(records.len(), 21);
-    assert_eq!(records[10], RawRecord::Detail(2));
+    assert_eq!(records[10], RawRunRecord::Detail(2));
 }
 
 #[test]
@@ -433,5 +433,5 @@ fn levels_are_switched_from_outside() {
     child.kill().unwrap();
     child.wait().unwrap();
     let records = place.left().pop().unwrap().records();
-    assert!(records.len() > 10 && records[10..].iter().all(|record| *record == RawRecord::Detail(1)), "{records:?}");
+    assert!(records.len() > 10 && records[10..].iter().all(|record| *record == RawRunRecord::Detail(1)), "{records:?}");
 }

@@ -45,9 +45,6 @@ pub struct RawBlock {
     overwritten: bool,
 }
 
-/// The former name of [`RawRunRecord`], which `tracer-rt/tests` still uses.
-pub use self::RawRunRecord as RawRecord;
-
 /// A record, decoded with the spec of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RawRunRecord {

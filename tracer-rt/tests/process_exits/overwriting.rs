@@ -2,7 +2,7 @@
 //! place.
 
 use super::place::{MANY, Place, fails, kill_at_random};
-use tumit_test_support::raw_run::{RawProcess, RawRecord};
+use tumit_test_support::raw_run::{RawProcess, RawRunRecord};
 
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
@@ -71,7 +71,7 @@ fn kept_records_are_written_on_request() {
         let end = if buffers == "mapped" { 200_100 } else { 200_000 };
         assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
         assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
-        let details = left.records().iter().filter(|record| **record == RawRecord::Detail(1)).count();
+        let details = left.records().iter().filter(|record| **record == RawRunRecord::Detail(1)).count();
         // The dump does not include the other stream. Its record is in the live file, or, with
         // private buffers, only in the file if the writer thread has written it.
         assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
@@ -85,11 +85,11 @@ fn each_drop_is_reported_in_place(left: &RawProcess, calls: u64) {
     let mut next = 0;
     for record in left.records_and_losses() {
         match record {
-            RawRecord::Tick { n, .. } => {
+            RawRunRecord::Tick { n, .. } => {
                 assert_eq!(n, next, "drops are reported before the next record");
                 next += 1;
             }
-            RawRecord::Lost(count, _) => next += count,
+            RawRunRecord::Lost(count, _) => next += count,
             other => panic!("{other:?}"),
         }
     }
