@@ -260,7 +260,7 @@ pub trait TimelineSource: Send + Sync {
     /// of the others.
     ///
     /// If lanes have thousands of values, this costs much less than `cells`, above all in
-    /// [aligned](TimeRange::aligned) columns.
+    /// [aligned](TimeRange::align_to_columns) columns.
     ///
     /// # Errors
     /// See [`QueryError`].

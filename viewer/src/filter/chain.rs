@@ -28,9 +28,10 @@ const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hi
 /// again around the same trace.
 ///
 /// ```
-/// use tumit_viewer::filter::{ChainEntry, FilterChain};
+/// use tumit_viewer::filter::{FilterChain, FilterExpr};
 ///
-/// let mut chain = FilterChain { filters: vec![ChainEntry::from("cut 1s..2s".parse()?)] };
+/// let cut: FilterExpr = "cut 1s..2s".parse()?;
+/// let mut chain = FilterChain::from_iter([cut]);
 /// chain.filters[0].on = false;
 /// assert_eq!(FilterChain::from_text(&chain.to_text())?, chain);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

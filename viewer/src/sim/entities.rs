@@ -55,7 +55,7 @@ pub struct EndedLink {
 ///
 /// The receiver stores extra fields and source positions while their entity is open. The simulation
 /// refers to them by number; 0 means none. Each number is used exactly once: by the entity that
-/// ends with it, by [`Self::join`] or by [`Self::forget`].
+/// ends with it, by [`Self::join`] or by [`Self::free_detail`].
 pub trait EntitySink {
     /// Maximum number of entities.
     const MOST: u64 = u64::MAX;
