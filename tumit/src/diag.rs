@@ -102,13 +102,13 @@ impl Diagnostic {
     /// Adds the span of another diagnostic for the same name. The first span remains the primary
     /// one.
     fn add_place(&mut self, other: Self) {
-        let Some((mine, mut theirs)) = self.primary.as_mut().zip(other.primary) else { return };
-        if theirs.span < mine.span {
-            std::mem::swap(mine, &mut theirs);
+        let Some((first, mut second)) = self.primary.as_mut().zip(other.primary) else { return };
+        if second.span < first.span {
+            std::mem::swap(first, &mut second);
         }
-        let is_known = mine.span == theirs.span || self.secondary.iter().any(|label| label.span == theirs.span);
+        let is_known = first.span == second.span || self.secondary.iter().any(|label| label.span == second.span);
         if !is_known && self.secondary.len() < MAX_PLACES {
-            self.secondary.push(DiagnosticLabel { text: FURTHER_PLACE.to_owned(), ..theirs });
+            self.secondary.push(DiagnosticLabel { text: FURTHER_PLACE.to_owned(), ..second });
         }
     }
 
@@ -140,8 +140,8 @@ impl Diagnostics {
     /// The list keeps at most [`MAX_KEPT`] diagnostics, because a text with more of them is no
     /// spec. The first error is always kept.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        if let Some(known) = self.list.iter_mut().find(|known| known.is_same_name(&diagnostic)) {
-            return known.add_place(diagnostic);
+        if let Some(previous) = self.list.iter_mut().find(|previous| previous.is_same_name(&diagnostic)) {
+            return previous.add_place(diagnostic);
         }
         let is_first_error = diagnostic.severity == Severity::Error && !self.has_errors();
         if (self.list.len() < MAX_KEPT || is_first_error) && !self.list.contains(&diagnostic) {

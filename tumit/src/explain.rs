@@ -46,7 +46,7 @@ struct ExplainPage<'a> {
 impl<'a> ExplainPage<'a> {
     fn of(code: Code) -> Option<ExplainPage<'static>> {
         let name = code.to_string();
-        PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| ExplainPage::parse(text))
+        PAGES.iter().find(|(code_name, _)| *code_name == name).map(|(_, text)| ExplainPage::parse(text))
     }
 
     fn parse(text: &'a str) -> Self {
@@ -126,9 +126,9 @@ pub fn text(code: Code, color: bool) -> String {
         let _ = write!(out, "\n{bold}{name}:{plain}\n\n{}", indent_text(text));
     }
     if !page.wrong.is_empty() {
-        let said = page.compile(&page.wrong).render(color);
+        let report = page.compile(&page.wrong).render(color);
         let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indent_text(&page.wrong));
-        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indent_text(without_count(&said)));
+        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indent_text(without_count(&report)));
     }
     let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indent_text(&page.right));
     out
@@ -146,8 +146,8 @@ pub fn markdown(code: Code) -> String {
         let _ = write!(out, "\n`{name}`:\n\n```tumit\n{text}```\n");
     }
     if !page.wrong.is_empty() {
-        let said = page.compile(&page.wrong).render(false);
-        let _ = write!(out, "\nWrong:\n\n```tumit\n{}```\n\n```text\n{}```\n", page.wrong, without_count(&said));
+        let report = page.compile(&page.wrong).render(false);
+        let _ = write!(out, "\nWrong:\n\n```tumit\n{}```\n\n```text\n{}```\n", page.wrong, without_count(&report));
     }
     let _ = write!(out, "\nRight:\n\n```tumit\n{}```\n", page.right);
     out
@@ -175,8 +175,8 @@ pub fn markdown_page() -> String {
 }
 
 /// The rendered diagnostics without their last line, which counts them.
-fn without_count(said: &str) -> &str {
-    said.rfind("\n\n").map_or(said, |at| &said[..=at])
+fn without_count(report: &str) -> &str {
+    report.rfind("\n\n").map_or(report, |at| &report[..=at])
 }
 
 fn indent_text(text: &str) -> String {

@@ -76,17 +76,17 @@ impl ExprScope<'_> {
         }
     }
 
-    /// The lowered expression, which must have this type. `what` names its place in diagnostics.
+    /// The lowered expression, which must have this type. `subject` names it in diagnostics.
     pub(super) fn expect(
         &self,
         expr: &ast::Expr,
         expected: ValueType,
-        what: &str,
+        subject: &str,
         diagnostics: &mut Diagnostics,
     ) -> Expr {
         let (lowered, ty) = self.expr(expr, diagnostics);
         if ty != expected && ty != ValueType::Any {
-            let mut diagnostic = Diagnostic::error(Code::WrongType, format!("{what} must be {}", expected.name()))
+            let mut diagnostic = Diagnostic::error(Code::WrongType, format!("{subject} must be {}", expected.name()))
                 .at(expr.span, format!("this is {}", ty.name()));
             if expected == ValueType::Bool {
                 diagnostic = diagnostic.help("compare it, for example with `!= 0`");
@@ -143,7 +143,7 @@ impl ExprScope<'_> {
             self.check_located(*builtin, name, diagnostics);
             return (Expr::Builtin(*builtin), *ty);
         }
-        if !self.model.broken.contains(&name.text) {
+        if !self.model.unparsed.contains(&name.text) {
             diagnostics.push(self.unknown_name(name));
         }
         error_value()
@@ -248,8 +248,8 @@ impl ExprScope<'_> {
         };
         let values = || model.spec.enums[index as usize].values.iter().map(|value| value.name.as_str());
         if !values().any(|value| value == part.text) {
-            let what = format!("value of enum `{}` called", name.text);
-            model.report_unknown(Code::UnknownValue, &what, part, values(), diagnostics);
+            let noun = format!("value of enum `{}` called", name.text);
+            model.report_unknown(Code::UnknownValue, &noun, part, values(), diagnostics);
             return error_value();
         }
         (Expr::Text(TextPattern(vec![PatternPiece::Text(part.text.clone())])), ValueType::Enum(index))

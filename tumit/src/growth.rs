@@ -26,10 +26,10 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
     }
     for item in &old.enums {
         let Some(at) = new.enums.iter().position(|new| new.name == item.name) else { continue };
-        let kept: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
-        for value in item.values.iter().filter(|value| !kept.contains(value.name.as_str())) {
-            let what = format!("value `{}` of enum `{}`", value.name, item.name);
-            growth.report_removed(&what, model.enum_spans[at], "removed here");
+        let remaining: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
+        for value in item.values.iter().filter(|value| !remaining.contains(value.name.as_str())) {
+            let subject = format!("value `{}` of enum `{}`", value.name, item.name);
+            growth.report_removed(&subject, model.enum_spans[at], "removed here");
         }
     }
 }
@@ -46,9 +46,9 @@ impl GrowthCheck<'_> {
     fn version(&mut self) {
         let (old, new) = (self.old.version, self.model.spec.version);
         if new < old {
-            let said = if new == 0 { "missing".to_owned() } else { new.to_string() };
+            let new_text = if new == 0 { "missing".to_owned() } else { new.to_string() };
             self.diagnostics.push(
-                Diagnostic::error(Code::VersionOrder, format!("the version was {old} and is {said} now"))
+                Diagnostic::error(Code::VersionOrder, format!("the version was {old} and is {new_text} now"))
                     .at(self.model.version_span, "versions never decrease")
                     .help(format!(
                         "write `version {};`, or `version {old};` if the rules still show older traces",
@@ -60,7 +60,7 @@ impl GrowthCheck<'_> {
 
     fn record(&mut self, old: &RecordDecl, rules: &[Vec<Action>]) {
         let is_end = old.layout.kind == RecordKind::End;
-        let what = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
+        let noun = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
         let Some(new) = self.model.events.get(&old.name).copied() else {
             // The begin of the span was already reported.
             if is_end {
@@ -72,27 +72,27 @@ impl GrowthCheck<'_> {
                 Some(span) => (*span, "removed here"),
                 None => (self.model.version_span, "its level is also removed"),
             };
-            return self.report_removed(&format!("{what} `{}`", old.name), place, label);
+            return self.report_removed(&format!("{noun} `{}`", old.name), place, label);
         };
-        let (id, now) = match new {
+        let (id, new_noun) = match new {
             EventRef::Event(id) => (id, "event"),
             EventRef::Span { end, .. } if is_end => (end, "span"),
             EventRef::Span { begin, .. } => (begin, "span"),
         };
         let span = self.model.record_spans[id.index()];
-        if what != now && is_end {
+        if noun != new_noun && is_end {
             return;
         }
-        if what != now {
+        if noun != new_noun {
             return self
-                .changed(&format!("`{}` was {} and is {} now", old.name, with_article(what), with_article(now)), span);
+                .changed(&format!("`{}` was {} and is {} now", old.name, with_article(noun), with_article(new_noun)), span);
         }
         let record = &self.model.spec.records[id.index()];
         for field in &old.layout.fields {
             let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
-                let what =
+                let subject =
                     format!("parameter `{}` of {}`{}`", field.name, if is_end { "the end of " } else { "" }, old.name);
-                self.report_removed(&what, span, "removed here");
+                self.report_removed(&subject, span, "removed here");
                 continue;
             };
             let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
@@ -152,8 +152,8 @@ impl GrowthCheck<'_> {
         }
     }
 
-    fn report_removed(&mut self, what: &str, place: SourceSpan, label: &str) {
-        let diagnostic = self.version_diagnostic(Code::Removed, format!("{what} is removed"));
+    fn report_removed(&mut self, subject: &str, place: SourceSpan, label: &str) {
+        let diagnostic = self.version_diagnostic(Code::Removed, format!("{subject} is removed"));
         self.diagnostics.push(diagnostic.at(place, label));
     }
 
@@ -172,8 +172,8 @@ impl GrowthCheck<'_> {
     }
 }
 
-fn with_article(what: &str) -> String {
-    format!("{} {what}", if what == "event" { "an" } else { "a" })
+fn with_article(noun: &str) -> String {
+    format!("{} {noun}", if noun == "event" { "an" } else { "a" })
 }
 
 /// The class of a type that rules distinguish. The width of a number does not matter to them.
@@ -198,8 +198,8 @@ fn class(ty: FieldType, spec: &Spec) -> String {
 
 /// The fields of the record that an action reads.
 fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
-    fn expr(of: &Expr, used: &mut BTreeSet<u32>) {
-        match of {
+    fn expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
+        match value_expr {
             Expr::Field(at) => drop(used.insert(*at)),
             Expr::Element(at, place) => {
                 used.insert(*at);
@@ -228,30 +228,30 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     };
     let on: Option<&Instance> = match &action.verb {
         ActionVerb::Create { container } | ActionVerb::Destroy { container } => Some(container),
-        ActionVerb::SetState { value: given, on, .. }
-        | ActionVerb::PushState { value: given, on, .. }
-        | ActionVerb::Mark { value: given, on, .. } => {
-            value(given);
+        ActionVerb::SetState { value: assigned, on, .. }
+        | ActionVerb::PushState { value: assigned, on, .. }
+        | ActionVerb::Mark { value: assigned, on, .. } => {
+            value(assigned);
             Some(on)
         }
-        ActionVerb::PopState { value: given, on, .. } => {
-            given.iter().for_each(&mut value);
+        ActionVerb::PopState { value: assigned, on, .. } => {
+            assigned.iter().for_each(&mut value);
             Some(on)
         }
         ActionVerb::ResetState { on, .. } => Some(on),
-        ActionVerb::Variable { value: given, on, .. } => {
-            expr(given, used);
+        ActionVerb::Variable { value: assigned, on, .. } => {
+            expr(assigned, used);
             Some(on)
         }
-        ActionVerb::StartLink { value: given, key, from: on, .. }
-        | ActionVerb::EndLink { value: given, key, to: on, .. } => {
-            given.iter().for_each(&mut value);
+        ActionVerb::StartLink { value: assigned, key, from: on, .. }
+        | ActionVerb::EndLink { value: assigned, key, to: on, .. } => {
+            assigned.iter().for_each(&mut value);
             key.iter().for_each(|part| expr(part, used));
             Some(on)
         }
         ActionVerb::Ignore => None,
     };
-    let related = action.related.iter().map(|(_, whom)| whom);
+    let related = action.related.iter().map(|(_, container)| container);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| expr(key, used));
     action.at.iter().chain(&action.when).for_each(|clause| expr(clause, used));
     action.with.iter().for_each(|(_, field)| expr(field, used));

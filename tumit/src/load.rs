@@ -1,7 +1,7 @@
 //! The files of a spec: the root and all files that it uses. Each file occurs once, before the
 //! files that use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -72,7 +72,7 @@ const MAX_CHAIN: usize = 32;
 /// Loads and parses the root and all files that it uses.
 pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagnostics) -> Vec<ParsedFile> {
     let mut walk =
-        UseWalk { loader, diagnostics, known: BTreeMap::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
+        UseWalk { loader, diagnostics, visited: BTreeSet::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
     walk.visit(root, None);
     walk.done
 }
@@ -80,7 +80,7 @@ pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagno
 struct UseWalk<'a> {
     loader: &'a mut dyn Loader,
     diagnostics: &'a mut Diagnostics,
-    known: BTreeMap<String, ()>,
+    visited: BTreeSet<String>,
     chain: Vec<String>,
     too_large: bool,
     done: Vec<ParsedFile>,
@@ -91,10 +91,9 @@ impl UseWalk<'_> {
         if let Some(start) = self.chain.iter().position(|open| open == path) {
             return self.cycle(start, path, from);
         }
-        if self.known.contains_key(path) {
+        if !self.visited.insert(path.to_owned()) {
             return;
         }
-        self.known.insert(path.to_owned(), ());
         // The loader takes precedence, because a run carries the standard specs of its recording.
         let text = match self.loader.load(path).or_else(|error| standard(path).map(str::to_owned).ok_or(error)) {
             Ok(text) => text,

@@ -53,7 +53,7 @@ pub(crate) struct SpecModel {
     /// Whether each container has a label of its own.
     pub(crate) labelled: Vec<bool>,
     /// Names declared in pieces of the text that could not be parsed.
-    pub(crate) broken: BTreeSet<String>,
+    pub(crate) unparsed: BTreeSet<String>,
 }
 
 impl SpecModel {
@@ -62,23 +62,23 @@ impl SpecModel {
         self.spec.records.get(record.index()).map_or("", |record| record.layout.name.as_str())
     }
 
-    /// Reports that no `what` has this name, unless the declaration of the name could not be
+    /// Reports that no `noun` has this name, unless the declaration of the name could not be
     /// parsed.
     pub(crate) fn report_unknown<'a>(
         &self,
         code: Code,
-        what: &str,
+        noun: &str,
         name: &Ident,
         candidates: impl IntoIterator<Item = &'a str>,
         diagnostics: &mut Diagnostics,
     ) {
-        if self.broken.contains(&name.text) || diagnostics.is_full() {
+        if self.unparsed.contains(&name.text) || diagnostics.is_full() {
             return;
         }
         let candidates: Vec<&str> = candidates.into_iter().collect();
         let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| list_candidates(&candidates));
         diagnostics.push(
-            Diagnostic::error(code, format!("there is no {what} `{}`", name.text))
+            Diagnostic::error(code, format!("there is no {noun} `{}`", name.text))
                 .at(name.span, "not declared")
                 .maybe_help(help),
         );

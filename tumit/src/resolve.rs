@@ -17,7 +17,7 @@ use crate::syntax::ast::{Ident, Item};
 pub(crate) fn resolve(files: &[ParsedFile], diagnostics: &mut Diagnostics) -> SpecModel {
     let mut model = SpecModel::default();
     for loaded in files {
-        model.broken.extend(loaded.tree.broken.iter().cloned());
+        model.unparsed.extend(loaded.tree.unparsed.iter().cloned());
     }
     model.trace_name(files, diagnostics);
     model.version(files, diagnostics);
@@ -65,7 +65,7 @@ impl SpecModel {
             _ => None,
         });
         let Some(first) = names.next() else {
-            let unread = diagnostics.has_errors() && (root.tree.items.is_empty() || !root.tree.broken.is_empty());
+            let unread = diagnostics.has_errors() && (root.tree.items.is_empty() || !root.tree.unparsed.is_empty());
             if !unread {
                 diagnostics.push(
                     Diagnostic::error(Code::NoTrace, "the spec has no name")
@@ -126,8 +126,8 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     }
     let lower = name.text.to_ascii_lowercase();
     // The standard specs may use reserved names, because they suit the generated code.
-    let ours = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
-    if lower.starts_with("tumit") && !ours || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
+    let is_standard = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
+    if lower.starts_with("tumit") && !is_standard || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is reserved for generated code", name.text))
                 .at(name.span, "reserved")
@@ -137,9 +137,9 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports that a name is declared a second time.
-pub(crate) fn duplicate(what: &str, name: &Ident, first: SourceSpan, diagnostics: &mut Diagnostics) {
+pub(crate) fn duplicate(noun: &str, name: &Ident, first: SourceSpan, diagnostics: &mut Diagnostics) {
     diagnostics.push(
-        Diagnostic::error(Code::Duplicate, format!("{what} `{}` is declared twice", name.text))
+        Diagnostic::error(Code::Duplicate, format!("{noun} `{}` is declared twice", name.text))
             .at(name.span, "declared again")
             .with_label(first, "first declared here"),
     );

@@ -35,7 +35,7 @@ struct AstBuilder<'d> {
     /// Offset of the parsed text in the file. Holes of texts are parsed separately.
     offset: usize,
     diagnostics: &'d mut Diagnostics,
-    broken: Vec<String>,
+    unparsed: Vec<String>,
     /// Offsets of blocks already reported as unclosed. Nested blocks have the same offset.
     unclosed: Vec<usize>,
     /// Number of operators so far in the current expression. `None` outside of expressions.
@@ -49,7 +49,7 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     match SpecGrammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
             let mut builder =
-                AstBuilder { file, offset: 0, diagnostics, broken: Vec::new(), unclosed: Vec::new(), operators: None };
+                AstBuilder { file, offset: 0, diagnostics, unparsed: Vec::new(), unclosed: Vec::new(), operators: None };
             pairs.next().map(|node| builder.file(node)).unwrap_or_default()
         }
         Err(error) => {

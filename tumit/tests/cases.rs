@@ -55,7 +55,7 @@ fn differs(kind: &str, file: &str, found: &str) -> Option<String> {
 }
 
 #[test]
-fn mistakes_are_drawn_as_expected() {
+fn reports_of_mistakes_match_their_files() {
     let mut failures = Vec::new();
     for file in specs("bad") {
         let (_, diagnostics) = compile("bad", &file);
@@ -67,7 +67,7 @@ fn mistakes_are_drawn_as_expected() {
 }
 
 #[test]
-fn growth_is_judged_as_expected() {
+fn reports_of_growth_match_their_files() {
     let mut failures = Vec::new();
     for file in specs("grown").iter().filter(|file| !file.ends_with(".old.tumit")) {
         let older = compile("grown", &file.replace(".tumit", ".old.tumit")).0.expect("the older spec is right");
@@ -142,9 +142,9 @@ fn remove_places(text: &mut String) {
 
 /// The contents of a spec, one line per item.
 fn describe(spec: &Spec, paths: &[&str]) -> String {
-    fn list<T: std::fmt::Debug>(out: &mut String, what: &str, items: &[T]) {
+    fn list<T: std::fmt::Debug>(out: &mut String, noun: &str, items: &[T]) {
         for (at, item) in items.iter().enumerate() {
-            out.push_str(&format!("{what} {at}: {item:?}\n"));
+            out.push_str(&format!("{noun} {at}: {item:?}\n"));
         }
     }
     let mut out = format!("{} {paths:?} {:?}\n", spec.name, spec.doc);

@@ -20,11 +20,11 @@ fn standard_specs_compile_and_can_be_used() {
     let text = tumit::load::standard("std:paje").expect("it comes with the language");
     let (spec, diagnostics) = tumit::compile_text("std:paje", text);
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
-    let own = spec.expect("it is right");
+    let standard = spec.expect("it is right");
     let (spec, diagnostics) = tumit::compile_text("a.tumit", "trace a;\nuse \"std:paje\";\n");
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
     let used = spec.expect("it is right");
-    assert_eq!((used.records, used.outputs), (own.records, own.outputs));
+    assert_eq!((used.records, used.outputs), (standard.records, standard.outputs));
     // A run carries the text of the standard specs, and this text takes precedence.
     let older = [("a.tumit", "trace a;\nuse \"std:paje\";\n"), ("std:paje", "level OLD { event x; }\n")];
     let older = older.map(|(path, text)| tumit::spec::SourceFile { path: path.into(), text: text.into() });
@@ -34,7 +34,7 @@ fn standard_specs_compile_and_can_be_used() {
 
 /// Calls of `std:paje` can create variables and values that no rule creates.
 #[test]
-fn entities_beside_paje_text_may_have_no_rule() {
+fn entities_without_rules_are_no_mistake_with_paje_text() {
     let paje = "paje { container node[node: u16] { state mode { busy } variable load } }\n";
     let text = format!("trace a;\nuse \"std:paje\";\n{paje}");
     let (_, diagnostics) = tumit::compile_text("a.tumit", &text);

@@ -254,12 +254,12 @@ pub(super) fn instance(
             0 => "none".to_owned(),
             n => n.to_string(),
         };
-        let given = values_of(scope, &written.keys, diagnostics);
+        let given_types = values_of(scope, &written.keys, diagnostics);
         let path = if keys.len() > 1 { ", for its whole path" } else { "" };
         diagnostics.push(
             Diagnostic::error(
                 Code::KeyCount,
-                format!("this key has {given}, but the container `{}` needs {needs}", name.text),
+                format!("this key has {given_types}, but the container `{}` needs {needs}", name.text),
             )
             .at(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
             .with_label(model.container_spans[ty.index()], "declared here")
@@ -325,11 +325,11 @@ fn value_of(scope: &ExprScope<'_>, id: EntityTypeId, expr: &ast::Expr, diagnosti
         if let Some(value) = declared(&name.text) {
             return ValueExpr::Declared(value);
         }
-        let known = scope.parameters().contains(&name.text.as_str())
+        let is_known = scope.parameters().contains(&name.text.as_str())
             || scope.model.constants.contains_key(&name.text)
             || crate::expr::is_builtin(&name.text);
-        if !known {
-            if !scope.model.broken.contains(&name.text) && !diagnostics.is_full() {
+        if !is_known {
+            if !scope.model.unparsed.contains(&name.text) && !diagnostics.is_full() {
                 diagnostics.push(unknown_value(scope, id, name));
             }
             return ValueExpr::Computed(Expr::Integer(0));
@@ -376,23 +376,23 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
 
 /// Lowers the clauses into `lowered`, and checks their order.
 fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, diagnostics: &mut Diagnostics) {
-    let mut place = 0;
+    let mut last_position = 0;
     for clause in &action.clauses {
-        let here = match clause.kind {
+        let position = match clause.kind {
             ClauseKind::Related(..) => 1,
             ClauseKind::At(_) => 2,
             ClauseKind::When(_) => 3,
             ClauseKind::With(_) => 4,
         };
-        if here < place || (here == place && here > 1) {
-            let what = if here == place { "a clause occurs twice" } else { "clauses are in the wrong order" };
+        if position < last_position || (position == last_position && position > 1) {
+            let title = if position == last_position { "a clause occurs twice" } else { "clauses are in the wrong order" };
             diagnostics.push(
-                Diagnostic::error(Code::ClauseOrder, what)
-                    .at(clause.span, if here == place { "the second one" } else { "must precede other clauses" })
+                Diagnostic::error(Code::ClauseOrder, title)
+                    .at(clause.span, if position == last_position { "the second one" } else { "must precede other clauses" })
                     .help("write related containers, then `at DATE`, `when CONDITION`, `with { … }`"),
             );
         }
-        place = place.max(here);
+        last_position = last_position.max(position);
         match &clause.kind {
             ClauseKind::Related(how, container) => {
                 check_fields_used(action, lowered, clause.span, diagnostics);
@@ -447,7 +447,7 @@ fn with(scope: &ExprScope<'_>, fields: &[ast::WithField], lowered: &mut Action, 
 
 /// Reports fields and relations of actions that create nothing to which these could belong.
 fn check_fields_used(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
-    let what = match lowered.verb {
+    let action_name = match lowered.verb {
         ActionVerb::Destroy { .. } => "`destroy`",
         ActionVerb::PopState { .. } => "`pop`",
         ActionVerb::ResetState { .. } => "`reset`",
@@ -455,7 +455,7 @@ fn check_fields_used(action: &ast::Action, lowered: &Action, clause: SourceSpan,
         _ => return,
     };
     diagnostics.push(
-        Diagnostic::error(Code::UselessClause, format!("{what} cannot have fields or relations"))
+        Diagnostic::error(Code::UselessClause, format!("{action_name} cannot have fields or relations"))
             .at(clause, "would not be shown")
             .with_label(action.verb, "this action")
             .help("write fields and relations in the action that begins the state, event, link or container"),

@@ -41,16 +41,16 @@ pub(super) fn check(model: &SpecModel, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn report(names: impl Iterator<Item = (String, String, SourceSpan)>, what: &str, diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<String, (String, SourceSpan)> = BTreeMap::new();
+fn report(names: impl Iterator<Item = (String, String, SourceSpan)>, noun: &str, diagnostics: &mut Diagnostics) {
+    let mut first_uses: BTreeMap<String, (String, SourceSpan)> = BTreeMap::new();
     for (identifier, name, span) in names {
-        let Some((other, first)) = seen.get(&identifier) else {
-            seen.insert(identifier, (name, span));
+        let Some((other, first)) = first_uses.get(&identifier) else {
+            first_uses.insert(identifier, (name, span));
             continue;
         };
         let mut diagnostic = Diagnostic::error(
             Code::CollidingNames,
-            format!("{what} `{other}` and `{name}` become the same name in generated code"),
+            format!("{noun} `{other}` and `{name}` become the same name in generated code"),
         )
         .at(span, format!("`{identifier}`"));
         if *first != span {

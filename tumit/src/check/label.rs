@@ -16,8 +16,8 @@ pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diag
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
         let is_stream = model.spec.containers[at].stream.is_some();
         for (name, span) in holes {
-            let known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
-            if !known {
+            let is_known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
+            if !is_known {
                 check_hole(model, (&creates[at], usage.incomplete), (id, name, *span), &keys, diagnostics);
             }
         }
@@ -43,8 +43,8 @@ fn check_hole(
         }
         return;
     }
-    let given = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
-    let near = did_you_mean(name, keys.iter().copied().chain(given));
+    let fields = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
+    let near = did_you_mean(name, keys.iter().copied().chain(fields));
     // The `create` may be in a rule with an error.
     if incomplete && near.is_none() {
         return;

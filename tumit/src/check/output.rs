@@ -84,11 +84,11 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         lowered.push(value);
     }
     if holes != arguments.len() {
-        let count = |n: usize, what: &str| match n {
-            0 => format!("no {what}"),
-            1 => format!("1 {what}"),
-            _ if what == "`@`" => format!("{n} {what}"),
-            _ => format!("{n} {what}s"),
+        let count = |n: usize, noun: &str| match n {
+            0 => format!("no {noun}"),
+            1 => format!("1 {noun}"),
+            _ if noun == "`@`" => format!("{n} {noun}"),
+            _ => format!("{n} {noun}s"),
         };
         let mut diagnostic = Diagnostic::error(
             Code::TemplateCount,

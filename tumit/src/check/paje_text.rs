@@ -139,11 +139,11 @@ impl<'a> PajeOutput<'a> {
         let templates = output.lines.iter().filter_map(|(span, line)| Some((*span, words(&text_of(line))?)));
         lines.extend(templates);
         let mut found = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
-        let made = found.lines.iter().flat_map(|(_, line)| {
-            let made = found.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
-            made.into_iter().map(|(thing, name)| (thing, name.to_owned()))
+        let created = found.lines.iter().flat_map(|(_, line)| {
+            let created = found.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
+            created.into_iter().map(|(thing, name)| (thing, name.to_owned()))
         });
-        let all = made.chain(names_of_rules(spec)).collect::<Vec<_>>();
+        let all = created.chain(names_of_rules(spec)).collect::<Vec<_>>();
         (found.patterns, found.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
         found
     }
@@ -154,7 +154,7 @@ impl<'a> PajeOutput<'a> {
     }
 
     fn exists(&self, thing: NamedKind, name: &str) -> bool {
-        let fits = |(known, pattern): &(NamedKind, String)| *known == thing && fits(pattern, name);
+        let fits = |(kind, pattern): &(NamedKind, String)| *kind == thing && fits(pattern, name);
         self.names.contains(&(thing, name.to_owned())) || self.patterns.iter().any(fits)
     }
 
@@ -180,12 +180,12 @@ impl<'a> PajeOutput<'a> {
     }
 
     fn warning(&self, span: SourceSpan, thing: NamedKind, name: &str) -> Diagnostic {
-        let (what, output) = (thing.name(), self.output.name);
-        let known = self.names.iter().filter(|(known, _)| *known == thing);
-        let help = did_you_mean(name, known.map(|(_, name)| name.as_str()));
-        Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` creates the {what} `{name}`"))
-            .at(span, format!("{what} `{name}`"))
-            .help(help.unwrap_or_else(|| format!("write a line that creates it, or name a {what} that exists")))
+        let (noun, output) = (thing.name(), self.output.name);
+        let candidates = self.names.iter().filter(|(kind, _)| *kind == thing);
+        let help = did_you_mean(name, candidates.map(|(_, name)| name.as_str()));
+        Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` creates the {noun} `{name}`"))
+            .at(span, format!("{noun} `{name}`"))
+            .help(help.unwrap_or_else(|| format!("write a line that creates it, or name a {noun} that exists")))
     }
 }
 

@@ -156,14 +156,14 @@ fn too_many(rule: &Rule) -> Diagnostic {
 /// Reports a rule for a level or for defaults that has no events. An unknown name is already
 /// reported.
 fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
-    let what = match &rule.target {
+    let reason = match &rule.target {
         Target::Event(_) => return,
         Target::Level(name) => format!("level `{}` has no events", name.text),
         Target::Default(_) => "the spec has no events".to_owned(),
     };
     diagnostics.push(
         Diagnostic::warning(Code::UselessRule, "the rule never acts")
-            .at(target_span(&rule.target), what)
+            .at(target_span(&rule.target), reason)
             .note("rules for levels and the default act on events, not on spans"),
     );
 }
@@ -172,12 +172,12 @@ fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
 /// events.
 fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let mut acts = vec![false; rules.len()];
-    let mut speaks = vec![false; rules.len()];
+    let mut applies = vec![false; rules.len()];
     for choice in choices {
         choice.rules().for_each(|at| acts[at] = true);
-        choice.level.into_iter().chain(choice.default).for_each(|at| speaks[at] = true);
+        choice.level.into_iter().chain(choice.default).for_each(|at| applies[at] = true);
     }
-    for (rule, _) in rules.iter().zip(speaks.iter().zip(&acts)).filter(|(_, (speaks, acts))| **speaks && !**acts) {
+    for (rule, _) in rules.iter().zip(applies.iter().zip(&acts)).filter(|(_, (applies, acts))| **applies && !**acts) {
         diagnostics.push(
             Diagnostic::warning(Code::UselessRule, "the rule never acts")
                 .at(target_span(&rule.target), "each of its events has a more specific rule")
@@ -200,13 +200,13 @@ fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
 }
 
 pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
-    let what = match &second.target {
+    let target = match &second.target {
         Target::Event(Path { name, part: Some(part) }) => format!("`{}.{}`", name.text, part.text),
         Target::Event(path) => format!("`{}`", path.name.text),
         Target::Level(name) => format!("level `{}`", name.text),
         Target::Default(_) => "`default`".to_owned(),
     };
-    Diagnostic::error(Code::SecondRule, format!("there are two rules for {what}"))
+    Diagnostic::error(Code::SecondRule, format!("there are two rules for {target}"))
         .at(target_span(&second.target), "the second rule")
         .with_label(target_span(&first.target), "the first rule")
         .help("write `also rule …` to add to the first, or join their actions")

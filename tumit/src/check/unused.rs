@@ -27,7 +27,7 @@ pub(super) fn check(
     }
     let names = names_used(files);
     for item in &root.tree.items {
-        let (what, name) = match item {
+        let (noun, name) = match item {
             Item::Alias(alias) => ("type", &alias.name),
             Item::Enum(item) => ("enum", &item.name),
             Item::Level(level) if level.events.is_empty() => {
@@ -42,7 +42,7 @@ pub(super) fn check(
         };
         if !names.contains(&name.text) {
             diagnostics.push(
-                Diagnostic::warning(Code::Unused, format!("{what} `{}` is never used", name.text))
+                Diagnostic::warning(Code::Unused, format!("{noun} `{}` is never used", name.text))
                     .at(name.span, "not used"),
             );
         }
@@ -150,7 +150,7 @@ struct TypeUsage {
     set: bool,
     pushed: bool,
     /// Whether a rule pops, resets or sets it.
-    ended: bool,
+    has_end: bool,
     computed: bool,
     values: BTreeSet<u32>,
     popped: BTreeSet<u32>,
@@ -216,7 +216,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
 fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &mut Diagnostics) {
     let entity = &model.spec.entities[id.index()];
     let (name, span) = (&entity.name, model.entity_spans[id.index()]);
-    if uses.pushed && !uses.ended {
+    if uses.pushed && !uses.has_end {
         diagnostics.push(
             Diagnostic::warning(Code::PushedForever, format!("states of `{name}` are pushed but never end"))
                 .at(span, "their depth grows without limit")
@@ -247,7 +247,7 @@ fn count(verb: &ActionVerb, uses: &mut [TypeUsage]) {
     let (ty, value) = match verb {
         ActionVerb::SetState { ty, value, .. } => {
             uses[ty.index()].set = true;
-            uses[ty.index()].ended = true;
+            uses[ty.index()].has_end = true;
             (ty, Some(value))
         }
         ActionVerb::PushState { ty, value, .. } => {
@@ -256,14 +256,14 @@ fn count(verb: &ActionVerb, uses: &mut [TypeUsage]) {
         }
         ActionVerb::PopState { ty, value, .. } => {
             let uses = &mut uses[ty.index()];
-            uses.ended = true;
+            uses.has_end = true;
             if let Some(ValueExpr::Declared(id)) = value {
                 uses.popped.insert(id.0);
             }
             (ty, None)
         }
         ActionVerb::ResetState { ty, .. } => {
-            uses[ty.index()].ended = true;
+            uses[ty.index()].has_end = true;
             (ty, None)
         }
         ActionVerb::Variable { ty, .. } => (ty, None),

@@ -155,8 +155,8 @@ impl CHeader<'_> {
             return;
         }
         out.push_str("\n/* Another spec in the same file must not define these macros. */\n");
-        let taken: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
-        out.push_str(&wrap("#if ", &taken, " ||", " \\\n    ", ""));
+        let conditions: Vec<_> = names.iter().map(|name| format!("defined TUMIT_HAS_{name}")).collect();
+        out.push_str(&wrap("#if ", &conditions, " ||", " \\\n    ", ""));
         let _ = writeln!(
             out,
             "\n#error \"tumit: another spec in this file generates some of the names of `{trace}`: rename them in one spec, \

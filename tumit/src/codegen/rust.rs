@@ -151,11 +151,11 @@ fn in_module(
 }
 
 fn no_level(spec: &Spec, unknown: &str) -> UnsupportedFeature {
-    let known: Vec<String> = spec.levels.iter().map(|level| format!("`{}`", level.name)).collect();
+    let names: Vec<String> = spec.levels.iter().map(|level| format!("`{}`", level.name)).collect();
     let hint = match did_you_mean(unknown, spec.levels.iter().map(|level| level.name.as_str())) {
         Some(hint) => hint,
-        None if known.is_empty() => "the spec has none".to_owned(),
-        None => format!("the spec has {}", known.join(", ")),
+        None if names.is_empty() => "the spec has none".to_owned(),
+        None => format!("the spec has {}", names.join(", ")),
     };
     UnsupportedFeature { reason: format!("no level `{unknown}`; {hint}") }
 }

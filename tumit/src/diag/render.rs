@@ -28,10 +28,10 @@ pub(super) fn render(diagnostics: &Diagnostics, color: bool) -> String {
 }
 
 fn summary(diagnostics: &Diagnostics) -> String {
-    let count = |n: usize, what: &str| match n {
+    let count = |n: usize, noun: &str| match n {
         0 => None,
-        1 => Some(format!("1 {what}")),
-        _ => Some(format!("{n} {what}s")),
+        1 => Some(format!("1 {noun}")),
+        _ => Some(format!("{n} {noun}s")),
     };
     let parts = [count(diagnostics.error_count(), "error"), count(diagnostics.warning_count(), "warning")];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -121,9 +121,9 @@ impl ExprScope<'_> {
             let arguments = lowered.into_iter().map(|(value, _)| value).collect();
             return (Expr::Call(ExprFunction::Lookup(index), arguments), ValueType::Enum(index));
         }
-        let Some((_, function, takes)) = FUNCTIONS.iter().find(|(known, ..)| *known == name.text) else {
-            let known = FUNCTIONS.iter().map(|(known, ..)| *known);
-            let help = did_you_mean(&name.text, known.chain(self.model.enums.keys().map(String::as_str)));
+        let Some((_, function, parameters)) = FUNCTIONS.iter().find(|(known, ..)| *known == name.text) else {
+            let functions = FUNCTIONS.iter().map(|(function, ..)| *function);
+            let help = did_you_mean(&name.text, functions.chain(self.model.enums.keys().map(String::as_str)));
             diagnostics.push(
                 Diagnostic::error(Code::UnknownFunction, format!("there is no function `{}`", name.text))
                     .at(name.span, "neither a function nor an enum")
@@ -133,11 +133,11 @@ impl ExprScope<'_> {
         };
         let dates = types.iter().filter(|ty| **ty == ValueType::Date).count();
         let mixed = dates == 1 && !types.contains(&ValueType::Any);
-        if types.len() != takes.count() || !types.iter().all(|ty| takes.accepts(*ty)) || mixed {
+        if types.len() != parameters.count() || !types.iter().all(|ty| parameters.accepts(*ty)) || mixed {
             let found: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
             let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
             diagnostics.push(
-                Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, takes.description()))
+                Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, parameters.description()))
                     .at(whole, format!("{found} given")),
             );
             return error_value();
@@ -156,23 +156,23 @@ impl ExprScope<'_> {
             && let [PatternPiece::Text(value)] = pieces.as_slice()
         {
             let values = &self.model.spec.enums[*index as usize].values;
-            let number = values.iter().find(|known| known.name == *value).map_or(0, |known| known.number);
+            let number = values.iter().find(|item| item.name == *value).map_or(0, |item| item.number);
             return (Expr::Integer(number.into()), ValueType::Integer);
         }
         (Expr::Call(*function, lowered.into_iter().map(|(value, _)| value).collect()), result)
     }
 }
 
-fn not_a_list(name: &Ident, what: &str) -> Diagnostic {
+fn not_a_list(name: &Ident, type_name: &str) -> Diagnostic {
     Diagnostic::error(Code::NotAList, format!("`{}` has no elements", name.text))
-        .at(name.span, format!("this is {what}"))
+        .at(name.span, format!("this is {type_name}"))
         .help("only arrays and `bytes` have elements")
 }
 
 /// Checks whether a value of this type can have this format.
 pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan, diagnostics: &mut Diagnostics) {
     let integer = matches!(ty, ValueType::Integer | ValueType::Pointer | ValueType::Any);
-    let (wrong, what) = match format.notation {
+    let (is_wrong, reason) = match format.notation {
         NumberNotation::Hexadecimal | NumberNotation::UpperHexadecimal | NumberNotation::Binary if !integer => {
             (true, "`x`, `X` and `b` are notations of integers")
         }
@@ -185,9 +185,9 @@ pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan,
         }
         _ => (false, ""),
     };
-    if wrong {
+    if is_wrong {
         diagnostics
-            .push(Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, what));
+            .push(Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, reason));
     }
 }
 

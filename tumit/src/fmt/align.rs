@@ -55,7 +55,7 @@ impl SpecPrinter<'_> {
     /// Whether a blank line, a comment or documentation is before a node.
     fn is_apart(&self, node: &TokenNode) -> bool {
         let gap = &self.gaps[node.tokens.start];
-        gap.blank || !gap.own.is_empty()
+        gap.blank || !gap.lines.is_empty()
     }
 
     fn give_column(&mut self, run: &[ArrowAlignment]) {

@@ -75,13 +75,13 @@ impl FormatOutput {
         let mut copied = 0;
         let mut rest = self.comments.as_slice();
         while !rest.is_empty() {
-            let (together, column) = self.together(rest);
-            for comment in &rest[..together] {
+            let (count, column) = self.aligned_group(rest);
+            for comment in &rest[..count] {
                 finished.push_str(&self.text[copied..comment.at]);
                 finished.extend(std::iter::repeat_n(' ', column + BEFORE_COMMENT - comment.column));
                 copied = comment.at;
             }
-            rest = &rest[together..];
+            rest = &rest[count..];
         }
         finished.push_str(&self.text[copied..]);
         finished
@@ -89,21 +89,21 @@ impl FormatOutput {
 
     /// Number of comments from the start of the list that are aligned, and the maximum of their
     /// columns.
-    fn together(&self, comments: &[TrailingComment]) -> (usize, usize) {
-        let (mut least, mut most, mut count) = (comments[0].column, comments[0].column, 1);
+    fn aligned_group(&self, comments: &[TrailingComment]) -> (usize, usize) {
+        let (mut min_column, mut max_column, mut count) = (comments[0].column, comments[0].column, 1);
         for pair in comments.windows(2) {
             let (above, below) = (self.code(&pair[0]), self.code(&pair[1]));
             let of_one_block = !above.chars().next_back().is_some_and(|last| is_opener(last.encode_utf8(&mut [0; 4])))
                 && !below.chars().next().is_some_and(|first| is_closer(first.encode_utf8(&mut [0; 4])));
-            least = least.min(pair[1].column);
-            let widest = most.max(pair[1].column);
-            if pair[1].line != pair[0].line + 1 || !of_one_block || widest - least > MAX_SHIFT {
+            min_column = min_column.min(pair[1].column);
+            let widened = max_column.max(pair[1].column);
+            if pair[1].line != pair[0].line + 1 || !of_one_block || widened - min_column > MAX_SHIFT {
                 break;
             }
-            most = widest;
+            max_column = widened;
             count += 1;
         }
-        (count, most)
+        (count, max_column)
     }
 
     /// The text before a comment on its line.

@@ -99,9 +99,9 @@ impl<'t> SpecPrinter<'t> {
             PendingSpace::Space | PendingSpace::Nothing => (self.base + INDENT, true),
         };
         let is_line = matches!(self.pending, PendingSpace::Line { .. });
-        let has_own = !gap.own.is_empty();
+        let has_lines = !gap.lines.is_empty();
         if self.comments(&gap, indent, keeps_blank) || is_line {
-            self.out.newline(gap.blank && (has_own || is_line && keeps_blank), indent);
+            self.out.newline(gap.blank && (has_lines || is_line && keeps_blank), indent);
             self.pending = PendingSpace::Nothing;
         }
     }
@@ -111,7 +111,7 @@ impl<'t> SpecPrinter<'t> {
         if let Some(comment) = gap.trailing {
             self.out.trailing(comment);
         }
-        for (place, comment) in gap.own.iter().enumerate() {
+        for (place, comment) in gap.lines.iter().enumerate() {
             self.out.newline(comment.blank && (keeps_blank || place > 0), indent);
             self.out.push(comment.text);
         }
@@ -245,7 +245,7 @@ impl<'t> SpecPrinter<'t> {
     /// Position of the opening bracket of a node, if the node ends with a closing one.
     fn brackets(&self, node: &TokenNode) -> Option<usize> {
         let is =
-            |child: &TokenNode, what: fn(&str) -> bool| child.is_leaf() && what(&self.tokens[child.tokens.start].text);
+            |child: &TokenNode, matches: fn(&str) -> bool| child.is_leaf() && matches(&self.tokens[child.tokens.start].text);
         node.children.last().filter(|last| is(last, is_closer))?;
         node.children.iter().position(|child| is(child, is_opener))
     }
@@ -302,9 +302,9 @@ impl<'t> SpecPrinter<'t> {
         for pair in items.windows(2) {
             let is_rule = |node: &TokenNode| node.rule == Rule::rule_decl;
             let gap = &mut self.gaps[pair[1].tokens.start];
-            let apart = is_block(pair[0].rule) || is_block(pair[1].rule) || is_rule(&pair[0]) != is_rule(&pair[1]);
-            if apart && !gap.has_blank() {
-                match gap.own.first_mut() {
+            let needs_blank = is_block(pair[0].rule) || is_block(pair[1].rule) || is_rule(&pair[0]) != is_rule(&pair[1]);
+            if needs_blank && !gap.has_blank() {
+                match gap.lines.first_mut() {
                     Some(comment) => comment.blank = true,
                     None => gap.blank = true,
                 }

@@ -32,18 +32,18 @@ pub(super) struct TokenGap<'i> {
     /// A comment on the line of the token before.
     pub(super) trailing: Option<&'i str>,
     /// Comments on lines of their own, and docs.
-    pub(super) own: Vec<LineComment<'i>>,
+    pub(super) lines: Vec<LineComment<'i>>,
     /// Whether there is a blank line directly before the token.
     pub(super) blank: bool,
 }
 
 impl TokenGap<'_> {
     pub(super) fn has_comments(&self) -> bool {
-        self.trailing.is_some() || !self.own.is_empty()
+        self.trailing.is_some() || !self.lines.is_empty()
     }
 
     pub(super) fn has_blank(&self) -> bool {
-        self.blank || self.own.iter().any(|comment| comment.blank)
+        self.blank || self.lines.iter().any(|comment| comment.blank)
     }
 }
 
@@ -182,7 +182,7 @@ impl<'i> TokenReader<'i> {
         if self.newlines == 0 && !is_doc && !self.gap.has_comments() && !self.tokens.is_empty() {
             self.gap.trailing = Some(text);
         } else {
-            self.gap.own.push(LineComment { text, blank: self.newlines >= 2 });
+            self.gap.lines.push(LineComment { text, blank: self.newlines >= 2 });
         }
         self.newlines = 0;
     }

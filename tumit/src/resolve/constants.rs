@@ -50,12 +50,12 @@ impl SpecModel {
                 .at(constant.value.span, "refers to its own declaration")
                 .help("write a value into one constant of the cycle"),
         );
-        self.broken.insert(constant.name.text.clone());
+        self.unparsed.insert(constant.name.text.clone());
     }
 
     fn constant(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
         let name = &constant.name.text;
-        if self.broken.contains(name) {
+        if self.unparsed.contains(name) {
             return;
         }
         let (value, ty) = ExprScope::of_constants(self).expr(&constant.value, diagnostics);
@@ -71,7 +71,7 @@ impl SpecModel {
                 if let Some(why) = why {
                     diagnostics.push(no_value(constant, why));
                 }
-                self.broken.insert(name.clone());
+                self.unparsed.insert(name.clone());
             }
         }
     }

@@ -23,8 +23,8 @@ const MAX_RECORDS: usize = FIRST_RESERVED_ID as usize - 1;
 impl SpecModel {
     pub(super) fn level(&mut self, level: &ast::Level, diagnostics: &mut Diagnostics) {
         check_name(&level.name, diagnostics);
-        let known = self.levels.get(&level.name.text).copied();
-        let id = known.unwrap_or_else(|| {
+        let declared = self.levels.get(&level.name.text).copied();
+        let id = declared.unwrap_or_else(|| {
             let id = LevelId(index(self.spec.levels.len()));
             self.levels.insert(level.name.text.clone(), id);
             self.level_spans.push(level.name.span);
@@ -35,7 +35,7 @@ impl SpecModel {
             });
             id
         });
-        if known.is_some() {
+        if declared.is_some() {
             duplicate("level", &level.name, self.level_spans[id.index()], diagnostics);
         }
         for event in &level.events {
@@ -46,9 +46,9 @@ impl SpecModel {
     fn event(&mut self, event: &ast::Event, level: LevelId, diagnostics: &mut Diagnostics) {
         check_name(&event.name, diagnostics);
         let fields = self.fields(event, &event.fields, diagnostics);
-        let what = if event.is_span { "span" } else { "event" };
+        let noun = if event.is_span { "span" } else { "event" };
         if let Some(EventRef::Event(first) | EventRef::Span { begin: first, .. }) = self.events.get(&event.name.text) {
-            return duplicate(what, &event.name, self.record_spans[first.index()], diagnostics);
+            return duplicate(noun, &event.name, self.record_spans[first.index()], diagnostics);
         }
         if self.spec.records.len() + self.spec.absent_ends.len() + 3 > MAX_RECORDS {
             let counted = "a span counts twice, and three times with `end { … }`";
@@ -119,7 +119,7 @@ impl SpecModel {
         declared: &[ast::Field],
         diagnostics: &mut Diagnostics,
     ) -> Vec<(FieldInfo, FieldText)> {
-        let mut seen = BTreeMap::new();
+        let mut first_spans = BTreeMap::new();
         let mut fields = Vec::new();
         if event.is_async.is_some() {
             let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
@@ -139,7 +139,7 @@ impl SpecModel {
                 );
                 continue;
             }
-            if let Some(first) = seen.insert(&field.name.text, field.name.span) {
+            if let Some(first) = first_spans.insert(&field.name.text, field.name.span) {
                 duplicate("parameter", &field.name, first, diagnostics);
                 continue;
             }

@@ -56,8 +56,8 @@ impl SpecModel {
         parent: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
     ) -> Option<ContainerTypeId> {
-        if let Some(known) = self.containers.get(&container.name.text).copied() {
-            return self.extend_container(container, known, parent, diagnostics);
+        if let Some(declared) = self.containers.get(&container.name.text).copied() {
+            return self.extend_container(container, declared, parent, diagnostics);
         }
         check_name(&container.name, diagnostics);
         let id = ContainerTypeId(index(self.spec.containers.len()));
@@ -88,17 +88,17 @@ impl SpecModel {
     fn extend_container(
         &mut self,
         container: &Container,
-        known: ContainerTypeId,
+        declared: ContainerTypeId,
         parent: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
     ) -> Option<ContainerTypeId> {
-        let first = self.container_spans[known.index()];
-        let own: Vec<&str> = self.keys[known.index()].iter().map(|key| key.name.as_str()).collect();
-        let again: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
-        let same = self.spec.containers[known.index()].parent == parent && (again.is_empty() || again == own);
+        let first = self.container_spans[declared.index()];
+        let keys: Vec<&str> = self.keys[declared.index()].iter().map(|key| key.name.as_str()).collect();
+        let repeated: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
+        let same = self.spec.containers[declared.index()].parent == parent && (repeated.is_empty() || repeated == keys);
         if first.file != container.name.span.file && same {
-            self.second_label(container, known, diagnostics);
-            return Some(known);
+            self.second_label(container, declared, diagnostics);
+            return Some(declared);
         }
         duplicate("container", &container.name, first, diagnostics);
         None
@@ -106,20 +106,20 @@ impl SpecModel {
 
     /// Checks the label of a container that was declared before. It must be the only one, or the
     /// same.
-    fn second_label(&mut self, container: &Container, known: ContainerTypeId, diagnostics: &mut Diagnostics) {
+    fn second_label(&mut self, container: &Container, declared: ContainerTypeId, diagnostics: &mut Diagnostics) {
         if container.label.is_none() {
             return;
         }
-        let (pattern, holes) = self.label(container, known, diagnostics);
-        if !self.labelled[known.index()] {
-            self.labelled[known.index()] = true;
-            self.spec.containers[known.index()].pattern = pattern;
-            self.holes[known.index()] = holes;
-        } else if pattern != self.spec.containers[known.index()].pattern {
+        let (pattern, holes) = self.label(container, declared, diagnostics);
+        if !self.labelled[declared.index()] {
+            self.labelled[declared.index()] = true;
+            self.spec.containers[declared.index()].pattern = pattern;
+            self.holes[declared.index()] = holes;
+        } else if pattern != self.spec.containers[declared.index()].pattern {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
                     .at(container.name.span, "differs from the label in the other file")
-                    .with_label(self.container_spans[known.index()], "first declared here")
+                    .with_label(self.container_spans[declared.index()], "first declared here")
                     .help("remove this label"),
             );
         }
@@ -257,7 +257,7 @@ impl SpecModel {
                 TreeMember::Entity(entity) => match holder {
                     Some(holder) => self.entity(entity, holder, diagnostics),
                     None => {
-                        self.broken.insert(entity.name.text.clone());
+                        self.unparsed.insert(entity.name.text.clone());
                         diagnostics.push(
                             Diagnostic::error(
                                 Code::WrongContainer,
@@ -287,11 +287,11 @@ impl SpecModel {
                 to: self.link_ends(&entity.to, holder, diagnostics),
             },
         };
-        let mut seen = BTreeMap::new();
+        let mut first_spans = BTreeMap::new();
         let (mut values, mut spans) = (Vec::new(), Vec::new());
         for value in &entity.values {
             check_name(&value.name, diagnostics);
-            if let Some(first) = seen.insert(&value.name.text, value.name.span) {
+            if let Some(first) = first_spans.insert(&value.name.text, value.name.span) {
                 duplicate("value", &value.name, first, diagnostics);
                 continue;
             }
@@ -358,22 +358,22 @@ impl SpecModel {
 
 fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
     // These are only warnings, because runs carry specs in which these mistakes had no effect.
-    let mut useless = |what: &str, span, label: &str, help: &str| {
-        let title = format!("{what} is not drawn");
+    let mut warn = |subject: &str, span, label: &str, help: &str| {
+        let title = format!("{subject} is not drawn");
         diagnostics.push(Diagnostic::warning(Code::UselessLook, title).at(span, label).help(help));
     };
     for part in parts {
         match part {
             ast::Look::Shape(name) if *kind != EntityKind::Event => {
-                let of = match kind {
+                let reason = match kind {
                     EntityKind::State => "states are rectangles",
                     EntityKind::Link => "links are arrows",
                     _ => "variables are curves",
                 };
-                useless("this shape", name.span, of, "only events have shapes; remove it");
+                warn("this shape", name.span, reason, "only events have shapes; remove it");
             }
             ast::Look::Size(size, span) if *size > 1.0 && *kind == EntityKind::State => {
-                useless(
+                warn(
                     "a state of this size",
                     *span,
                     "higher than its row",
@@ -383,11 +383,11 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
             _ => {}
         }
     }
-    let mut look = SpecStyle::default();
+    let mut style = SpecStyle::default();
     for part in parts {
         match part {
             ast::Look::Shape(name) => match SHAPES.iter().find(|(shape, _)| *shape == name.text) {
-                Some((_, shape)) => look.shape = Some(*shape),
+                Some((_, shape)) => style.shape = Some(*shape),
                 None => {
                     let shapes = SHAPES.map(|(shape, _)| shape);
                     let help = did_you_mean(&name.text, shapes).or_else(|| crate::model::list_candidates(&shapes));
@@ -403,8 +403,8 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
                     .at(*span, "not positive")
                     .help("the default size is 1"),
             ),
-            ast::Look::Size(size, _) => look.size = Some(*size),
+            ast::Look::Size(size, _) => style.size = Some(*size),
         }
     }
-    look
+    style
 }

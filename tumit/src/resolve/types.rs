@@ -130,7 +130,7 @@ impl SpecModel {
         }
         let is_circle = std::iter::successors(self.next_alias(at), |at| self.next_alias(at))
             .take(MAX_ALIASES)
-            .any(|later| later.span == at.span);
+            .any(|next| next.span == at.span);
         diagnostics.push(if is_circle {
             Diagnostic::error(Code::Circular, "the type is declared by itself")
                 .at(ty.span, "its `type` declarations form a cycle")
@@ -159,12 +159,12 @@ impl SpecModel {
             let wide = self.spec.enums[*index as usize].is_wide();
             return Some(Scalar::Enum { index: *index, wide });
         }
-        if self.broken.contains(&name.text) {
+        if self.unparsed.contains(&name.text) {
             return None;
         }
-        let foreign = FOREIGN_TYPES.iter().find(|(foreign, _)| *foreign == name.text);
-        let help = match foreign {
-            Some((_, ours)) => Some(format!("write `{ours}`")),
+        let other_language = FOREIGN_TYPES.iter().find(|(other_language, _)| *other_language == name.text);
+        let help = match other_language {
+            Some((_, replacement)) => Some(format!("write `{replacement}`")),
             None => {
                 let builtin = BUILTIN_TYPES.iter().map(|(builtin, _)| *builtin);
                 let declared = self.enums.keys().chain(self.aliases.keys()).map(String::as_str);

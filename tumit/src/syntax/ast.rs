@@ -19,7 +19,7 @@ pub(crate) struct File {
     pub(crate) items: Vec<Item>,
     /// Names that an unparsable piece of the file seems to declare. Uses of them are not reported
     /// as unknown.
-    pub(crate) broken: Vec<String>,
+    pub(crate) unparsed: Vec<String>,
 }
 
 #[derive(Clone, Debug)]

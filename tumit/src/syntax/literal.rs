@@ -183,11 +183,11 @@ impl AstBuilder<'_> {
         (self.hole(&text[..colon], start), format)
     }
 
-    fn bad_brace(&mut self, at: usize, what: &str) {
+    fn bad_brace(&mut self, at: usize, label: &str) {
         let span = SourceSpan::new(self.file, at..at + 1);
         self.push(
             Diagnostic::error(Code::BadEscape, "braces of a text do not match")
-                .at(span, what)
+                .at(span, label)
                 .help("write `{{` and `}}` for braces in the text"),
         );
     }
@@ -260,17 +260,17 @@ fn format(text: &str) -> Option<ValueFormat> {
     Some(format)
 }
 
-/// The number at the start, if there is one. `None` when it exceeds `MAX_DIGITS_OR_WIDTH`, because a value of more
-/// characters is unreadable.
+/// The number at the start, if there is one. `None` when it exceeds `MAX_NUMBER`, because a value of
+/// more characters is unreadable.
 fn number(rest: &mut &str) -> Option<Option<u16>> {
-    const MAX_DIGITS_OR_WIDTH: u16 = 100;
+    const MAX_NUMBER: u16 = 100;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, after) = rest.split_at(end);
     *rest = after;
     if digits.is_empty() {
         return Some(None);
     }
-    digits.parse().ok().filter(|number| *number <= MAX_DIGITS_OR_WIDTH).map(Some)
+    digits.parse().ok().filter(|number| *number <= MAX_NUMBER).map(Some)
 }
 
 /// Length of an escape after its backslash.

@@ -15,7 +15,7 @@ impl AstBuilder<'_> {
                 _ => items.extend(self.item(child)),
             }
         }
-        File { doc, items, broken: std::mem::take(&mut self.broken) }
+        File { doc, items, unparsed: std::mem::take(&mut self.unparsed) }
     }
 
     fn item(&mut self, node: ParseNode<'_>) -> Option<Item> {

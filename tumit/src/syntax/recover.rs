@@ -14,13 +14,13 @@ impl AstBuilder<'_> {
     /// Reports an unparsable piece. `only` is the rule of one correct piece. `place` lists the
     /// pieces that are allowed here.
     pub(super) fn report_unparsable(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
-        self.broken.extend(declared_names(node.as_str()));
+        self.unparsed.extend(declared_names(node.as_str()));
         self.report_unexpected(node, only, Some(place));
     }
 
     /// Reports an unparsable element of a list. Each of its words counts as declared.
     pub(super) fn bad_part(&mut self, node: &ParseNode<'_>, only: Rule) {
-        self.broken.extend(words(node.as_str()).map(str::to_owned));
+        self.unparsed.extend(words(node.as_str()).map(str::to_owned));
         self.report_unexpected(node, only, None);
     }
 
@@ -60,15 +60,15 @@ impl AstBuilder<'_> {
     }
 
     /// Reports a block without an end, once for each offset.
-    pub(super) fn report_unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, what: &str) {
+    pub(super) fn report_unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, keyword: &str) {
         let at = node.as_span().start();
         let Some(opening) = opening.filter(|_| !self.unclosed.contains(&at)) else { return };
         self.unclosed.push(at);
-        let here = self.span(node);
+        let end = self.span(node);
         self.push(
-            Diagnostic::error(Code::Unclosed, format!("this `{what}` block has no end"))
+            Diagnostic::error(Code::Unclosed, format!("this `{keyword}` block has no end"))
                 .at(opening, "opened here")
-                .with_label(here, "`}` expected before this"),
+                .with_label(end, "`}` expected before this"),
         );
     }
 }

@@ -34,10 +34,10 @@ pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> 
             b'(' | b'[' | b'{' => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    let what = format!("{depth} brackets are open here");
+                    let label = format!("{depth} brackets are open here");
                     diagnostics.push(
                         Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
-                            .at(SourceSpan::new(file, at..at + 1), what)
+                            .at(SourceSpan::new(file, at..at + 1), label)
                             .note(format!("at most {MAX_DEPTH} are possible; the rest of the file is not checked")),
                     );
                     return None;
@@ -95,10 +95,10 @@ fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
 }
 
 fn unterminated_text(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
-    let what = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
-    let shown = if is_long { at..at + 3 } else { at..end };
+    let reason = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
+    let marked = if is_long { at..at + 3 } else { at..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
-        .at(SourceSpan::new(file, shown), format!("it starts here, and {what}"))
+        .at(SourceSpan::new(file, marked), format!("it starts here, and {reason}"))
         .help("close it with `\"`; write a text of several lines between `\"\"\"` and `\"\"\"`")
 }
 

@@ -190,13 +190,13 @@ fn body(
     let next = format!("\n{}", " ".repeat(12));
     out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_to);\n"));
     put(out, signature, layout.located, 8);
-    let mut given = vec!["tumit1_on".to_owned(), "tumit1_limit(&tumit1_to)".to_owned()];
-    given.extend(layout.located.then(|| "tumit1_at".to_owned()));
-    given.extend(signature.names.iter().cloned());
+    let mut arguments = vec!["tumit1_on".to_owned(), "tumit1_limit(&tumit1_to)".to_owned()];
+    arguments.extend(layout.located.then(|| "tumit1_at".to_owned()));
+    arguments.extend(signature.names.iter().cloned());
     out.truncate(out.trim_end_matches("\n").len());
     out.push_str(" else if (tumit1_limit(&tumit1_to) != 0) {\n");
     let head = format!("            tumit1_cut_{}(", header.names.functions[index]);
-    out.push_str(&wrap(&head, &given, ",", &format!("\n{}", " ".repeat(16)), ");\n        }\n    }\n"));
+    out.push_str(&wrap(&head, &arguments, ",", &format!("\n{}", " ".repeat(16)), ");\n        }\n    }\n"));
     Ok(())
 }
 

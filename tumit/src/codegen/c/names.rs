@@ -82,14 +82,14 @@ impl CNames {
     }
 
     fn check(&self, spec: &Spec) -> Result<(), UnsupportedFeature> {
-        let mut seen = HashMap::new();
+        let mut owners = HashMap::new();
         // An enum tag can have the name of a function. But a guard is a class, and its name must
         // differ from the enum tags.
         let tags = self.enums.iter().zip(&spec.enums).map(|(tag, item)| (tag, format!("enum `{}`", item.name)));
         let scopes = self.scopes.iter().zip(&spec.spans).map(|(tag, span)| (tag, format!("span `{}`", span.name)));
         let tags = tags.chain(scopes).map(|(tag, owner)| (format!("class {tag}"), owner));
         for (name, owner) in self.identifiers(spec).chain(tags) {
-            if let Some(other) = seen.insert(name.clone(), owner.clone()) {
+            if let Some(other) = owners.insert(name.clone(), owner.clone()) {
                 return Err(UnsupportedFeature {
                     reason: format!("{other} and {owner} both become `{name}` in C: rename one"),
                 });
@@ -133,7 +133,7 @@ fn prefix(name: &str) -> String {
 fn file_scope_name(name: &str) -> String {
     let name = c_name(name);
     let head = name.split('_').next().unwrap_or_default();
-    if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|taken| taken == name) { name + "_" } else { name }
+    if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|reserved| reserved == name) { name + "_" } else { name }
 }
 
 /// The name of a parameter. The `_` distinguishes it from the keywords of both languages, which

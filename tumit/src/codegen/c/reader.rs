@@ -21,7 +21,7 @@ pub struct CReader;
 impl Backend for CReader {
     fn generate(&self, spec: &Spec, _: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
         let recorder = CNames::new(spec)?;
-        let header = CReaderHeader { spec, own: CReaderNames::new(spec, &recorder), names: &recorder };
+        let header = CReaderHeader { spec, reader_names: CReaderNames::new(spec, &recorder), names: &recorder };
         let mut out = header.banner();
         out.push_str(QUIET);
         out.push_str(&runtime::text());
@@ -64,21 +64,21 @@ struct CEventNames {
 impl CReaderNames {
     fn new(spec: &Spec, names: &CNames) -> Self {
         let trace = &names.trace;
-        let mut taken: HashSet<String> = names.identifiers(spec).map(|(name, _)| name).collect();
-        taken.extend(names.enums.iter().cloned());
+        let mut used: HashSet<String> = names.identifiers(spec).map(|(name, _)| name).collect();
+        used.extend(names.enums.iter().cloned());
         let mut free = |mut name: String| {
-            while !taken.insert(name.clone()) {
+            while !used.insert(name.clone()) {
                 name.push('_');
             }
             name
         };
-        let mut general = |what: &str| free(format!("{trace}_{what}"));
-        let (kind, record) = (general("kind"), general("record"));
-        let (next, print, line) = (general("next_record"), general("print_record"), general("print_line"));
-        let write = general("write_record");
+        let mut trace_name = |ending: &str| free(format!("{trace}_{ending}"));
+        let (kind, record) = (trace_name("kind"), trace_name("record"));
+        let (next, print, line) = (trace_name("next_record"), trace_name("print_record"), trace_name("print_line"));
+        let write = trace_name("write_record");
         let mut members = HashSet::from(["head".to_owned()]);
-        let own = spec.first_absent_end();
-        let events = names.functions.iter().take(own).map(|function| {
+        let absent = spec.first_absent_end();
+        let events = names.functions.iter().take(absent).map(|function| {
             let rest = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
             let mut member = c_name(rest);
             while !members.insert(member.clone()) {
@@ -109,16 +109,16 @@ struct CMember {
 struct CReaderHeader<'a> {
     spec: &'a Spec,
     names: &'a CNames,
-    own: CReaderNames,
+    reader_names: CReaderNames,
 }
 
 impl CReaderHeader<'_> {
     fn banner(&self) -> String {
-        let (trace, own) = (&self.names.trace, &self.own);
+        let (trace, reader_names) = (&self.names.trace, &self.reader_names);
         let root =
             self.spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
         let (event, member) =
-            own.events.first().map_or(("…", "…"), |event| (event.kind.as_str(), event.member.as_str()));
+            reader_names.events.first().map_or(("…", "…"), |event| (event.kind.as_str(), event.member.as_str()));
         let mut out = String::new();
         let _ = writeln!(
             out,
@@ -147,18 +147,18 @@ impl CReaderHeader<'_> {
  * data are counted and skipped. */
 
 ",
-            record = own.record,
-            next = own.next,
-            line = own.line,
-            write = own.write,
+            record = reader_names.record,
+            next = reader_names.next,
+            line = reader_names.line,
+            write = reader_names.write,
         );
         out
     }
 
     fn members(&self, record: usize) -> Vec<CMember> {
-        let mut taken = HashSet::from(["head".to_owned()]);
+        let mut used = HashSet::from(["head".to_owned()]);
         let mut free = |mut name: String| {
-            while !taken.insert(name.clone()) {
+            while !used.insert(name.clone()) {
                 name.push('_');
             }
             name
@@ -215,10 +215,10 @@ impl CReaderHeader<'_> {
     }
 
     fn structs(&self, out: &mut String) {
-        for (number, (record, own)) in self.spec.records.iter().zip(&self.own.events).enumerate() {
+        for (number, (record, event)) in self.spec.records.iter().zip(&self.reader_names.events).enumerate() {
             out.push('\n');
             doc(out, &record.doc);
-            let _ = write!(out, "struct {} {{\n    struct tumit1r_head head;\n", own.structure);
+            let _ = write!(out, "struct {} {{\n    struct tumit1r_head head;\n", event.structure);
             for line in self.members(number).iter().flat_map(|member| &member.declared) {
                 let _ = writeln!(out, "    {line}");
             }
@@ -228,18 +228,18 @@ impl CReaderHeader<'_> {
 
     /// Writes the kinds, and the struct of any record.
     fn record(&self, out: &mut String) {
-        let own = &self.own;
-        if !own.events.is_empty() {
-            let kinds: Vec<_> = own.events.iter().map(|event| format!("    {}", event.kind)).collect();
-            let _ = write!(out, "\nenum {} {{\n{}\n}};\n", own.kind, kinds.join(",\n"));
+        let reader_names = &self.reader_names;
+        if !reader_names.events.is_empty() {
+            let kinds: Vec<_> = reader_names.events.iter().map(|event| format!("    {}", event.kind)).collect();
+            let _ = write!(out, "\nenum {} {{\n{}\n}};\n", reader_names.kind, kinds.join(",\n"));
         }
         let _ = write!(
             out,
             "\n/* Any record. */\nstruct {} {{\n    uint32_t kind; /* enum {}, TUMIT1R_OTHER or TUMIT1R_LOST */\n    union {{\n        \
              struct tumit1r_head head; /* the members of all records */\n",
-            own.record, own.kind
+            reader_names.record, reader_names.kind
         );
-        for event in &own.events {
+        for event in &reader_names.events {
             let _ = writeln!(out, "        struct {} {};", event.structure, event.member);
         }
         out.push_str("    } as;\n};\n");
@@ -259,10 +259,10 @@ impl CReaderHeader<'_> {
         });
         array(out, "const struct tumit1r_own_enum", &format!("tumit1r_enums_{trace}"), &enums.collect::<Vec<_>>());
         let mut types = Vec::new();
-        for (number, (record, own)) in self.spec.records.iter().zip(&self.own.events).enumerate() {
+        for (number, (record, event)) in self.spec.records.iter().zip(&self.reader_names.events).enumerate() {
             let members = self.members(number);
             let fields = record.layout.fields.iter().zip(&members);
-            let fields: Vec<_> = fields.map(|(field, member)| self.field(field, member, &own.structure)).collect();
+            let fields: Vec<_> = fields.map(|(field, member)| self.field(field, member, &event.structure)).collect();
             let table = format!("tumit1r_fields{number}_{trace}");
             array(out, "const struct tumit1r_own_field", &table, &fields);
             types.push(format!(
@@ -271,7 +271,7 @@ impl CReaderHeader<'_> {
                 record.layout.located,
                 fields.len(),
                 if fields.is_empty() { "NULL" } else { &table },
-                own.structure,
+                event.structure,
             ));
         }
         // An absent end has no struct of its own, so it has no name here. It is read as the end
@@ -315,7 +315,7 @@ impl CReaderHeader<'_> {
     }
 
     fn functions(&self, out: &mut String) {
-        let own = &self.own;
+        let reader_names = &self.reader_names;
         let spec = format!("&tumit1r_spec_{}", self.names.trace);
         let _ = write!(
             out,
@@ -337,13 +337,13 @@ TUMIT1R_FN bool {write}(struct tumit1r_writer *writer, const struct {record} *re
     return tumit1r_write(writer, {spec}, record->kind, &record->as);
 }}
 ",
-            next = own.next,
-            print = own.print,
-            line = own.line,
-            write = own.write,
-            record = own.record,
+            next = reader_names.next,
+            print = reader_names.print,
+            line = reader_names.line,
+            write = reader_names.write,
+            record = reader_names.record,
         );
-        for event in &own.events {
+        for event in &reader_names.events {
             let CEventNames { structure, kind, print, write, .. } = event;
             let _ = write!(
                 out,

@@ -130,14 +130,14 @@ mod tests {
             let words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             for word in words.filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
             {
-                let fine = word.ends_with('_')
+                let is_allowed = word.ends_with('_')
                     || FAMILIES.iter().any(|family| word.starts_with(family))
-                    || KNOWN.split_whitespace().any(|known| known == word)
+                    || KNOWN.split_whitespace().any(|name| name == word)
                     || (word.starts_with('E') && word.chars().all(|c| c.is_ascii_uppercase()))
                     || (word.len() == 1
                         && code.split('\'').skip(1).step_by(2).any(|sign| sign.trim_start_matches('\\') == word))
                     || word == "INT_MAX";
-                assert!(fine, "`{word}` in `{line}` needs a `_` at its end");
+                assert!(is_allowed, "`{word}` in `{line}` needs a `_` at its end");
             }
         }
     }

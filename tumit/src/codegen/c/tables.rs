@@ -149,12 +149,12 @@ struct CompressedSchema {
 /// Thus no match refers to the prefix. Matches of LZ4 have relative offsets, so the insertion
 /// changes none of them.
 fn pack(schema: &[u8]) -> CompressedSchema {
-    let alone = lz4_flex::block::compress(schema);
-    let token = alone.first().copied().unwrap_or(0);
+    let packed = lz4_flex::block::compress(schema);
+    let token = packed.first().copied().unwrap_or(0);
     let mut literals = usize::from(token >> 4);
     let mut at = 1;
     if literals == 15 {
-        while let Some(more) = alone.get(at) {
+        while let Some(more) = packed.get(at) {
             literals += usize::from(*more);
             at += 1;
             if *more != 255 {
@@ -175,7 +175,7 @@ fn pack(schema: &[u8]) -> CompressedSchema {
     }
     let base = bytes.len();
     bytes.extend([0; PREFIX]);
-    bytes.extend(alone.get(at..).unwrap_or_default());
+    bytes.extend(packed.get(at..).unwrap_or_default());
     CompressedSchema { bytes, base }
 }
 

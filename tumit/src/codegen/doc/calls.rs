@@ -77,10 +77,10 @@ impl ExampleCalls {
     /// A procedure as programs call it, with all procedures that implement it. It can be generic
     /// over kinds of integers, or convert its arguments for a C routine.
     fn fortran(&self, name: &str) -> Option<CallFunction> {
-        let own = name.to_owned();
+        let plain = name.to_owned();
         let variants =
             (1..).map(|number| format!("{name}_{number}")).take_while(|name| self.fortran.contains_key(name));
-        let parts = [own, format!("{name}_c")]
+        let parts = [plain, format!("{name}_c")]
             .into_iter()
             .chain(variants)
             .filter(|part| part == name || !self.procedures.contains(part));
@@ -275,8 +275,8 @@ mod tests {
         assert_eq!(plain, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
         let located = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
         assert_eq!(located, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
-        let alone = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
-        assert_eq!(alone, Some(("t_post".into(), "void t_post(void)".into())));
+        let without_parameters = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
+        assert_eq!(without_parameters, Some(("t_post".into(), "void t_post(void)".into())));
         assert_eq!(found("static void other(void) {"), None);
         assert_eq!(found("struct t_post {"), None);
     }

@@ -178,9 +178,9 @@ fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item 
 /// `14 bytes`, `at least 16 bytes`.
 fn size(record: &RecordType) -> String {
     let site = if record.located { 4 } else { 0 };
-    let known: usize = record.fields.iter().map(|field| field.ty.bytes().unwrap_or(2)).sum();
-    let open = record.fields.iter().any(|field| field.ty.bytes().is_none());
-    format!("{}{} bytes", if open { "at least " } else { "" }, RECORD_HEAD_BYTES + site + known)
+    let least: usize = record.fields.iter().map(|field| field.ty.bytes().unwrap_or(2)).sum();
+    let varies = record.fields.iter().any(|field| field.ty.bytes().is_none());
+    format!("{}{} bytes", if varies { "at least " } else { "" }, RECORD_HEAD_BYTES + site + least)
 }
 
 fn bytes(ty: FieldType) -> String {
@@ -242,9 +242,9 @@ pub(super) fn nature(nature: &EntityNature) -> &'static str {
 }
 
 /// The style of an entity: `triangle`, `size 2`.
-pub(super) fn style_texts(look: &SpecStyle) -> Vec<String> {
-    let shape = look.shape.map(|shape| shape_name(shape).to_owned());
-    shape.into_iter().chain(look.size.map(|size| format!("size {size}"))).collect()
+pub(super) fn style_texts(style: &SpecStyle) -> Vec<String> {
+    let shape = style.shape.map(|shape| shape_name(shape).to_owned());
+    shape.into_iter().chain(style.size.map(|size| format!("size {size}"))).collect()
 }
 
 pub(super) fn shape_name(shape: SpecShape) -> &'static str {

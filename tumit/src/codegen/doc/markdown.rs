@@ -183,18 +183,18 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
         let _ = writeln!(text, "{rest}{}{nature} {}{ends}", marks(at).0, entity.name);
     }
     for (at, id) in inner.into_iter().enumerate() {
-        let (own, below) = marks(entities.len() + at);
-        branch(text, facts, id, &format!("{rest}{own}"), &format!("{rest}{below}"));
+        let (head, below) = marks(entities.len() + at);
+        branch(text, facts, id, &format!("{rest}{head}"), &format!("{rest}{below}"));
     }
 }
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
-    let looks: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.look)).collect();
-    let looks = if looks.is_empty() { String::new() } else { format!(", {}", looks.join(", ")) };
+    let styles: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.look)).collect();
+    let styles = if styles.is_empty() { String::new() } else { format!(", {}", styles.join(", ")) };
     let _ = write!(
         out,
-        "\n**{} {}** “{}”{}{looks}\n",
+        "\n**{} {}** “{}”{}{styles}\n",
         facts::nature(&entity.nature),
         code(&entity.name),
         inline(&entity.label),
@@ -206,10 +206,10 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     }
     out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
-        let looks: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
+        let styles: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ =
-            writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), looks.join(", "), cell(&doc));
+            writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), styles.join(", "), cell(&doc));
     }
 }
 

@@ -10,7 +10,7 @@ link message from node to node { big #ff0000 }\n    }\n}\n\n/// Doc of a rule.\n
 -> start message = big key (node) from node[node]\n          -> end message key (node) to node[node];\nrule work.begin -> set load = n * 2 on node[0];\n\
 rule work.end -> set load = 0 on node[0] -> set activity = idle on node[0];\noutput text \"by hand\" { prologue \"a<b>\\n\" rule post -> \"12 @ `@`\" date, node; }\n";
 
-fn made(backend: &dyn Backend, text: &str) -> String {
+fn generated(backend: &dyn Backend, text: &str) -> String {
     let (spec, diagnostics) = crate::compile_text("folder/demo.tumit", text);
     assert!(diagnostics.is_empty(), "{}", diagnostics.render(false));
     let files =
@@ -38,8 +38,8 @@ fn unbalanced(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_tells_everything_and_escapes_it() {
-    let html = made(&HtmlBackend, SPEC);
+fn the_page_contains_all_facts_and_escapes_them() {
+    let html = generated(&HtmlBackend, SPEC);
     for part in [
         "Events of a &lt;demo&gt; &amp; more.",
         "version 3",
@@ -69,7 +69,7 @@ fn the_page_tells_everything_and_escapes_it() {
 
 #[test]
 fn the_page_is_well_formed_and_its_links_lead_somewhere() {
-    let html = made(&HtmlBackend, SPEC);
+    let html = generated(&HtmlBackend, SPEC);
     assert_eq!(unbalanced(&html), Vec::<String>::new());
     let ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let mut unique = ids.clone();
@@ -82,8 +82,8 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
 }
 
 #[test]
-fn markdown_tells_the_same() {
-    let markdown = made(&MarkdownBackend, SPEC);
+fn markdown_contains_the_same_facts() {
+    let markdown = generated(&MarkdownBackend, SPEC);
     for part in [
         "# demo\n\nEvents of a \\<demo\\> \\& more.\n",
         "| `COM` | on | [`post`](#event-post), [`quiet`](#event-quiet) |",
@@ -101,14 +101,14 @@ fn markdown_tells_the_same() {
 }
 
 #[test]
-fn a_spec_with_nothing_in_it_has_a_page() {
-    let html = made(&HtmlBackend, "trace empty;\n");
+fn an_empty_spec_has_a_page() {
+    let html = generated(&HtmlBackend, "trace empty;\n");
     assert!(html.contains("<h1>empty</h1>") && unbalanced(&html).is_empty());
-    assert!(made(&MarkdownBackend, "trace empty;\n").starts_with("# empty\n"));
+    assert!(generated(&MarkdownBackend, "trace empty;\n").starts_with("# empty\n"));
 }
 
 #[test]
 fn pages_are_the_same_on_every_run() {
-    assert_eq!(made(&HtmlBackend, SPEC), made(&HtmlBackend, SPEC));
-    assert_eq!(made(&MarkdownBackend, SPEC), made(&MarkdownBackend, SPEC));
+    assert_eq!(generated(&HtmlBackend, SPEC), generated(&HtmlBackend, SPEC));
+    assert_eq!(generated(&MarkdownBackend, SPEC), generated(&MarkdownBackend, SPEC));
 }

@@ -31,7 +31,7 @@ pub(super) struct FortranArgument {
     pub(super) before: Vec<String>,
     pub(super) after: Vec<String>,
     /// Arguments of the call of the header's function.
-    pub(super) given: Vec<String>,
+    pub(super) call_arguments: Vec<String>,
 }
 
 /// The conversion of one value from Fortran to C.
@@ -140,103 +140,103 @@ impl ValuePassing {
     /// header's function.
     fn scalar_in_c(&self, parameter: &str) -> (String, String) {
         let space = if self.c.ends_with('*') { "" } else { " " };
-        let given = if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
-        (format!("{}{space}{parameter}", self.c), given)
+        let argument = if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
+        (format!("{}{space}{parameter}", self.c), argument)
     }
 
     /// The same for an array. Enums have the size of `int`, and the cast to `void *` loses no
     /// alignment here.
     fn array_in_c(&self, parameter: &str) -> (String, String) {
         let pointer = |ty: &str| if ty.ends_with('*') { format!("{ty}const *") } else { format!("const {ty} *") };
-        let given = if self.c == self.header {
+        let argument = if self.c == self.header {
             parameter.to_owned()
         } else {
             format!("({})(const void *){parameter}", pointer(&self.header))
         };
-        (format!("{}{parameter}", pointer(self.c)), given)
+        (format!("{}{parameter}", pointer(self.c)), argument)
     }
 }
 
 impl FortranArgument {
     /// Field `number` of a record. `enums` are the C names of the spec's enums.
-    pub(super) fn new(taken: &mut ArgumentNames, number: usize, field: &str, ty: FieldType, enums: &[String]) -> Self {
-        let name = taken.add(field);
+    pub(super) fn new(names: &mut ArgumentNames, number: usize, field: &str, ty: FieldType, enums: &[String]) -> Self {
+        let name = names.add(field);
         match ty {
-            FieldType::One(Scalar::String | Scalar::Interned) => Self::text(taken, number, &name),
-            FieldType::One(Scalar::Bytes) => Self::bytes(taken, number, &name),
+            FieldType::One(Scalar::String | Scalar::Interned) => Self::text(names, number, &name),
+            FieldType::One(Scalar::Bytes) => Self::bytes(names, number, &name),
             FieldType::One(scalar) => Self::scalar(number, &name, scalar, enums),
-            FieldType::Fixed(Scalar::Interned, length) => Self::texts(taken, number, &name, Some(length)),
-            FieldType::Variable(Scalar::Interned) => Self::texts(taken, number, &name, None),
+            FieldType::Fixed(Scalar::Interned, length) => Self::texts(names, number, &name, Some(length)),
+            FieldType::Variable(Scalar::Interned) => Self::texts(names, number, &name, None),
             FieldType::Fixed(scalar, length) => Self::fixed_array(number, &name, scalar, length, enums),
-            FieldType::Variable(scalar) => Self::variable(taken, number, &name, scalar, enums),
+            FieldType::Variable(scalar) => Self::variable(names, number, &name, scalar, enums),
         }
     }
 
     fn scalar(number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
-        let crossing = ValuePassing::of_scalar(scalar, enums);
-        let (parameter, given) = crossing.scalar_in_c(&format!("p{number}"));
+        let passing = ValuePassing::of_scalar(scalar, enums);
+        let (parameter, argument) = passing.scalar_in_c(&format!("p{number}"));
         Self {
-            forms: crossing.forms(name, "", &[]),
+            forms: passing.forms(name, "", &[]),
             is_wide: is_wide(scalar),
             is_direct: !matches!(scalar, Scalar::Bool),
-            dummies: vec![(format!("{}, value", crossing.fortran), name.to_owned())],
+            dummies: vec![(format!("{}, value", passing.fortran), name.to_owned())],
             parameters: vec![parameter],
-            given: vec![given],
+            call_arguments: vec![argument],
             ..Self::empty(name)
         }
     }
 
     fn fixed_array(number: usize, name: &str, scalar: Scalar, length: u32, enums: &[String]) -> Self {
-        let crossing = ValuePassing::of_element(scalar, enums);
-        let (parameter, given) = crossing.array_in_c(&format!("p{number}"));
+        let passing = ValuePassing::of_element(scalar, enums);
+        let (parameter, argument) = passing.array_in_c(&format!("p{number}"));
         let shape = format!("({length})");
         Self {
-            forms: crossing.forms(name, &shape, &[]),
+            forms: passing.forms(name, &shape, &[]),
             is_wide: is_wide(scalar),
             is_direct: !matches!(scalar, Scalar::Bool),
-            dummies: vec![(format!("{}, intent(in)", crossing.fortran), format!("{name}{shape}"))],
+            dummies: vec![(format!("{}, intent(in)", passing.fortran), format!("{name}{shape}"))],
             parameters: vec![parameter],
-            given: vec![given],
+            call_arguments: vec![argument],
             ..Self::empty(name)
         }
     }
 
-    fn variable(taken: &mut ArgumentNames, number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
-        let crossing = ValuePassing::of_element(scalar, enums);
-        let (parameter, given) = crossing.array_in_c(&format!("p{number}"));
-        let count = taken.add(&format!("{name}_count"));
+    fn variable(names: &mut ArgumentNames, number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
+        let passing = ValuePassing::of_element(scalar, enums);
+        let (parameter, argument) = passing.array_in_c(&format!("p{number}"));
+        let count = names.add(&format!("{name}_count"));
         Self {
-            forms: crossing.forms(name, "(:)", &[format!("size({name}, kind=c_size_t)")]),
+            forms: passing.forms(name, "(:)", &[format!("size({name}, kind=c_size_t)")]),
             is_wide: is_wide(scalar),
             dummies: vec![
-                (format!("{}, intent(in)", crossing.fortran), format!("{name}(*)")),
+                (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
                 ("integer(c_size_t), value".into(), count),
             ],
             parameters: vec![parameter, format!("size_t n{number}")],
-            given: vec![given, format!("n{number}")],
+            call_arguments: vec![argument, format!("n{number}")],
             ..Self::empty(name)
         }
     }
 
     /// A field of type `bytes`: an array of bytes, or characters.
-    fn bytes(taken: &mut ArgumentNames, number: usize, name: &str) -> Self {
-        let mut argument = Self::variable(taken, number, name, Scalar::Bytes, &[]);
+    fn bytes(names: &mut ArgumentNames, number: usize, name: &str) -> Self {
+        let mut argument = Self::variable(names, number, name, Scalar::Bytes, &[]);
         argument.forms.push(ArgumentForm {
             ty: "character(len=*)",
             shape: String::new(),
             pass: vec![format!("transfer({name}, [0_c_int8_t])"), format!("len({name}, c_size_t)")],
         });
-        argument.given[0] = format!("p{number}");
+        argument.call_arguments[0] = format!("p{number}");
         argument
     }
 
-    fn text(taken: &mut ArgumentNames, number: usize, name: &str) -> Self {
-        let crossing = ValuePassing::of_element(Scalar::String, &[]);
-        let length = taken.add(&format!("{name}_len"));
+    fn text(names: &mut ArgumentNames, number: usize, name: &str) -> Self {
+        let passing = ValuePassing::of_element(Scalar::String, &[]);
+        let length = names.add(&format!("{name}_len"));
         Self {
-            forms: crossing.forms(name, "", &[format!("len({name}, c_size_t)")]),
+            forms: passing.forms(name, "", &[format!("len({name}, c_size_t)")]),
             dummies: vec![
-                (format!("{}, intent(in)", crossing.fortran), format!("{name}(*)")),
+                (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
                 ("integer(c_size_t), value".into(), length),
             ],
             parameters: vec![format!("const char *p{number}"), format!("size_t n{number}")],
@@ -244,36 +244,36 @@ impl FortranArgument {
                 format!("size_t b{number} = tumit1f_bytes(p{number}, n{number});"),
                 format!("char t{number}[b{number} + 1];"),
             ],
-            given: vec![format!("tumit1f_text(t{number}, p{number}, b{number})")],
+            call_arguments: vec![format!("tumit1f_text(t{number}, p{number}, b{number})")],
             ..Self::empty(name)
         }
     }
 
     /// An array of texts. In Fortran all have one length. In the trace each has its own.
-    fn texts(taken: &mut ArgumentNames, number: usize, name: &str, fixed: Option<u32>) -> Self {
-        let crossing = ValuePassing::of_element(Scalar::Interned, &[]);
-        let length = taken.add(&format!("{name}_len"));
+    fn texts(names: &mut ArgumentNames, number: usize, name: &str, fixed: Option<u32>) -> Self {
+        let passing = ValuePassing::of_element(Scalar::Interned, &[]);
+        let length = names.add(&format!("{name}_len"));
         let shape = fixed.map_or_else(|| "(:)".into(), |length| format!("({length})"));
         let mut pass = vec![format!("len({name}, c_size_t)")];
         let mut dummies = vec![
-            (format!("{}, intent(in)", crossing.fortran), format!("{name}(*)")),
+            (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
             ("integer(c_size_t), value".into(), length),
         ];
         let mut parameters = vec![format!("const char *p{number}"), format!("size_t n{number}")];
-        let mut given = vec![format!("(const char *const *)t{number}")];
+        let mut call_arguments = vec![format!("(const char *const *)t{number}")];
         let count = fixed.map_or_else(|| format!("c{number}"), |length| format!("{length}u"));
         if fixed.is_none() {
             pass.push(format!("size({name}, kind=c_size_t)"));
-            dummies.push(("integer(c_size_t), value".into(), taken.add(&format!("{name}_count"))));
+            dummies.push(("integer(c_size_t), value".into(), names.add(&format!("{name}_count"))));
             parameters.push(format!("size_t c{number}"));
-            given.push(format!("t{number} == NULL ? 0 : c{number}"));
+            call_arguments.push(format!("t{number} == NULL ? 0 : c{number}"));
         }
         Self {
-            forms: crossing.forms(name, &shape, &pass),
+            forms: passing.forms(name, &shape, &pass),
             dummies,
             parameters,
             before: vec![format!("const char **t{number} = tumit1f_texts(p{number}, n{number}, {count});")],
-            given,
+            call_arguments,
             after: vec![format!("free(t{number});")],
             ..Self::empty(name)
         }
@@ -289,7 +289,7 @@ impl FortranArgument {
             parameters: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
-            given: Vec::new(),
+            call_arguments: Vec::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct FortranNames {
     /// Constants of the spec.
     pub(super) constants: Vec<String>,
     /// All names of the module in lower case, each with the declaration that it belongs to.
-    taken: HashMap<String, String>,
+    owners: HashMap<String, String>,
 }
 
 impl FortranNames {
@@ -26,7 +26,7 @@ impl FortranNames {
             procedures: c.functions.iter().map(|name| fortran_name(name)).collect(),
             values: c.values.iter().map(|names| names.iter().map(|name| fortran_name(name)).collect()).collect(),
             constants: c.constants.iter().map(|name| fortran_name(name)).collect(),
-            taken: HashMap::new(),
+            owners: HashMap::new(),
         };
         let module = (names.module.clone(), "the module".to_owned());
         let procedures = names.procedures.iter().zip(&spec.records);
@@ -39,7 +39,7 @@ impl FortranNames {
         let constants = constants.map(|(name, item)| (name.clone(), format!("constant `{}`", item.name)));
         let all: Vec<_> = [module].into_iter().chain(procedures).chain(values).chain(constants).collect();
         for (name, owner) in all {
-            if let Some(other) = names.taken.insert(name.to_ascii_lowercase(), owner.clone()) {
+            if let Some(other) = names.owners.insert(name.to_ascii_lowercase(), owner.clone()) {
                 return Err(UnsupportedFeature {
                     reason: format!(
                         "{other} and {owner} both become `{name}` in Fortran, which ignores upper and lower \
@@ -55,11 +55,11 @@ impl FortranNames {
     pub(super) fn unique_private_name(&mut self, stem: &str, suffix: &str) -> String {
         let mut name = fortran_name(&format!("{stem}_{suffix}"));
         let mut number = 1;
-        while self.taken.contains_key(&name.to_ascii_lowercase()) {
+        while self.owners.contains_key(&name.to_ascii_lowercase()) {
             number += 1;
             name = fortran_name(&format!("{stem}_{suffix}_{number}"));
         }
-        self.taken.insert(name.to_ascii_lowercase(), String::new());
+        self.owners.insert(name.to_ascii_lowercase(), String::new());
         name
     }
 }
@@ -75,12 +75,12 @@ impl ArgumentNames {
     }
 
     /// The name, with `_` and a number at its end if it is taken.
-    pub(super) fn add(&mut self, wanted: &str) -> String {
-        let mut name = fortran_name(wanted);
+    pub(super) fn add(&mut self, requested: &str) -> String {
+        let mut name = fortran_name(requested);
         let mut number = 1;
         while self.0.contains(&name.to_ascii_lowercase()) {
             number += 1;
-            name = fortran_name(&format!("{wanted}_{number}"));
+            name = fortran_name(&format!("{requested}_{number}"));
         }
         self.0.push(name.to_ascii_lowercase());
         name

@@ -40,12 +40,12 @@ impl<'a> FortranProcedure<'a> {
         // Whether there are converting procedures depends only on the types of the arguments, and
         // it determines the reserved names. So the arguments are built twice.
         let build = |reserved: &[&str]| {
-            let mut taken = ArgumentNames::new(reserved, public);
+            let mut argument_names = ArgumentNames::new(reserved, public);
             let fields = record.layout.fields.iter().enumerate();
             let arguments: Vec<_> = fields
-                .map(|(number, field)| FortranArgument::new(&mut taken, number, &field.name, field.ty, &c.enums))
+                .map(|(number, field)| FortranArgument::new(&mut argument_names, number, &field.name, field.ty, &c.enums))
                 .collect();
-            let place = record.layout.located.then(|| (taken.add("file"), taken.add("line")));
+            let place = record.layout.located.then(|| (argument_names.add("file"), argument_names.add("line")));
             (arguments, place)
         };
         let (arguments, place) = build(&[]);
@@ -54,13 +54,13 @@ impl<'a> FortranProcedure<'a> {
         if direct {
             forms.remove(0);
         }
-        let alone = forms.len() + usize::from(direct) == 1;
-        let routine = if direct && alone { public.to_owned() } else { names.unique_private_name(public, "c") };
+        let is_only_form = forms.len() + usize::from(direct) == 1;
+        let routine = if direct && is_only_form { public.to_owned() } else { names.unique_private_name(public, "c") };
         let converting: Vec<_> = forms
             .into_iter()
             .enumerate()
             .map(|(number, forms)| {
-                let name = if alone {
+                let name = if is_only_form {
                     public.to_owned()
                 } else {
                     names.unique_private_name(public, &(number + 1).to_string())
@@ -152,8 +152,8 @@ impl<'a> FortranProcedure<'a> {
             dummies.push(("integer(c_size_t), value".into(), "tumit_len".into()));
             dummies.push(("integer(c_int), value".into(), line.clone()));
         }
-        let own = self.arguments.iter().flat_map(|argument| argument.dummies.iter().cloned());
-        dummies.extend(own);
+        let argument_dummies = self.arguments.iter().flat_map(|argument| argument.dummies.iter().cloned());
+        dummies.extend(argument_dummies);
         let bare = |name: &String| name.split('(').next().unwrap_or_default().to_owned();
         let names: Vec<_> = dummies.iter().map(|(_, name)| bare(name)).collect();
         out.list(&format!("subroutine {}(", self.routine), &names, ") &");
@@ -221,19 +221,19 @@ impl<'a> FortranProcedure<'a> {
     /// Writes the C routine.
     pub(super) fn routine_in_c(&self, out: &mut String) {
         let mut parameters: Vec<_> = self.arguments.iter().flat_map(|a| a.parameters.iter().cloned()).collect();
-        let mut given: Vec<_> = self.arguments.iter().flat_map(|a| a.given.iter().cloned()).collect();
+        let mut call_arguments: Vec<_> = self.arguments.iter().flat_map(|a| a.call_arguments.iter().cloned()).collect();
         let mut function = self.function.to_owned();
         if self.place.is_some() {
             let place = ["const char *file", "size_t length", "int line"];
             parameters.splice(0..0, place.map(str::to_owned));
-            given.insert(0, "tumit1f_place(file, length, line)".into());
+            call_arguments.insert(0, "tumit1f_place(file, length, line)".into());
             function += "_at";
         }
         let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
         let fields: Vec<_> = self.record.layout.fields.iter().map(|field| field.name.as_str()).collect();
         let _ = writeln!(out, "\n/* {}({}) */", self.record.layout.name, fields.join(", "));
         let _ = writeln!(out, "void {}({parameters}) {{", self.label);
-        let call = format!("{function}({});", given.join(", "));
+        let call = format!("{function}({});", call_arguments.join(", "));
         if self.is_direct() {
             let _ = writeln!(out, "    {call}");
         } else {

@@ -61,9 +61,9 @@ fn version_name(spec: &Spec) -> String {
     format!("{}_VERSION", spec.name)
 }
 
-/// The documentation of the spec. If it is empty, the text of `otherwise`.
-pub(super) fn text(text: &str, otherwise: impl FnOnce() -> String) -> String {
-    if text.trim().is_empty() { otherwise() } else { text.trim_end().to_owned() }
+/// The documentation of the spec. If it is empty, the text of `default`.
+pub(super) fn text(text: &str, default: impl FnOnce() -> String) -> String {
+    if text.trim().is_empty() { default() } else { text.trim_end().to_owned() }
 }
 
 /// Documentation as attributes.
@@ -89,8 +89,8 @@ pub(super) fn doc_lines(text: &str) -> Vec<String> {
 }
 
 /// Documentation of a function: that of the event, and that of its parameters if there is any.
-pub(super) fn record_doc(record: &RecordDecl, otherwise: impl FnOnce() -> String) -> TokenStream {
-    let words = text(&record.doc, otherwise);
+pub(super) fn record_doc(record: &RecordDecl, default: impl FnOnce() -> String) -> TokenStream {
+    let words = text(&record.doc, default);
     fields_doc(record, 0, &words)
 }
 
@@ -98,15 +98,15 @@ pub(super) fn record_doc(record: &RecordDecl, otherwise: impl FnOnce() -> String
 pub(super) fn fields_doc(record: &RecordDecl, first: usize, words: &str) -> TokenStream {
     let mut words = words.to_owned();
     let fields = record.layout.fields.iter().enumerate().skip(first);
-    let told = fields.filter_map(|(at, field)| {
-        let said = record.fields.get(at).filter(|said| !said.doc.trim().is_empty())?;
-        let doc = doc_lines(said.doc.trim()).join("\n  ");
+    let field_docs = fields.filter_map(|(at, field)| {
+        let declared = record.fields.get(at).filter(|declared| !declared.doc.trim().is_empty())?;
+        let doc = doc_lines(declared.doc.trim()).join("\n  ");
         Some(format!("- `{}`: {doc}", rust_name(&field.name)))
     });
-    let told: Vec<String> = told.collect();
-    if !told.is_empty() {
+    let field_docs: Vec<String> = field_docs.collect();
+    if !field_docs.is_empty() {
         words.push_str("\n\n# Parameters\n");
-        words.push_str(&told.join("\n"));
+        words.push_str(&field_docs.join("\n"));
     }
     doc(&words)
 }
@@ -124,9 +124,9 @@ pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
         check_distinct(&format!("values of enum `{}`", item.name), values)?;
     }
     for (index, level) in spec.levels.iter().enumerate() {
-        let own = spec.records.iter().filter(|record| record.level.index() == index);
-        let own = own.filter(|record| record.layout.kind != RecordKind::End);
-        let events = own.map(|record| (record.name.as_str(), event_name(record)));
+        let records = spec.records.iter().filter(|record| record.level.index() == index);
+        let records = records.filter(|record| record.layout.kind != RecordKind::End);
+        let events = records.map(|record| (record.name.as_str(), event_name(record)));
         check_distinct(&format!("events of level `{}`", level.name), events)?;
     }
     for record in &spec.records {
@@ -136,12 +136,12 @@ pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
     Ok(())
 }
 
-fn check_distinct<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
-    let mut seen = HashMap::new();
+fn check_distinct<'a>(noun: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
+    let mut previous = HashMap::new();
     for (name, rust) in names {
-        if let Some(other) = seen.insert(rust.clone(), name) {
+        if let Some(other) = previous.insert(rust.clone(), name) {
             return Err(UnsupportedFeature {
-                reason: format!("the {what} `{other}` and `{name}` are both `{rust}` in Rust: rename one of them"),
+                reason: format!("the {noun} `{other}` and `{name}` are both `{rust}` in Rust: rename one of them"),
             });
         }
     }

@@ -47,12 +47,12 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     let visibility = &surroundings.visibility;
     let module = names::function(&spec.name);
     let doc = doc_or(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
-    let mut taken: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
-    taken.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
+    let mut used: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
+    used.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
     for record in &spec.records[..spec.first_absent_end()] {
         let mut name = rust_type_name(&record.layout.name);
-        while !taken.insert(name.clone()) {
+        while !used.insert(name.clone()) {
             name.push('_');
         }
         types.push(raw_identifier(&name));
@@ -77,9 +77,9 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     })
 }
 
-/// The documentation of the spec. If it is empty, the text of `otherwise`.
-fn doc_or(text: &str, otherwise: impl FnOnce() -> String) -> TokenStream {
-    if text.trim().is_empty() { names::doc(&otherwise()) } else { names::doc(text) }
+/// The documentation of the spec. If it is empty, the text of `default`.
+fn doc_or(text: &str, default: impl FnOnce() -> String) -> TokenStream {
+    if text.trim().is_empty() { names::doc(&default()) } else { names::doc(text) }
 }
 
 fn typed_path() -> TokenStream {
@@ -169,10 +169,10 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
     let typed = typed_path();
     let layout_name = &record.layout.name;
     let doc = doc_or(&record.doc, || format!("`{layout_name}`"));
-    let mut taken: HashSet<String> =
+    let mut used: HashSet<String> =
         record.layout.fields.iter().map(|field| names::function(&field.name).to_string()).collect();
     let mut missing = "missing".to_owned();
-    while !taken.insert(missing.clone()) {
+    while !used.insert(missing.clone()) {
         missing.push('_');
     }
     let missing = raw_identifier(&missing);

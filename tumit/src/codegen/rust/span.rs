@@ -23,7 +23,7 @@ pub(super) struct SpanEnds<'a> {
     end_position: usize,
     end: &'a RecordDecl,
     /// Position and record of the end with its parameters, if it has any.
-    given: Option<(usize, &'a RecordDecl)>,
+    declared_end: Option<(usize, &'a RecordDecl)>,
     is_async: bool,
 }
 
@@ -35,9 +35,9 @@ impl<'a> SpanEnds<'a> {
         let span = spec.spans.iter().find(|span| span.begin.index() == position);
         let record = |id: RecordId| Some((id.index(), spec.records.get(id.index())?));
         let both = span.and_then(|span| {
-            let given = if span.absent_end.is_some() { Some(record(span.end)?) } else { None };
+            let declared_end = if span.absent_end.is_some() { Some(record(span.end)?) } else { None };
             let (end_position, end) = record(span.absent_end.unwrap_or(span.end))?;
-            Some(Self { shape, position, begin, end_position, end, given, is_async: span.is_async })
+            Some(Self { shape, position, begin, end_position, end, declared_end, is_async: span.is_async })
         });
         both.ok_or_else(|| UnsupportedFeature {
             reason: format!("span `{}` has no end, which is a bug of tumit", begin.name),
@@ -48,7 +48,7 @@ impl<'a> SpanEnds<'a> {
     pub(super) fn functions(&self) -> TokenStream {
         let (visibility, name) = (self.shape.visibility, names::event(self.begin));
         let (guard, entries) = (self.guard(), self.entries());
-        if let Some((position, end)) = self.given {
+        if let Some((position, end)) = self.declared_end {
             let ending = self.end_guard(position, end);
             return quote! {
                 #guard
@@ -74,10 +74,10 @@ impl<'a> SpanEnds<'a> {
         });
         let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
         let parameters = fields::parameters(self.shape.spec, self.begin);
-        let nowhere = fields::untraced_guard_values(self.end);
-        let guard = if self.given.is_some() { quote!(#name) } else { self.guard_type() };
-        let guarding = |span: TokenStream| if self.given.is_some() { quote!(#name { __span: #span }) } else { span };
-        let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
+        let untraced = fields::untraced_guard_values(self.end);
+        let guard = if self.declared_end.is_some() { quote!(#name) } else { self.guard_type() };
+        let guarding = |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
+        let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
         if !self.shape.compiled {
             return quote! {
                 #doc
@@ -89,7 +89,7 @@ impl<'a> SpanEnds<'a> {
         }
         let (begin, end) = (id(self.position), id(self.end_position));
         let (values, at_end) = (fields::values(self.begin), fields::guard_values(self.end));
-        let begun = guarding(quote!(::tracer_rt::Span::until_dropped(__base + #end, #at_end)));
+        let open_span = guarding(quote!(::tracer_rt::Span::until_dropped(__base + #end, #at_end)));
         quote! {
             #doc
             #[inline(always)]
@@ -100,7 +100,7 @@ impl<'a> SpanEnds<'a> {
                     return #none;
                 }
                 __rt::record(__base + #begin, #values);
-                #begun
+                #open_span
             }
         }
     }
@@ -126,8 +126,8 @@ impl<'a> SpanEnds<'a> {
             let values = fields::values_from(end, first);
             // The guard stores the id of the absent end. Absent ends have higher ids than all other
             // records.
-            let behind = Literal::u32_unsuffixed(u32::try_from(self.end_position - position).unwrap_or(0));
-            quote!(self.__span.end_with(#behind, #values);)
+            let offset = Literal::u32_unsuffixed(u32::try_from(self.end_position - position).unwrap_or(0));
+            quote!(self.__span.end_with(#offset, #values);)
         });
         let entries = self.traced_attribute_functions();
         let refused = quote! {
@@ -202,7 +202,7 @@ impl<'a> SpanEnds<'a> {
         let hidden = self.begin.layout.fields.iter().any(|field| names::function(&field.name) == name);
         let call = if hidden { quote!(self::#name) } else { quote!(#name) };
         let guard = self.guard_type();
-        let (kept_type, kept) = self.argument_storage();
+        let (storage_type, storage) = self.argument_storage();
         if !self.is_async {
             return quote! {
                 #[inline(always)]
@@ -213,19 +213,19 @@ impl<'a> SpanEnds<'a> {
 
                 #[inline]
                 #caller
-                #visibility fn parts(#all) -> #kept_type {
-                    #kept
+                #visibility fn parts(#all) -> #storage_type {
+                    #storage
                 }
             };
         }
         let without_task = fields::parameters_from(spec, self.begin, 1);
         let rest = fields::arguments(self.begin, 1);
-        let nowhere = fields::untraced_guard_values(self.end);
+        let untraced = fields::untraced_guard_values(self.end);
         // A span that is not recorded takes no task number.
         let compiled = self.shape.compiled;
         let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
-        let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #nowhere)));
-        let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #nowhere)));
+        let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
+        let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #untraced)));
         let task = if compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
         quote! {
             #[inline]
@@ -243,15 +243,15 @@ impl<'a> SpanEnds<'a> {
 
             #[inline]
             #caller
-            #visibility fn parts(#without_task) -> #kept_type {
+            #visibility fn parts(#without_task) -> #storage_type {
                 #no_parts
                 Self::parts_of_task(#task, #rest)
             }
 
             #[inline]
             #caller
-            #visibility fn parts_of_task(#all) -> #kept_type {
-                #kept
+            #visibility fn parts_of_task(#all) -> #storage_type {
+                #storage
             }
         }
     }
@@ -266,11 +266,11 @@ impl<'a> SpanEnds<'a> {
             nothing if nothing.is_empty() => quote!(()),
             fields => fields,
         };
-        let (at_end, nowhere) = (fields::guard_values(self.end), fields::untraced_guard_values(self.end));
+        let (at_end, untraced) = (fields::guard_values(self.end), fields::untraced_guard_values(self.end));
         let (begin, end) = (id(self.position), id(self.end_position));
         let body = quote! {
             if LEVEL.base() == 0 {
-                return __rt::SpanArguments::none(&LEVEL, #nowhere);
+                return __rt::SpanArguments::none(&LEVEL, #untraced);
             }
             __rt::SpanArguments::new(&LEVEL, #begin, #end, #values, #at_end)
         };

@@ -103,8 +103,8 @@ pub(super) fn scalar_number(scalar: Scalar) -> usize {
 /// The numbers of the byte format, and numbers that only the reader uses.
 fn numbers() -> String {
     // Forms of fields, and the sizes in bytes of one read and one write.
-    let own = [("ONE", 0), ("FIXED", 1), ("VARIABLE", 2), ("CHUNK", 1 << 20), ("OUT_BLOCK", 1 << 16)];
-    let mut out = constants("TUMIT1R_", &own);
+    let reader_only = [("ONE", 0), ("FIXED", 1), ("VARIABLE", 2), ("CHUNK", 1 << 20), ("OUT_BLOCK", 1 << 16)];
+    let mut out = constants("TUMIT1R_", &reader_only);
     for (number, name) in SCALARS.iter().enumerate() {
         let _ = writeln!(out, "#define {name} {number}u");
     }

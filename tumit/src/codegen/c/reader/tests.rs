@@ -8,18 +8,18 @@ use super::*;
 /// `{:?}` of Rust defines the characters that are printed unescaped. The table of the header must
 /// agree.
 #[test]
-fn shown_characters_are_rusts() {
+fn unescaped_characters_are_those_of_rust() {
     let table =
         include_str!("shown.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
     let runs = table.split(',').filter_map(|run| run.trim().parse::<u32>().ok());
-    let (mut at, mut shown) = (0, true);
+    let (mut at, mut is_printed) = (0, true);
     for run in runs {
         for character in (at..at + run).filter(|number| *number >= 0x7F).filter_map(char::from_u32) {
             let text = format!("{:?}", character.to_string());
-            assert_eq!(text.chars().count() == 3, shown, "{text} of {:#x}", u32::from(character));
+            assert_eq!(text.chars().count() == 3, is_printed, "{text} of {:#x}", u32::from(character));
         }
         at += run;
-        shown = !shown;
+        is_printed = !is_printed;
     }
     assert_eq!(at, 0x11_0000);
 }
@@ -59,14 +59,14 @@ fn scalars_have_the_numbers_of_the_schema() {
         let bytes = schema.encode();
         // After the scalar come only the fields of an enum (5 bytes) and the number of sources (8
         // bytes).
-        let behind = 8 + if matches!(scalar, Scalar::Enum { .. }) { 5 } else { 0 };
-        let at = bytes.len() - behind - 4;
+        let after = 8 + if matches!(scalar, Scalar::Enum { .. }) { 5 } else { 0 };
+        let at = bytes.len() - after - 4;
         assert_eq!(bytes[at..at + 4], u32::try_from(number).unwrap().to_le_bytes(), "{scalar:?}");
     }
 }
 
 #[test]
-fn names_of_events_do_not_meet_ours() {
+fn names_of_events_do_not_collide_with_names_of_the_reader() {
     let text = "trace t; level L { event next_record {} event print_post { head: u8, size: bytes, size_bytes: u8 } event post {} }";
     let (spec, _) = crate::compile_text("t.tumit", text);
     let out = CReader.generate(&spec.expect("a good spec"), &CodegenOptions::default()).expect("a header").0.remove(0);

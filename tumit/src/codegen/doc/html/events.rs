@@ -121,9 +121,9 @@ fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>)
     let links: Vec<String> = event.rules.iter().map(link).collect();
     let _ = writeln!(out, "<h4>In the image <span class=\"quiet\">{}</span></h4>", links.join(", "));
     // A rule for a whole level appears with each of its events only as a link.
-    let own =
+    let rules =
         event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule)).filter(|rule| rule.records.len() <= 2);
-    for rule in own.take(RULES_SHOWN) {
+    for rule in rules.take(RULES_SHOWN) {
         let _ = writeln!(
             out,
             "<pre class=\"rule\" tabindex=\"0\"><code>{}</code></pre>",

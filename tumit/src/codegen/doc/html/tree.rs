@@ -91,14 +91,14 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
 
 fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     let color = value.color.or(entity.color);
-    let look = SpecStyle { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
-    let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &look), code(&value.name));
+    let style = SpecStyle { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
+    let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &style), code(&value.name));
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
-    let own: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
-    if !own.is_empty() {
-        let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&own.join(", ")));
+    let texts: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
+    if !texts.is_empty() {
+        let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&texts.join(", ")));
     }
     if !value.doc.trim().is_empty() {
         let _ = write!(
@@ -110,9 +110,9 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     out.push_str("</li>\n");
 }
 
-fn style_html(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
-    let words: Vec<String> = color.map(hex).into_iter().chain(facts::style_texts(look)).collect();
-    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, look), HtmlText(&words.join(", ")))
+fn style_html(nature: &EntityNature, color: Option<SpecColor>, style: &SpecStyle) -> String {
+    let words: Vec<String> = color.map(hex).into_iter().chain(facts::style_texts(style)).collect();
+    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, style), HtmlText(&words.join(", ")))
 }
 
 pub(super) fn hex(color: SpecColor) -> String {
@@ -120,9 +120,9 @@ pub(super) fn hex(color: SpecColor) -> String {
 }
 
 /// A small image of an entity as it is drawn. The text after it describes the same properties.
-fn swatch(nature: &EntityNature, color: Option<SpecColor>, look: &SpecStyle) -> String {
+fn swatch(nature: &EntityNature, color: Option<SpecColor>, style: &SpecStyle) -> String {
     let paint = color.map_or_else(|| "none".to_owned(), hex);
-    let shape = match (look.shape, nature) {
+    let shape = match (style.shape, nature) {
         (Some(SpecShape::Triangle) | None, EntityNature::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
         (Some(SpecShape::Diamond), EntityNature::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
         (Some(SpecShape::Circle), EntityNature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",

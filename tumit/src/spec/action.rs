@@ -1,0 +1,110 @@
+//! Actions of rules, and lines of text outputs.
+
+use super::{ContainerTypeId, EntityTypeId, Expr, ValueId};
+use crate::source::SourceSpan;
+
+/// One action of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// The effect of the action.
+    pub verb: ActionVerb,
+    /// The timestamp of the action, instead of that of the record.
+    pub at: Option<Expr>,
+    /// The condition under which the action is performed.
+    pub when: Option<Expr>,
+    /// Extra fields: name and value.
+    pub with: Vec<(String, Expr)>,
+    /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
+    /// `("waits for", …)`.
+    pub related: Vec<(String, Instance)>,
+}
+
+/// The effect of an action.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the field names explain it")]
+pub enum ActionVerb {
+    /// A container begins.
+    Create { container: Instance },
+    /// A container ends.
+    Destroy { container: Instance },
+    /// Replaces all states of the stack with this one.
+    SetState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// A nested state begins.
+    PushState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// The innermost state ends. With a value, all states end down to the innermost one with this
+    /// value.
+    PopState { ty: EntityTypeId, value: Option<ValueExpr>, on: Instance },
+    /// All states of the type end.
+    ResetState { ty: EntityTypeId, on: Instance },
+    /// A variable is set, increased or decreased.
+    Variable { op: VariableChange, ty: EntityTypeId, value: Expr, on: Instance },
+    /// A point event.
+    Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    /// A link starts. Without `value`, the link has the default value of its type.
+    StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
+    /// A link ends.
+    EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
+    /// Shows nothing, not even the default.
+    Ignore,
+}
+
+/// The operation on a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named after what they are")]
+pub enum VariableChange {
+    Set,
+    Add,
+    Subtract,
+}
+
+/// A container: its type and the keys of its whole path, outermost first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Its type.
+    pub ty: ContainerTypeId,
+    /// One expression per key of the path.
+    pub keys: Vec<Expr>,
+    /// `existing`: the action is dropped if the container does not exist. Without it, the action
+    /// creates the container.
+    pub existing: bool,
+    /// Its span in [`Spec::sources`](super::Spec::sources). `None` if no rule contains it, as for the default rules.
+    pub span: Option<SourceSpan>,
+}
+
+/// The value of a state, event or link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueExpr {
+    /// A declared value of its type.
+    Declared(ValueId),
+    /// Computed. Its text is the name of the value, declared or undeclared.
+    Computed(Expr),
+}
+
+/// A text output that template rules produce.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextOutput {
+    /// Its name.
+    pub name: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// Text at the start of the output.
+    pub prologue: String,
+    /// Lines of each record: `rules[r]` belongs to `records[r]`.
+    pub rules: Vec<Vec<TemplateLine>>,
+}
+
+/// One line of output: one action of a template rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateLine {
+    /// Whether identical lines are written only once. Such lines precede all lines with a
+    /// timestamp.
+    pub once: bool,
+    /// Text between the `@` signs. There is always one piece more than there are arguments.
+    pub text: Vec<String>,
+    /// The replacement of each `@`.
+    pub arguments: Vec<Expr>,
+    /// The condition under which the line is written.
+    pub when: Option<Expr>,
+    /// Index of the argument with the timestamp of the line. `None`: the timestamp of the record.
+    pub date: Option<u32>,
+}
