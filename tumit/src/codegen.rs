@@ -1,5 +1,17 @@
 //! Generators: from a [`Spec`] to the text of tracing functions. They read only the `Spec`. Their
 //! output is deterministic.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, c::CBackend};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let mut options = CodegenOptions::default();
+//! options.off = vec!["DEBUG".to_owned()];
+//! let files = CBackend.generate(&spec, &options)?;
+//! assert_eq!(files.0[0].name, "hello_trace.h");
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 pub mod c;
 pub mod doc;
@@ -35,6 +47,7 @@ pub struct GeneratedFiles(pub Vec<GeneratedFile>);
 
 /// One generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GeneratedFile {
     /// The suggested file name, without a folder.
     pub name: String,
@@ -44,6 +57,7 @@ pub struct GeneratedFile {
 
 /// Error: the target language cannot express a part of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnsupportedFeature {
     /// The unsupported part, and a remedy.
     pub reason: String,

@@ -8,13 +8,34 @@ use crate::{check, growth, resolve};
 /// Compiles the spec with the root file `root`. `loader` loads the root and the files that it uses.
 ///
 /// The result has a `Spec` unless a diagnostic is an error. Warnings can accompany a `Spec`.
+/// [`Loader`] has an example.
 pub fn compile(root: &str, loader: &mut dyn Loader) -> (Option<Spec>, Diagnostics) {
     compile_with(root, loader, None)
 }
 
-/// Compiles a spec and compares it with an older one: see [`crate::growth`].
+/// Compiles a spec and compares it with an older one.
 ///
-/// An incompatible change is an error, unless the new spec has a higher `version`.
+/// Rules of the new spec match the events and parameters of older runs by name. Additions are
+/// compatible. A removal or a change of meaning is an error, unless the new spec has a higher
+/// `version`.
+///
+/// ```
+/// use tumit::{Code, Loader, SpecLoadError, compile_since, compile_text};
+///
+/// struct Text(&'static str);
+///
+/// impl Loader for Text {
+///     fn load(&mut self, _path: &str) -> Result<String, SpecLoadError> {
+///         Ok(self.0.to_owned())
+///     }
+/// }
+///
+/// let (older, _) = compile_text("a.tumit", "trace a; level APP { event tick { n: u32 } }");
+/// let older = older.expect("the spec is correct");
+/// let (spec, diagnostics) = compile_since("a.tumit", &mut Text("trace a; level APP { event tick; }"), &older);
+/// assert!(spec.is_none());
+/// assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Removed));
+/// ```
 pub fn compile_since(root: &str, loader: &mut dyn Loader, older: &Spec) -> (Option<Spec>, Diagnostics) {
     compile_with(root, loader, Some(older))
 }
@@ -44,6 +65,12 @@ pub fn compile_text(path: &str, text: &str) -> (Option<Spec>, Diagnostics) {
 }
 
 /// Compiles a spec from texts in memory, the root first: [`Spec::sources`], or the schema of a run.
+///
+/// ```
+/// let (spec, _) = tumit::compile_text("a.tumit", "trace a; use \"std:paje\";");
+/// let spec = spec.expect("the spec is correct");
+/// assert_eq!(tumit::compile_sources(&spec.sources).0, Some(spec));
+/// ```
 #[must_use]
 pub fn compile_sources(sources: &[SourceFile]) -> (Option<Spec>, Diagnostics) {
     let Some(root) = sources.first() else {

@@ -1,6 +1,17 @@
 //! Diagnostics of a spec, collected during the whole compilation. Rendering is a separate step.
+//!
+//! ```
+//! let (spec, diagnostics) = tumit::compile_text("a.tumit", "trace a; level APP { event tick { n: u9 } }");
+//! assert!(spec.is_none());
+//! assert_eq!(diagnostics.error_count(), 1);
+//! for diagnostic in diagnostics.iter() {
+//!     assert_eq!(diagnostic.code.to_string(), "T0026");
+//!     assert_eq!(diagnostic.help, ["did you mean `u8`?"]);
+//! }
+//! assert!(diagnostics.render(false).starts_with("error[T0026]: there is no type `u9`"));
+//! ```
 
-pub mod codes;
+mod codes;
 mod render;
 mod similar;
 
@@ -20,6 +31,7 @@ pub enum Severity {
 
 /// A span with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DiagnosticLabel {
     /// The span.
     pub span: SourceSpan,
@@ -29,6 +41,7 @@ pub struct DiagnosticLabel {
 
 /// One diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The kind.
     pub code: Code,

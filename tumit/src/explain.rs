@@ -2,6 +2,14 @@
 //! the output of the compiler for this spec, and a correct spec.
 //!
 //! The examples are files in the folder `explain`. The compiler runs to produce its output.
+//!
+//! ```
+//! use tumit::{Code, explain};
+//!
+//! assert_eq!(explain::headline(Code::UseCycle), "A file uses itself, directly or through other files");
+//! let page = explain::text(Code::KeyCount, false);
+//! assert!(page.starts_with("T0062: ") && page.contains("\nWrong:\n") && page.contains("\nRight:\n"));
+//! ```
 
 use std::fmt::Write as _;
 

@@ -84,8 +84,10 @@ impl GrowthCheck<'_> {
             return;
         }
         if noun != new_noun {
-            return self
-                .changed(&format!("`{}` was {} and is {} now", old.name, with_article(noun), with_article(new_noun)), span);
+            return self.changed(
+                &format!("`{}` was {} and is {} now", old.name, with_article(noun), with_article(new_noun)),
+                span,
+            );
         }
         let record = &self.model.spec.records[id.index()];
         for field in &old.layout.fields {

@@ -6,7 +6,7 @@
 //! let text = "trace hello;\nlevel APP { event greeting { whom: string } }\n";
 //! let (spec, diagnostics) = tumit::compile_text("hello.tumit", text);
 //! assert!(diagnostics.is_empty());
-//! assert_eq!(spec.expect("it is right").records[0].name, "greeting");
+//! assert_eq!(spec.expect("the spec is correct").records[0].name, "greeting");
 //! ```
 
 #![forbid(unsafe_code)]
@@ -18,7 +18,7 @@ pub mod diag;
 pub mod explain;
 mod expr;
 pub mod fmt;
-pub mod growth;
+mod growth;
 mod layout;
 pub mod load;
 mod model;

@@ -9,6 +9,22 @@ use crate::source::{FileId, SourceSpan};
 use crate::syntax::{self, ast};
 
 /// Loads the texts of files. The compiler itself does no I/O.
+///
+/// ```
+/// use tumit::{Loader, SpecLoadError};
+///
+/// struct Folder(std::path::PathBuf);
+///
+/// impl Loader for Folder {
+///     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
+///         std::fs::read_to_string(self.0.join(path)).map_err(|error| SpecLoadError::new(error.to_string()))
+///     }
+/// }
+///
+/// let (spec, diagnostics) = tumit::compile("missing.tumit", &mut Folder(std::env::temp_dir()));
+/// assert!(spec.is_none());
+/// assert!(diagnostics.render(false).contains("cannot read `missing.tumit`"));
+/// ```
 pub trait Loader {
     /// The text of the file at `path`.
     ///
@@ -48,6 +64,12 @@ pub const STANDARD: &str = "std:";
 ///
 /// `std:paje` has Pajé's own instructions, for programs that have no spec of their own.
 /// `std:tracer` describes the records that recorders write about themselves.
+///
+/// ```
+/// let text = tumit::load::standard("std:tracer").expect("a standard spec");
+/// assert!(tumit::compile_text("std:tracer", text).0.is_some());
+/// assert_eq!(tumit::load::standard("std:other"), None);
+/// ```
 #[must_use]
 pub fn standard(path: &str) -> Option<&'static str> {
     match path.strip_prefix(STANDARD)? {
@@ -71,8 +93,14 @@ const MAX_CHAIN: usize = 32;
 
 /// Loads and parses the root and all files that it uses.
 pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagnostics) -> Vec<ParsedFile> {
-    let mut walk =
-        UseWalk { loader, diagnostics, visited: BTreeSet::new(), chain: Vec::new(), too_large: false, done: Vec::new() };
+    let mut walk = UseWalk {
+        loader,
+        diagnostics,
+        visited: BTreeSet::new(),
+        chain: Vec::new(),
+        too_large: false,
+        done: Vec::new(),
+    };
     walk.visit(root, None);
     walk.done
 }

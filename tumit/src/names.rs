@@ -1,20 +1,12 @@
 //! Identifiers of the target languages, made from the names of a spec: case and reserved words.
 
 /// `snake_case`: `APP` gives `app`, `RecvDone` gives `recv_done`, `HTTPServer` gives `http_server`.
-#[must_use]
-pub fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     words(name).join("_")
 }
 
-/// `UPPER_CASE`: the snake-case name in capitals.
-#[must_use]
-pub fn upper_case(name: &str) -> String {
-    snake_case(name).to_ascii_uppercase()
-}
-
 /// `PascalCase`: `waits for` gives `WaitsFor`, `APP` gives `App`.
-#[must_use]
-pub fn pascal_case(name: &str) -> String {
+pub(crate) fn pascal_case(name: &str) -> String {
     let mut out = String::new();
     for word in words(name) {
         let mut letters = word.chars();
@@ -26,21 +18,18 @@ pub fn pascal_case(name: &str) -> String {
 
 /// The snake-case name for Rust (functions, modules, parameters). A keyword gets an underscore at
 /// its end.
-#[must_use]
-pub fn rust_name(name: &str) -> String {
+pub(crate) fn rust_name(name: &str) -> String {
     escape_keyword(snake_case(name), RUST_KEYWORDS)
 }
 
 /// The Pascal-case name for Rust (types, variants).
-#[must_use]
-pub fn rust_type_name(name: &str) -> String {
+pub(crate) fn rust_type_name(name: &str) -> String {
     escape_keyword(pascal_case(name), &["Self"])
 }
 
 /// The name as declared, for C (parameters, parts of names), also usable from C++. A keyword gets
 /// an underscore at its end.
-#[must_use]
-pub fn c_name(name: &str) -> String {
+pub(crate) fn c_name(name: &str) -> String {
     escape_keyword(name.to_owned(), C_KEYWORDS)
 }
 
@@ -51,6 +40,14 @@ const FORTRAN_LETTERS: usize = 63;
 ///
 /// A longer name keeps its first 54 characters and ends with a hash of the whole name. The hash
 /// ignores case, because Fortran does.
+///
+/// ```
+/// use tumit::names::fortran_name;
+///
+/// assert_eq!(fortran_name("_post"), "post");
+/// let short = fortran_name(&"a".repeat(80));
+/// assert!(short.len() == 63 && short.starts_with(&"a".repeat(54)));
+/// ```
 #[must_use]
 pub fn fortran_name(name: &str) -> String {
     let letters: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -234,7 +231,6 @@ mod tests {
         ] {
             assert_eq!((snake_case(name).as_str(), pascal_case(name).as_str()), (snake, pascal), "{name}");
         }
-        assert_eq!(upper_case("RecvDone"), "RECV_DONE");
     }
 
     #[test]

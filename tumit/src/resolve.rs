@@ -127,7 +127,8 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     let lower = name.text.to_ascii_lowercase();
     // The standard specs may use reserved names, because they suit the generated code.
     let is_standard = diagnostics.sources.get(name.span.file).is_some_and(|source| source.path.starts_with(STANDARD));
-    if lower.starts_with("tumit") && !is_standard || name.text.starts_with("__") || name.text.chars().all(|c| c == '_') {
+    if lower.starts_with("tumit") && !is_standard || name.text.starts_with("__") || name.text.chars().all(|c| c == '_')
+    {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is reserved for generated code", name.text))
                 .at(name.span, "reserved")

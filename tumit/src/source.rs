@@ -1,4 +1,11 @@
 //! The texts of a compilation, and positions in them.
+//!
+//! ```
+//! let (_, diagnostics) = tumit::compile_text("a.tumit", "trace a;\nlevel APP { event tick { n: u9 } }\n");
+//! let label = diagnostics.iter().next().and_then(|diagnostic| diagnostic.primary.as_ref()).expect("an error");
+//! assert_eq!(diagnostics.sources().text(label.span), "u9");
+//! assert_eq!(diagnostics.sources().position(label.span).to_string(), "2:29");
+//! ```
 
 use std::fmt;
 use std::ops::Range;
@@ -20,15 +27,13 @@ pub struct SourceSpan {
 
 impl SourceSpan {
     /// The span of these bytes.
-    #[must_use]
-    pub fn new(file: FileId, range: Range<usize>) -> Self {
+    pub(crate) fn new(file: FileId, range: Range<usize>) -> Self {
         let small = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { file, start: small(range.start), end: small(range.end) }
     }
 
     /// A span from the start of `self` to the end of `other`.
-    #[must_use]
-    pub fn to(self, other: Self) -> Self {
+    pub(crate) fn to(self, other: Self) -> Self {
         Self { end: other.end.max(self.end), ..self }
     }
 
@@ -47,6 +52,7 @@ pub struct SourceMap {
 
 /// One text.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SourceFileText {
     /// Path, as printed in diagnostics.
     pub path: String,
@@ -56,6 +62,7 @@ pub struct SourceFileText {
 
 /// Line and column, both from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LineColumn {
     /// Line, from 1.
     pub line: usize,
@@ -71,7 +78,7 @@ impl fmt::Display for LineColumn {
 
 impl SourceMap {
     /// Adds a text.
-    pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
+    pub(crate) fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         self.files.push(SourceFileText { path: path.into(), text: text.into() });
         id

@@ -3,6 +3,17 @@
 //! The generators, the converter and the generator of documentation read only `Spec`, never syntax.
 //! Names are resolved to typed indexes into the arenas of [`Spec`]. Rules for levels, spans and
 //! defaults are lowered: every record type has its own list of actions.
+//!
+//! ```
+//! use tumit::spec::RecordId;
+//!
+//! let text = "trace hello; level APP { event greeting { n: u32 } span work; }";
+//! let spec = tumit::compile_text("hello.tumit", text).0.expect("the spec is correct");
+//! let names: Vec<_> = spec.records.iter().map(|record| record.layout.name.as_str()).collect();
+//! assert_eq!(names, ["greeting", "work.begin", "work.end"]);
+//! assert_eq!(spec.span_of(RecordId(2)).map(|span| span.name.as_str()), Some("work"));
+//! assert!(!spec.has_rules(RecordId(0)));
+//! ```
 
 mod action;
 mod expr;

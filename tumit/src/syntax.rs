@@ -48,8 +48,14 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let Some(text) = scan::check(file, &text, diagnostics) else { return ast::File::default() };
     match SpecGrammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
-            let mut builder =
-                AstBuilder { file, offset: 0, diagnostics, unparsed: Vec::new(), unclosed: Vec::new(), operators: None };
+            let mut builder = AstBuilder {
+                file,
+                offset: 0,
+                diagnostics,
+                unparsed: Vec::new(),
+                unclosed: Vec::new(),
+                operators: None,
+            };
             pairs.next().map(|node| builder.file(node)).unwrap_or_default()
         }
         Err(error) => {

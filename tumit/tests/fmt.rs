@@ -157,7 +157,8 @@ impl Loader for FolderLoader<'_> {
 
 /// The meaning of a spec: all data except its text, spans in the text, and the notation of types.
 fn meaning(path: &Path, text: &str) -> Option<String> {
-    let (spec, _) = tumit::compile("root.tumit", &mut FolderLoader { folder: path.parent().expect("a folder"), root: text });
+    let (spec, _) =
+        tumit::compile("root.tumit", &mut FolderLoader { folder: path.parent().expect("a folder"), root: text });
     let mut spec = spec?;
     spec.sources.clear();
     spec.rule_texts.clear();

@@ -194,21 +194,21 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_pair_of_neighbours_is_met_once() {
+    fn every_pair_of_neighbours_occurs_once() {
         for per_side in [3, 4, 7] {
             let grid = Grid::new(per_side as f64 * (2.5 + SKIN), 2.5).unwrap();
             assert_eq!(grid.per_side, per_side);
-            let mut met = HashSet::new();
+            let mut pairs = HashSet::new();
             for cell in 0..grid.len() {
                 for (other, _) in grid.forward_neighbours(cell) {
                     assert_ne!(cell, other);
                     assert!(
-                        met.insert((cell.min(other), cell.max(other))),
+                        pairs.insert((cell.min(other), cell.max(other))),
                         "the pair of {cell} and {other} occurs twice"
                     );
                 }
             }
-            assert_eq!(met.len(), grid.len() * 13);
+            assert_eq!(pairs.len(), grid.len() * 13);
         }
     }
 
@@ -223,8 +223,8 @@ mod tests {
         for cell in 0..grid.len() {
             assert_eq!(grid.cell_of(middle(cell)), cell);
             for (other, shift) in grid.forward_neighbours(cell) {
-                let apart = middle(other) + shift - middle(cell);
-                assert!(apart.norm() <= 3.0_f64.sqrt() * width + 1e-9);
+                let difference = middle(other) + shift - middle(cell);
+                assert!(difference.norm() <= 3.0_f64.sqrt() * width + 1e-9);
             }
         }
     }

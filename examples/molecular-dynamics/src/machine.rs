@@ -115,7 +115,7 @@ impl Machine {
     /// Waits for a processor. Returns the begin of the work, and the timestamp since which the
     /// thread has the processor: that of the request if one was free, otherwise that of its release
     /// by another thread.
-    fn take_processor(&self, asked: Date) -> (Instant, Date) {
+    fn take_processor(&self, requested: Date) -> (Instant, Date) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let ticket = queue.tickets;
@@ -132,7 +132,7 @@ impl Machine {
         let processor =
             queue.free.swap_remove(longest_free.expect("the queue admits at most one thread per processor"));
         queue.pieces += 1;
-        (processor.until.max(now), processor.back.max(asked))
+        (processor.until.max(now), processor.back.max(requested))
     }
 
     fn give_processor_back(&self, ends: Instant) {

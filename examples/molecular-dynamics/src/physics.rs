@@ -99,18 +99,18 @@ impl LennardJones {
         Self { cutoff_squared: cutoff * cutoff, shift: 4.0 * sixth * (sixth - 1.0) }
     }
 
-    /// Force on the first of two atoms with the difference of positions `apart`, and the energy of
-    /// the pair; `None` beyond the cut-off.
+    /// Force on the first of two atoms with this difference of positions, and the energy of the
+    /// pair; `None` beyond the cut-off.
     #[inline]
-    pub(crate) fn pair(&self, apart: Vec3) -> Option<(Vec3, f64)> {
-        let squared = apart.norm_squared();
+    pub(crate) fn pair(&self, difference: Vec3) -> Option<(Vec3, f64)> {
+        let squared = difference.norm_squared();
         if squared >= self.cutoff_squared {
             return None;
         }
         let inverse = 1.0 / squared;
         let sixth = inverse * inverse * inverse;
         let force = 24.0 * inverse * sixth * (2.0 * sixth - 1.0);
-        Some((apart * force, 4.0 * sixth * (sixth - 1.0) - self.shift))
+        Some((difference * force, 4.0 * sixth * (sixth - 1.0) - self.shift))
     }
 }
 

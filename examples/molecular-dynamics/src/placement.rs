@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn bisection_balances_and_dealing_does_not() {
+    fn bisection_balances_better_than_random_placement() {
         assert!(largest_share(Placement::Balanced, 1) < 0.27);
         let mean = (0..20).map(|seed| largest_share(Placement::Random, seed)).sum::<f64>() / 20.0;
         assert!(mean > 0.33, "{mean}");
@@ -206,8 +206,8 @@ mod tests {
         let grid = Grid::new(system.side, 2.5).unwrap();
         for placement in [Placement::Random, Placement::Balanced] {
             let plans = plan(&grid, &owners(placement, &grid, &system, 2));
-            let foreign = |plan: &NodePlan| plan.neighbours.iter().map(|n| n.pairs.len()).sum::<usize>();
-            let pairs: usize = plans.iter().map(|plan| plan.local.len() + foreign(plan)).sum();
+            let neighbour_pairs = |plan: &NodePlan| plan.neighbours.iter().map(|n| n.pairs.len()).sum::<usize>();
+            let pairs: usize = plans.iter().map(|plan| plan.local.len() + neighbour_pairs(plan)).sum();
             assert_eq!(pairs, grid.len() * 14);
             assert_eq!(plans.iter().map(|plan| plan.cells.len()).sum::<usize>(), grid.len());
         }

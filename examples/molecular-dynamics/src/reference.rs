@@ -89,11 +89,13 @@ pub(crate) fn compare(outcome: &Outcome, system: System, cutoff: f64) -> Agreeme
     let balances = &outcome.course.balances;
     let (reference, expected) = run(system, cutoff, balances.len().saturating_sub(1) as u32);
     let side = reference.side;
-    let apart = |a: Vec3, b: Vec3| (a - b).map(|d| d - side * (d / side).round()).norm();
+    let distance = |a: Vec3, b: Vec3| (a - b).map(|d| d - side * (d / side).round()).norm();
     let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(0.0, f64::max);
     let total = expected[0].energy();
     Agreement {
-        position: largest(&mut outcome.atoms.iter().zip(&reference.atoms).map(|(a, b)| apart(a.position, b.position))),
+        position: largest(
+            &mut outcome.atoms.iter().zip(&reference.atoms).map(|(a, b)| distance(a.position, b.position)),
+        ),
         energy: largest(
             &mut balances
                 .iter()

@@ -57,13 +57,13 @@ fn poll_next(ready: &Mutex<Receiver<Arc<Task>>>) -> bool {
 /// Waits; a separate thread sleeps and then wakes the future.
 pub(crate) async fn wait(duration: Duration) {
     let until = Instant::now() + duration;
-    let mut asked = false;
+    let mut has_timer = false;
     poll_fn(|context| {
         if Instant::now() >= until {
             return Poll::Ready(());
         }
-        if !asked {
-            asked = true;
+        if !has_timer {
+            has_timer = true;
             let waker = context.waker().clone();
             std::thread::spawn(move || {
                 std::thread::sleep(until.saturating_duration_since(Instant::now()));

@@ -17,7 +17,7 @@
 //!
 //! In the program, at the place of the functions:
 //!
-//! ```ignore
+//! ```text
 //! mod trace {
 //!     tracer_rt::include_events!("app"); // OUT_DIR/app.rs
 //! }
@@ -144,6 +144,16 @@ impl BuildScript {
 
     /// Writes the file, for scripts that continue after it. Returns the path of the file.
     ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let spec = folder.path().join("app.tumit");
+    /// std::fs::write(&spec, "trace app; level APP { event tick { n: u32 } }")?;
+    /// let path = tumit_build::BuildScript::new(&spec).out_dir(folder.path()).try_compile()?;
+    /// assert_eq!(path, folder.path().join("app.rs"));
+    /// assert!(std::fs::read_to_string(path)?.contains("pub fn tick(n: u32)"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When there is no spec, or it has mistakes, or the file cannot be written.
     pub fn try_compile(&self) -> Result<PathBuf, BuildError> {
@@ -212,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_written_where_asked() {
+    fn code_is_written_to_the_given_folder_and_name() {
         let folder = tempfile::tempdir().unwrap();
         let spec = folder.path().join("app.tumit");
         std::fs::write(&spec, "//! Words.\ntrace app; level COM { event post { n: u8 } } level APP { span step; }")
@@ -241,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn standard_specs_are_at_hand() {
+    fn standard_specs_need_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = BuildScript::new("std:paje").out_dir(folder.path()).try_compile().unwrap();
         assert_eq!(path, folder.path().join("paje.rs"));
     }
 
     #[test]
-    fn mistakes_are_drawn() {
+    fn errors_contain_the_rendered_diagnostics() {
         let folder = tempfile::tempdir().unwrap();
         let spec = folder.path().join("bad.tumit");
         std::fs::write(&spec, "trace bad;\nlevel COM { event post { n: u9 } }\n").unwrap();

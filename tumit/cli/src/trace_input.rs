@@ -122,8 +122,11 @@ impl TraceInput {
             Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, whole))),
         };
         let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(original, compression));
-        let spool =
-            if kind == InputKind::Growing && !is_split() { relay(whole, original) } else { spool(whole, original, kind) };
+        let spool = if kind == InputKind::Growing && !is_split() {
+            relay(whole, original)
+        } else {
+            spool(whole, original, kind)
+        };
         let spool = spool.with_context(cannot_read)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", spool.as_raw_fd()));
         let is_copy = spool.metadata().with_context(cannot_read)?.is_file();

@@ -385,10 +385,14 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
             ClauseKind::With(_) => 4,
         };
         if position < last_position || (position == last_position && position > 1) {
-            let title = if position == last_position { "a clause occurs twice" } else { "clauses are in the wrong order" };
+            let title =
+                if position == last_position { "a clause occurs twice" } else { "clauses are in the wrong order" };
             diagnostics.push(
                 Diagnostic::error(Code::ClauseOrder, title)
-                    .at(clause.span, if position == last_position { "the second one" } else { "must precede other clauses" })
+                    .at(
+                        clause.span,
+                        if position == last_position { "the second one" } else { "must precede other clauses" },
+                    )
                     .help("write related containers, then `at DATE`, `when CONDITION`, `with { … }`"),
             );
         }

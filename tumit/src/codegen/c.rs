@@ -1,5 +1,17 @@
 //! The C back end: one self-contained header in C99, which is also valid C++11. It contains the
 //! recorder and a function for each record of the spec.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, c::{CBackend, CReader}};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let header = CBackend.generate(&spec, &CodegenOptions::default())?;
+//! assert!(header.0[0].text.contains("void hello_greeting(uint32_t n_)"));
+//! let reader = CReader.generate(&spec, &CodegenOptions::default())?;
+//! assert_eq!(reader.0[0].name, "hello_read.h");
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 mod format;
 mod function;

@@ -3,6 +3,16 @@
 //! `facts` collects the contents in the order of the spec. `calls` finds the generated functions of
 //! each event. `html` and `markdown` write the text. The output is deterministic, and has no
 //! references to external resources.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, doc::MarkdownBackend};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let files = MarkdownBackend.generate(&spec, &CodegenOptions::default())?;
+//! assert!(files.0[0].text.contains("### Event `greeting`"));
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 mod calls;
 mod expr;

@@ -3,6 +3,17 @@
 //!
 //! Programs call the C routine directly if C can use the arguments unchanged. Otherwise a procedure
 //! of the module converts them.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let files = FortranBackend.generate(&spec, &CodegenOptions::default())?;
+//! let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();
+//! assert_eq!(names, ["hello_trace.f90", "hello_trace_fortran.c"]);
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 mod argument;
 mod constants;

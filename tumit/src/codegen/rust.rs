@@ -3,6 +3,16 @@
 //! The macro `tracer_rt::events!` uses the tokens. `tumit gen rust` and `tumit-build` print the
 //! same tokens. `fields` converts parameters to bytes, `span` has the functions of spans, `items`
 //! has enums and constants, and `names` has identifiers and docs.
+//!
+//! ```
+//! use tumit::codegen::{CodegenOptions, rust};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let text = rust::text(&spec, &CodegenOptions::default())?;
+//! assert!(text.contains("pub mod app {") && text.contains("pub fn greeting(n: u32)"));
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};

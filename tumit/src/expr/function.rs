@@ -186,8 +186,9 @@ pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan,
         _ => (false, ""),
     };
     if is_wrong {
-        diagnostics
-            .push(Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, reason));
+        diagnostics.push(
+            Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, reason),
+        );
     }
 }
 

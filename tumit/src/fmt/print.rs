@@ -244,8 +244,9 @@ impl<'t> SpecPrinter<'t> {
 
     /// Position of the opening bracket of a node, if the node ends with a closing one.
     fn brackets(&self, node: &TokenNode) -> Option<usize> {
-        let is =
-            |child: &TokenNode, matches: fn(&str) -> bool| child.is_leaf() && matches(&self.tokens[child.tokens.start].text);
+        let is = |child: &TokenNode, matches: fn(&str) -> bool| {
+            child.is_leaf() && matches(&self.tokens[child.tokens.start].text)
+        };
         node.children.last().filter(|last| is(last, is_closer))?;
         node.children.iter().position(|child| is(child, is_opener))
     }
@@ -302,7 +303,8 @@ impl<'t> SpecPrinter<'t> {
         for pair in items.windows(2) {
             let is_rule = |node: &TokenNode| node.rule == Rule::rule_decl;
             let gap = &mut self.gaps[pair[1].tokens.start];
-            let needs_blank = is_block(pair[0].rule) || is_block(pair[1].rule) || is_rule(&pair[0]) != is_rule(&pair[1]);
+            let needs_blank =
+                is_block(pair[0].rule) || is_block(pair[1].rule) || is_rule(&pair[0]) != is_rule(&pair[1]);
             if needs_blank && !gap.has_blank() {
                 match gap.lines.first_mut() {
                     Some(comment) => comment.blank = true,

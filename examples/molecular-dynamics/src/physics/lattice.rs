@@ -63,8 +63,8 @@ fn surroundings(count: usize, side: f64, centre: Vec3, radius: f64) -> Vec<Vec3>
         let sites: Vec<Vec3> = cube(0..per_side)
             .map(|(x, y, z)| Vec3::new(f64::from(x), f64::from(y), f64::from(z)) * spacing)
             .filter(|&site| {
-                let apart = (site - centre).map(|d| d - side * (d / side).round());
-                apart.norm() > radius
+                let difference = (site - centre).map(|d| d - side * (d / side).round());
+                difference.norm() > radius
             })
             .collect();
         if sites.len() >= count {
@@ -108,8 +108,8 @@ mod tests {
             assert_eq!(system.atoms.len(), count);
             for (n, a) in system.atoms.iter().enumerate() {
                 for b in &system.atoms[..n] {
-                    let apart = (a.position - b.position).map(|d| d - system.side * (d / system.side).round());
-                    assert!(apart.norm() > 1.0, "{a:?} and {b:?} of {count}");
+                    let difference = (a.position - b.position).map(|d| d - system.side * (d / system.side).round());
+                    assert!(difference.norm() > 1.0, "{a:?} and {b:?} of {count}");
                 }
             }
         }

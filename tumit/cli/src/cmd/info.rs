@@ -319,8 +319,9 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
     let count = run.processes.iter().filter(|process| process.buffers == Some(2)).count();
     let buffers =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
-    let text =
-        format!("{buffers} were private, because no live file could be created: a killed process loses its last second");
+    let text = format!(
+        "{buffers} were private, because no live file could be created: a killed process loses its last second"
+    );
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
 

@@ -279,6 +279,8 @@ mod tests {
         let error = send_request(&path, "APP=on", Duration::ZERO).err().unwrap().to_string();
         assert!(error.starts_with("no answer in 0 s"), "{error}");
         std::fs::write(&path, b"something else").unwrap();
-        assert!(send_request(&path, "APP=on", Duration::ZERO).err().unwrap().to_string().contains("is not a live file"));
+        assert!(
+            send_request(&path, "APP=on", Duration::ZERO).err().unwrap().to_string().contains("is not a live file")
+        );
     }
 }

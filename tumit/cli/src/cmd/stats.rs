@@ -241,17 +241,24 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
     let at = |seconds: Option<f64>| seconds.map_or_else(String::new, timestamp_text);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);
     let count = row.count.map_or_else(String::new, group_digits);
-    let duration_cells = [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(duration_text);
+    let duration_cells =
+        [row.duration_mean, row.duration_median, row.duration_p99, row.duration_max].map(duration_text);
     match row.kind {
         "state" => {
             let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0));
             let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count];
-            cells.extend([duration_text(row.time), share(row.share), duration_text(row.self_time), share(row.self_share)]);
+            cells.extend([
+                duration_text(row.time),
+                share(row.share),
+                duration_text(row.self_time),
+                share(row.self_share),
+            ]);
             cells.extend(duration_cells);
             cells
         }
         "task" => {
-            let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value), count, duration_text(row.time)];
+            let mut cells =
+                vec![row.ty.clone(), text(&row.container), text(&row.value), count, duration_text(row.time)];
             cells.push(duration_text(row.duration_min));
             cells.extend(duration_cells);
             cells

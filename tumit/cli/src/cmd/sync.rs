@@ -110,6 +110,35 @@ impl SyncReport<'_> {
         let Self { run, reversed_raw, corrected, .. } = *self;
         let clocks = corrected.clocks.domains.len();
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
+        self.append_clocks(&mut text);
+        let with_samples =
+            corrected.reversed_coarse.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
+        text.push_str(&format!(
+            "\n{} links; reversed: {} with raw clocks, {with_samples}{} with fitted clocks, {} with final timestamps\n",
+            corrected.counts.links,
+            reversed_raw,
+            self.by_clocks(),
+            corrected.counts.reversed_links
+        ));
+        if let Some(found) = corrected.causality.filter(|found| found.moved > 0) {
+            let largest = duration(found.largest_nanos as f64);
+            text.push_str(&format!(
+                "{} links were put in order; timestamps were moved by up to {largest}\n",
+                found.moved
+            ));
+        }
+        if let Some(wander) = corrected.clocks.wander {
+            text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
+        }
+        for diagnostic in corrected.clock_errors().iter().chain(&corrected.diagnostics) {
+            text.push_str(&format!("! {diagnostic}\n"));
+        }
+        text
+    }
+
+    /// Appends the table with one row for each process.
+    fn append_clocks(&self, text: &mut String) {
+        let Self { run, corrected, .. } = *self;
         let head = [
             "process",
             "host",
@@ -147,26 +176,7 @@ impl SyncReport<'_> {
                 domain.certified_nanos.map_or_else(|| "-".to_owned(), duration),
             ]);
         }
-        table::append(&mut text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
-        let with_samples = corrected.reversed_coarse.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
-        text.push_str(&format!(
-            "\n{} links; reversed: {} with raw clocks, {with_samples}{} with fitted clocks, {} with final timestamps\n",
-            corrected.counts.links,
-            reversed_raw,
-            self.by_clocks(),
-            corrected.counts.reversed_links
-        ));
-        if let Some(found) = corrected.causality.filter(|found| found.moved > 0) {
-            let largest = duration(found.largest_nanos as f64);
-            text.push_str(&format!("{} links were put in order; timestamps were moved by up to {largest}\n", found.moved));
-        }
-        if let Some(wander) = corrected.clocks.wander {
-            text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
-        }
-        for diagnostic in corrected.clock_errors().iter().chain(&corrected.diagnostics) {
-            text.push_str(&format!("! {diagnostic}\n"));
-        }
-        text
+        table::append(text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
     }
 
     fn json(&self) -> Value {

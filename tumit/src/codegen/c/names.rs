@@ -133,7 +133,11 @@ fn prefix(name: &str) -> String {
 fn file_scope_name(name: &str) -> String {
     let name = c_name(name);
     let head = name.split('_').next().unwrap_or_default();
-    if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|reserved| reserved == name) { name + "_" } else { name }
+    if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|reserved| reserved == name) {
+        name + "_"
+    } else {
+        name
+    }
 }
 
 /// The name of a parameter. The `_` distinguishes it from the keywords of both languages, which

@@ -69,7 +69,8 @@ fn contents(out: &mut String, facts: &ReferenceFacts<'_>) {
     list(out, "Types and constants", "types", enums.chain(aliases).chain(constants));
     let containers = (0..spec.containers.len()).flat_map(|index| {
         let container = &spec.containers[index];
-        let entry = (anchor("container", &format!("{index}-{}", container.name)), container.name.as_str(), String::new());
+        let entry =
+            (anchor("container", &format!("{index}-{}", container.name)), container.name.as_str(), String::new());
         let entities = spec.entities.iter().enumerate().filter(move |(_, entity)| entity.container.index() == index);
         let entities = entities.map(|(at, entity)| {
             let words = entity.values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" ");

@@ -208,8 +208,14 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     for value in &entity.values {
         let styles: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ =
-            writeln!(out, "| {} | {} | {} | {} |", code(&value.name), cell(&value.label), styles.join(", "), cell(&doc));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            code(&value.name),
+            cell(&value.label),
+            styles.join(", "),
+            cell(&doc)
+        );
     }
 }
 

@@ -140,7 +140,8 @@ impl ValuePassing {
     /// header's function.
     fn scalar_in_c(&self, parameter: &str) -> (String, String) {
         let space = if self.c.ends_with('*') { "" } else { " " };
-        let argument = if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
+        let argument =
+            if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
         (format!("{}{space}{parameter}", self.c), argument)
     }
 

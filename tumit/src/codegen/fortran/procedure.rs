@@ -43,7 +43,9 @@ impl<'a> FortranProcedure<'a> {
             let mut argument_names = ArgumentNames::new(reserved, public);
             let fields = record.layout.fields.iter().enumerate();
             let arguments: Vec<_> = fields
-                .map(|(number, field)| FortranArgument::new(&mut argument_names, number, &field.name, field.ty, &c.enums))
+                .map(|(number, field)| {
+                    FortranArgument::new(&mut argument_names, number, &field.name, field.ty, &c.enums)
+                })
                 .collect();
             let place = record.layout.located.then(|| (argument_names.add("file"), argument_names.add("line")));
             (arguments, place)

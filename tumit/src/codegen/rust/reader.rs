@@ -3,6 +3,16 @@
 //!
 //! The macro `tracer_rt::records!` uses the tokens. `tumit gen rust --reader` prints the same
 //! tokens.
+//!
+//! ```
+//! use tumit::codegen::{Backend, CodegenOptions, rust::RustReader};
+//!
+//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let spec = spec.expect("the spec is correct");
+//! let files = RustReader.generate(&spec, &CodegenOptions::default())?;
+//! assert!(files.0[0].text.contains("pub struct Greeting<'a>"));
+//! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
+//! ```
 
 use std::collections::HashSet;
 

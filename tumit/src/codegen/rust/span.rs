@@ -76,7 +76,8 @@ impl<'a> SpanEnds<'a> {
         let parameters = fields::parameters(self.shape.spec, self.begin);
         let untraced = fields::untraced_guard_values(self.end);
         let guard = if self.declared_end.is_some() { quote!(#name) } else { self.guard_type() };
-        let guarding = |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
+        let guarding =
+            |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
         let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
         if !self.shape.compiled {
             return quote! {

@@ -35,8 +35,9 @@ pub(super) fn truncated(run: &OpenRun) -> Vec<TraceDiagnostic> {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };
         let file = process.path.display();
-        let text =
-            format!("{file}: {count} {names} may be truncated: recorders keep {MAX_NAME_BYTES} bytes of an interned text");
+        let text = format!(
+            "{file}: {count} {names} may be truncated: recorders keep {MAX_NAME_BYTES} bytes of an interned text"
+        );
         (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Name, text).in_file(&process.path))
     };
     run.processes.iter().filter_map(diagnostic).collect()
