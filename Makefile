@@ -1,8 +1,8 @@
 # `make demo` records, converts and shows a program. `make test` runs all checks.
 
 CARGO ?= cargo
-# The targets that the demo builds, and their folder. Continuous integration selects the targets that
-# its tests have built already.
+# The targets that the demo builds, and their folder. Continuous integration selects the targets
+# that its tests have built already.
 DEMO ?= --workspace --bin tumit --bin molecular-dynamics
 BUILT ?= target/debug
 TUMIT = $(BUILT)/tumit
@@ -40,13 +40,15 @@ test: packages
 	$(STAGE) "bench pauses" $(BENCH) --bench pauses -- --smoke
 	$(STAGE) "bench compile" $(BENCH) --bench compile -- --smoke
 
-# Installs what the tests need besides the Rust toolchain: compilers, MPI, other tracing tools, a browser.
+# Installs what the tests need besides the Rust toolchain: compilers, MPI, other tracing tools, a
+# browser.
 packages:
 	@.ci/packages
 
 # Checks the recorder for undefined behaviour, except code with mapped files or processor counters,
 # which Miri does not support. Leaks are ignored: the recorder never frees a table that a reader
-# without a lock may still read. Needs a nightly toolchain with `rustup component add miri rust-src`.
+# without a lock may still read. Needs a nightly toolchain with `rustup component add miri
+# rust-src`.
 miri:
 	PROPTEST_CASES=2 MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" $(CARGO) +nightly miri test -p tracer-rt -p tracer-format --lib -- \
 		--skip columns:: --skip any_flip

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures time and peak memory until an image of one Pajé file: `tumit view`, `pj_dump -q` and ViTE.
+"""Measures time and peak memory to an image of one Pajé file: `tumit view`, `pj_dump -q` and ViTE.
 
     cargo build --release -p tumit-cli -p tests --bin tumit --bin make_trace
     target/release/make_trace big.tmt 1000000 64 && target/release/tumit convert big.tmt -o big.paje
@@ -28,7 +28,10 @@ TIME_LIMIT = 900  # seconds
 
 
 def measure(command, environment=None):
-    """Runs a command to its end: (seconds, seconds of processor time, peak memory in bytes, whether it succeeded)."""
+    """Runs a command to its end.
+
+    Returns seconds, seconds of processor time, peak memory in bytes, and whether it succeeded.
+    """
     begin = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
     while True:
@@ -42,7 +45,11 @@ def measure(command, environment=None):
 
 
 def measure_page(trace):
-    """Opens a trace on the page: (seconds, peak memory in bytes) of the first image, then of the image of the whole trace."""
+    """Opens a trace on the page.
+
+    Returns (seconds, peak memory in bytes), first for the first image, then for the image of the whole
+    trace.
+    """
     begin = time.monotonic()
     process = subprocess.Popen([TUMIT, "view", "--no-open", trace], stderr=subprocess.PIPE, text=True)
     url = next(line.strip() for line in process.stderr if line.strip().startswith("http://"))
@@ -68,14 +75,19 @@ def measure_page(trace):
 
 
 def request(url):
-    """Sends a request that accepts compression, like those of the page: (answer, bytes of the answer as sent)."""
+    """Sends a request that accepts compression, like those of the page.
+
+    Returns the answer and its number of bytes as sent.
+    """
     with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})) as answer:
         sent = answer.read()
         return (gzip.decompress(sent) if answer.headers.get("Content-Encoding") == "gzip" else sent), len(sent)
 
 
 def measure_open(trace, cold):
-    """From the start of `tumit view` to the first image: (seconds of each step, seconds of processor time, bytes of the image).
+    """Measures from the start of `tumit view` to the first image.
+
+    Returns the seconds of each step, the seconds of processor time, and the bytes of the image.
 
     The image is as large as in a window of 1,600 x 900 without the column of names, plus a quarter of a
     screen below it, which the page requests in advance.

@@ -51,7 +51,7 @@ def types_of(data):
 
 
 def type_columns(data, at, number, parts, records, raw_bytes):
-    """Returns one list for each part of a type: the bytes of each record. The first part is id and delta."""
+    """Returns for each part of a type the bytes of each record. The first part is id and delta."""
     deltas, at = numbers(data, at, records, 2)
     pieces = [[struct.pack("<HI", number, delta) for delta in deltas]]
     for form, width, length in parts:

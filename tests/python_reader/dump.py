@@ -21,7 +21,7 @@ from schema import Timestamp
 
 
 def open_run(path, warn):
-    """Reads the processes of a run folder or of one file: first those with ranks, in the order of the ranks."""
+    """Reads the processes of a run folder or of one file, in the order of their ranks."""
     if os.path.isdir(path):
         names = {name.rsplit(".", 1)[0] for name in os.listdir(path) if name.endswith((".tmt", ".live"))}
         paths = [os.path.join(path, name + ".tmt") for name in sorted(names)]
@@ -66,7 +66,7 @@ def rate_of(processes):
 
 
 def generated_names(process):
-    """Names of the streams without a name: `main`, or `worker 1`, `worker 2` and so on in order of the stream numbers."""
+    """Names of the streams without a name: `main`, or `worker 1`, `worker 2` in stream order."""
     names, threads = {}, {}
     for stream, tags in sorted(process.streams.items()):
         if tags.get(21):
@@ -77,8 +77,8 @@ def generated_names(process):
         if tid == process.integer(4):
             names[stream] = "main"
             continue
-        # The ordinary stream of a thread and its streams for signal handlers and for overwritten records
-        # have the same name.
+        # The ordinary stream of a thread and its streams for signal handlers and for overwritten
+        # records have the same name.
         kind = (22 in tags, 23 in tags)
         worker, kinds = threads.get(tid, (None, None))
         if worker is None or kind in kinds:

@@ -4,7 +4,7 @@ from bits import FormatError, take, unpack
 
 
 def lz4_length(data, at, nibble):
-    """Reads a length. Its first four bits are in the token; after 15, bytes follow until one is below 255."""
+    """Reads a length: four bits of the token, and if they are 15, bytes until one is below 255."""
     length = nibble
     while nibble == 15:
         byte, at = unpack("<B", data, at)
@@ -15,7 +15,10 @@ def lz4_length(data, at, nibble):
 
 
 def lz4(data, raw_bytes):
-    """Unpacks an LZ4 block. A sequence is a token, literals, and a copy of earlier output; the last one has no copy."""
+    """Unpacks an LZ4 block.
+
+    A sequence is a token, literals, and a copy of earlier output. The last one has no copy.
+    """
     out, at = bytearray(), 0
     while True:
         token, at = unpack("<B", data, at)

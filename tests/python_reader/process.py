@@ -14,7 +14,7 @@ MAX_PROCESSES = 1 << 16
 
 
 def number_of(stream):
-    """Returns the number of the process whose block has this stream number. None: it is the number of a stream."""
+    """Returns the process that a stream number encodes, or None if it is an ordinary stream."""
     number = 0xFFFFFFFF - stream
     return number if number < MAX_PROCESSES else None
 
@@ -50,7 +50,7 @@ class Process:
         self.blocks, self.end, self.counters = {}, None, None
         if part:
             return
-        # The live file is read first. Records that leave a slot in the meantime are then in the file.
+        # The live file is read first. Records that leave a slot meanwhile are then in the file.
         live_data = read(path[: -len(".tmt")] + ".live")
         data = read(path)
         pending = []
@@ -118,7 +118,7 @@ class Process:
                 self.anchors.append((ticks, monotonic))
 
     def add_live_file(self, data):
-        """Adds the data that the process had not yet written: names, and at most one block of each slot."""
+        """Adds data that was not yet written: names, and at most one block of each slot."""
         slot_bytes, slots, log, _, first_slot, complete = unpack("<IIIIQQ", data, 32)[:6]
         if self.tags.get(1, data[16:32]) != data[16:32]:
             self.warn("the live file is of another process")
@@ -192,7 +192,7 @@ class Process:
             truncated = False
 
     def records(self):
-        """Yields all records, stream by stream: (stream, ticks, name, level, source, fields, truncated)."""
+        """Yields all records: (stream, ticks, name, level, source, fields, truncated)."""
         for stream in sorted(set(self.blocks) | {piece[0] for piece in self.pieces}):
             expected = 0
             for sequence, block in sorted(self.blocks.get(stream, {}).items()):

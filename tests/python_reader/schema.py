@@ -50,7 +50,7 @@ class Schema:
         return name, level, located != 0, self.list(lambda: (self.text(), self.type()))
 
     def type(self):
-        """Reads a type: (count, scalar). The count is None for a single value, a number, or `counted`."""
+        """Reads a type: (count, scalar). The count is None (one value), a number, or `counted`."""
         kind = self.number("<I")
         if kind > 2:
             raise FormatError("a type of the unknown kind %d" % kind)

@@ -4,7 +4,8 @@
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, c::CBackend};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let mut options = CodegenOptions::default();
 //! options.off = vec!["DEBUG".to_owned()];

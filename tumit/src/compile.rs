@@ -32,7 +32,8 @@ pub fn compile(root: &str, loader: &mut dyn Loader) -> (Option<Spec>, Diagnostic
 ///
 /// let (older, _) = compile_text("a.tumit", "trace a; level APP { event tick { n: u32 } }");
 /// let older = older.expect("the spec is correct");
-/// let (spec, diagnostics) = compile_since("a.tumit", &mut Text("trace a; level APP { event tick; }"), &older);
+/// let mut newer = Text("trace a; level APP { event tick; }");
+/// let (spec, diagnostics) = compile_since("a.tumit", &mut newer, &older);
 /// assert!(spec.is_none());
 /// assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Removed));
 /// ```

@@ -1,7 +1,8 @@
 //! Diagnostics of a spec, collected during the whole compilation. Rendering is a separate step.
 //!
 //! ```
-//! let (spec, diagnostics) = tumit::compile_text("a.tumit", "trace a; level APP { event tick { n: u9 } }");
+//! let text = "trace a; level APP { event tick { n: u9 } }";
+//! let (spec, diagnostics) = tumit::compile_text("a.tumit", text);
 //! assert!(spec.is_none());
 //! assert_eq!(diagnostics.error_count(), 1);
 //! for diagnostic in diagnostics.iter() {

@@ -17,7 +17,8 @@ use crate::syntax::{self, ast};
 ///
 /// impl Loader for Folder {
 ///     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
-///         std::fs::read_to_string(self.0.join(path)).map_err(|error| SpecLoadError::new(error.to_string()))
+///         let text = std::fs::read_to_string(self.0.join(path));
+///         text.map_err(|error| SpecLoadError::new(error.to_string()))
 ///     }
 /// }
 ///

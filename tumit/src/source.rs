@@ -1,8 +1,10 @@
 //! The texts of a compilation, and positions in them.
 //!
 //! ```
-//! let (_, diagnostics) = tumit::compile_text("a.tumit", "trace a;\nlevel APP { event tick { n: u9 } }\n");
-//! let label = diagnostics.iter().next().and_then(|diagnostic| diagnostic.primary.as_ref()).expect("an error");
+//! let text = "trace a;\nlevel APP { event tick { n: u9 } }\n";
+//! let (_, diagnostics) = tumit::compile_text("a.tumit", text);
+//! let error = diagnostics.iter().next().expect("an error");
+//! let label = error.primary.as_ref().expect("the span of the error");
 //! assert_eq!(diagnostics.sources().text(label.span), "u9");
 //! assert_eq!(diagnostics.sources().position(label.span).to_string(), "2:29");
 //! ```

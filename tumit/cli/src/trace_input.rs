@@ -102,7 +102,8 @@ impl TraceInput {
                 }
                 return Ok(Self { path: original.to_owned(), name, spool: None });
             }
-            // Results are as private as the original file. The permissions of its copy do not matter.
+            // Results are as private as the original file. The permissions of its copy do not
+            // matter.
             tumit_converter::run::output_permissions::note_input(original);
             File::open(original).with_context(cannot_read)?
         };

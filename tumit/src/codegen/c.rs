@@ -4,7 +4,8 @@
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, c::{CBackend, CReader}};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let header = CBackend.generate(&spec, &CodegenOptions::default())?;
 //! assert!(header.0[0].text.contains("void hello_greeting(uint32_t n_)"));

@@ -7,7 +7,8 @@
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, doc::MarkdownBackend};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let files = MarkdownBackend.generate(&spec, &CodegenOptions::default())?;
 //! assert!(files.0[0].text.contains("### Event `greeting`"));

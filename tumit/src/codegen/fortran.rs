@@ -7,7 +7,8 @@
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let files = FortranBackend.generate(&spec, &CodegenOptions::default())?;
 //! let names: Vec<_> = files.0.iter().map(|file| file.name.as_str()).collect();

@@ -7,7 +7,8 @@
 //! ```
 //! use tumit::codegen::{CodegenOptions, rust};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let text = rust::text(&spec, &CodegenOptions::default())?;
 //! assert!(text.contains("pub mod app {") && text.contains("pub fn greeting(n: u32)"));

@@ -67,7 +67,8 @@ pub struct Instance {
     /// `existing`: the action is dropped if the container does not exist. Without it, the action
     /// creates the container.
     pub existing: bool,
-    /// Its span in [`Spec::sources`](super::Spec::sources). `None` if no rule contains it, as for the default rules.
+    /// Its span in [`Spec::sources`](super::Spec::sources). `None` if no rule contains it, as for
+    /// the default rules.
     pub span: Option<SourceSpan>,
 }
 

@@ -260,8 +260,8 @@ fn format(text: &str) -> Option<ValueFormat> {
     Some(format)
 }
 
-/// The number at the start, if there is one. `None` when it exceeds `MAX_NUMBER`, because a value of
-/// more characters is unreadable.
+/// The number at the start, if there is one. `None` when it exceeds `MAX_NUMBER`, because a value
+/// of more characters is unreadable.
 fn number(rest: &mut &str) -> Option<Option<u16>> {
     const MAX_NUMBER: u16 = 100;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

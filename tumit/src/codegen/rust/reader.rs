@@ -7,7 +7,8 @@
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, rust::RustReader};
 //!
-//! let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+//! let text = "trace hello; level APP { event greeting { n: u32 } }";
+//! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let files = RustReader.generate(&spec, &CodegenOptions::default())?;
 //! assert!(files.0[0].text.contains("pub struct Greeting<'a>"));

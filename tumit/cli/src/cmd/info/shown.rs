@@ -199,7 +199,7 @@ fn frequency(hz: u64) -> String {
     }
 }
 
-/// Appends the table of dropped records of threads, with causes and times. Nothing if there are none.
+/// Appends the table of dropped records of threads, with causes and times, if there are any.
 fn append_dropped(text: &mut String, info: &RunInfo, max_rows: usize) {
     if info.dropped.is_empty() {
         return;
