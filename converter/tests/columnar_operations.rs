@@ -39,7 +39,7 @@ paje {
 "#;
 
 /// Actions of rules, with `T` for a thread.
-const ARROWS: [&str; 34] = [
+const ACTIONS: [&str; 34] = [
     "push calls = what on T",
     "push calls = to on T with { n, k, x, what, to, rank }",
     "push calls = k on T",
@@ -79,10 +79,10 @@ const ARROWS: [&str; 34] = [
 const THREADS: [&str; 6] = ["thread[t]", "thread[t]", "thread[t]", "thread[0]", "thread[rank]", "thread[k]"];
 const CLAUSES: [&str; 8] = ["", "", "", "", "", "", " when n > 1", " at date - 3"];
 
-/// An action: indices of [`ARROWS`], of a thread, and of [`CLAUSES`].
-type Arrow = (usize, usize, usize);
+/// An action: indices of [`ACTIONS`], of a thread, and of [`CLAUSES`].
+type GeneratedAction = (usize, usize, usize);
 
-fn spec(rules: &[Vec<Arrow>]) -> String {
+fn spec(rules: &[Vec<GeneratedAction>]) -> String {
     let mut text = String::from("trace columns;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {
         let located = if number % 2 == 1 { "located " } else { "" };
@@ -90,13 +90,13 @@ fn spec(rules: &[Vec<Arrow>]) -> String {
     }
     text.push_str("}\n");
     text.push_str(TREE);
-    for (number, arrows) in rules.iter().enumerate() {
+    for (number, actions) in rules.iter().enumerate() {
         write!(text, "rule e{number}").unwrap();
-        for (what, thread, clause) in arrows {
-            let what = ARROWS[*what];
+        for (what, thread, clause) in actions {
+            let what = ACTIONS[*what];
             let (what, with) = what.split_once(" with").map_or((what, ""), |(what, _)| (what, &what[what.len()..]));
-            let fields = ARROWS.iter().find(|arrow| arrow.starts_with(what) && arrow.contains(" with"));
-            let fields = fields.and_then(|arrow| arrow.split_once(" with")).map_or("", |(_, fields)| fields);
+            let fields = ACTIONS.iter().find(|action| action.starts_with(what) && action.contains(" with"));
+            let fields = fields.and_then(|action| action.split_once(" with")).map_or("", |(_, fields)| fields);
             let with = if fields.is_empty() { with.to_owned() } else { format!(" with{fields}") };
             let existing = if *clause == 0 && what.contains("on T") { "existing " } else { "" };
             let thread = format!("{existing}{}", THREADS[*thread]);
@@ -185,8 +185,8 @@ fn stream() -> impl Strategy<Value = Stream> {
     (prop::bool::weighted(0.7), blocks)
 }
 
-fn arrows() -> impl Strategy<Value = Vec<Arrow>> {
-    prop::collection::vec((0..ARROWS.len(), 0..THREADS.len(), 0..CLAUSES.len()), 1..3)
+fn actions() -> impl Strategy<Value = Vec<GeneratedAction>> {
+    prop::collection::vec((0..ACTIONS.len(), 0..THREADS.len(), 0..CLAUSES.len()), 1..3)
 }
 
 proptest! {
@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn columns_and_records_give_the_same_operations(
-        rules in prop::collection::vec(arrows(), usize::from(TYPES)),
+        rules in prop::collection::vec(actions(), usize::from(TYPES)),
         streams in prop::collection::vec(stream(), 1..5),
     ) {
         let spec = spec(&rules);

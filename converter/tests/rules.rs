@@ -125,7 +125,7 @@ level L {
     event begin { thread: u32, what: string, n: i64 }
     event end { thread: u32, what: string }
     event all { thread: u32 }
-    event look located { thread: u32, color: color }
+    event style located { thread: u32, color: color }
     event add { thread: u32, by: i32 }
     event send { thread: u32, key: u64 }
     event receive { thread: u32, key: u64 }
@@ -150,7 +150,7 @@ paje {
 rule begin -> push doing = what on thread[thread] with { n, twice = n * 2, text = "n is {n}" };
 rule end -> pop doing what on thread[thread];
 rule all -> reset doing on thread[thread];
-rule look -> mark seen = color on thread[thread];
+rule style -> mark seen = color on thread[thread];
 rule add -> add count = by on thread[thread];
 rule send -> start message key (key) from thread[thread];
 rule receive -> end message key (key) to thread[thread];

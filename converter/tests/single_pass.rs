@@ -44,7 +44,7 @@ paje {
 "#;
 
 /// Actions of rules.
-const ARROWS: [&str; 27] = [
+const ACTIONS: [&str; 27] = [
     "push calls = what on thread[t]",
     "push calls = to on thread[t]",
     "push calls = k on thread[t]",
@@ -76,8 +76,8 @@ const ARROWS: [&str; 27] = [
 
 const CLAUSES: [&str; 5] = ["", "", "", "", " when n > 1"];
 
-/// An action: indices of [`ARROWS`] and [`CLAUSES`].
-type Arrow = (usize, usize);
+/// An action: indices of [`ACTIONS`] and [`CLAUSES`].
+type GeneratedAction = (usize, usize);
 
 /// Rules for the ends of threads and processes.
 const END_RULES: [&str; 3] = [
@@ -87,7 +87,7 @@ const END_RULES: [&str; 3] = [
 ];
 
 /// The text of a spec. Each bit of `end_rules` adds one of [`END_RULES`].
-fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
+fn spec(rules: &[Vec<GeneratedAction>], end_rules: u8) -> String {
     let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {
         let located = if number % 2 == 1 { "located " } else { "" };
@@ -95,10 +95,10 @@ fn spec(rules: &[Vec<Arrow>], end_rules: u8) -> String {
     }
     text.push_str("}\n");
     text.push_str(TREE);
-    for (number, arrows) in rules.iter().enumerate() {
+    for (number, actions) in rules.iter().enumerate() {
         write!(text, "rule e{number}").unwrap();
-        for (what, clause) in arrows {
-            write!(text, " -> {}{}", ARROWS[*what], CLAUSES[*clause]).unwrap();
+        for (what, clause) in actions {
+            write!(text, " -> {}{}", ACTIONS[*what], CLAUSES[*clause]).unwrap();
         }
         text.push_str(";\n");
     }
@@ -165,7 +165,7 @@ struct Told {
 #[derive(Debug, Default)]
 struct Kept {
     told: Told,
-    can_begin_anew: bool,
+    can_restart: bool,
     /// Number of restarts, and number of removals of incomplete links.
     begun_anew: usize,
     settled: usize,
@@ -189,17 +189,17 @@ impl PajeSink for Kept {
         Ok(())
     }
 
-    fn can_begin_anew(&self) -> bool {
-        self.can_begin_anew
+    fn can_restart(&self) -> bool {
+        self.can_restart
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         self.told = Told::default();
         self.begun_anew += 1;
         Ok(())
     }
 
-    fn drop_halves(&mut self) -> io::Result<()> {
+    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
         let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
         for key in self.told.operations.iter().filter_map(|operation| operation.0) {
             *ends.entry(key).or_default() += 1;
@@ -217,8 +217,8 @@ impl PajeSink for Kept {
 
 /// The output of a conversion, its report, and the numbers of conversions in one pass and of
 /// unsuccessful attempts.
-fn converted(run: &OpenRun, options: &ConvertOptions, can_begin_anew: bool) -> (Told, String, (usize, usize)) {
-    let mut kept = Kept { can_begin_anew, ..Kept::default() };
+fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (Told, String, (usize, usize)) {
+    let mut kept = Kept { can_restart, ..Kept::default() };
     let report = convert(run, options, &mut kept).unwrap();
     let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_coarse);
     (
@@ -234,8 +234,8 @@ fn stream() -> impl Strategy<Value = Stream> {
     (prop::bool::weighted(0.7), blocks)
 }
 
-fn arrows() -> impl Strategy<Value = Vec<Arrow>> {
-    prop::collection::vec((0..ARROWS.len(), 0..CLAUSES.len()), 1..3)
+fn actions() -> impl Strategy<Value = Vec<GeneratedAction>> {
+    prop::collection::vec((0..ACTIONS.len(), 0..CLAUSES.len()), 1..3)
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn one_pass_gives_the_operations_of_two_passes() {
     let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::with_cases(90) }, seed);
     let (at_once, in_vain) = (Cell::new(0), Cell::new(0));
     let cases = (
-        prop::collection::vec(arrows(), usize::from(TYPES)),
+        prop::collection::vec(actions(), usize::from(TYPES)),
         prop::collection::vec(stream(), 1..5),
         (any::<bool>(), any::<bool>(), 1usize..=5, prop_oneof![Just(0u8), 1u8..8]),
     );

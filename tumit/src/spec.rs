@@ -258,7 +258,7 @@ pub struct EntityType {
     /// Colour of a variable, or of undeclared values.
     pub color: Option<SpecColor>,
     /// Shape and size, if declared.
-    pub look: SpecStyle,
+    pub style: SpecStyle,
     /// Whether a link may have only one endpoint: a pause of an `async` span can also be its end.
     pub is_partial: bool,
 }
@@ -293,7 +293,7 @@ pub struct DeclaredValue {
     /// Its colour, if declared.
     pub color: Option<SpecColor>,
     /// Shape and size, if declared.
-    pub look: SpecStyle,
+    pub style: SpecStyle,
 }
 
 /// Displayed shape and size (Pajé papers, S41).

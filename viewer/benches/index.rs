@@ -72,8 +72,14 @@ fn random_below(state: &mut u64, limit: u64) -> u64 {
 /// Sixteen threads, half with 5 values and half with 1,000; a link for every ten states.
 fn events(states: u64) -> Vec<PajeEvent<'static>> {
     let (thread, activity, message) = (TypeId(1), TypeId(2), TypeId(3));
-    let define =
-        |ty, kind, parent| PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE };
+    let define = |ty, kind, parent| PajeEvent::DefineType {
+        ty,
+        kind,
+        parent,
+        name: "type",
+        color: None,
+        style: DrawStyle::NONE,
+    };
     let mut events = vec![
         define(thread, PajeTypeKind::Container, TypeId::ROOT),
         define(activity, PajeTypeKind::State, thread),
@@ -84,7 +90,7 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         ty: if value < 1000 { activity } else { message },
         name: "value",
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     }));
     let (mut random, mut now) = (1, 0);
     events.extend((1..=16).map(|container| PajeEvent::CreateContainer {

@@ -43,7 +43,7 @@ impl ShortStates {
                 ty: ty.id,
                 name: "short".to_owned(),
                 color: rgb(0x0055_5b64),
-                look: ty.look,
+                style: ty.style,
             });
             short[ty.id.index()] = Some(id);
         }

@@ -121,7 +121,7 @@ pub struct TypeInfo {
     /// The trace's colour. Types of events, variables and links without one get a chosen colour.
     pub color: Option<RgbColor>,
     /// Shape and size, if the trace defines them.
-    pub look: DrawStyle,
+    pub style: DrawStyle,
 }
 
 /// A value of a type.
@@ -136,7 +136,7 @@ pub struct ValueInfo {
     /// Its colour: the trace's colour, or a chosen one.
     pub color: RgbColor,
     /// Its shape and size: its own, or those of its type, if the trace defines them.
-    pub look: DrawStyle,
+    pub style: DrawStyle,
 }
 
 /// The type tree with its values.

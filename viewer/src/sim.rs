@@ -158,7 +158,7 @@ impl<E: EntitySink> Simulation<E> {
             parent: TypeId::ROOT,
             name: name.to_owned(),
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         };
         let containers = ContainerTable::new(name);
         entities.define_type(&root);
@@ -236,11 +236,11 @@ impl<E: EntitySink> Simulation<E> {
             return;
         }
         match *event {
-            PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
-                self.define_type(ty, kind, parent, name, (color, look));
+            PajeEvent::DefineType { ty, kind, parent, name, color, style } => {
+                self.define_type(ty, kind, parent, name, (color, style));
             }
-            PajeEvent::DefineValue { value, ty, name, color, look } => {
-                self.define_value(value, ty, name, (color, look));
+            PajeEvent::DefineValue { value, ty, name, color, style } => {
+                self.define_value(value, ty, name, (color, style));
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 self.create(time, container, ty, parent, name, extra);
@@ -383,7 +383,7 @@ impl<E: EntitySink> Simulation<E> {
         kind: PajeTypeKind,
         parent: TypeId,
         name: &str,
-        (color, look): (Option<RgbColor>, DrawStyle),
+        (color, style): (Option<RgbColor>, DrawStyle),
     ) {
         let count = self.types.len();
         let known = |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::Container);
@@ -394,17 +394,17 @@ impl<E: EntitySink> Simulation<E> {
         if ty.index() != count || !known(parent) || !ends_known {
             return self.faults.count(Fault::TypeDefinition);
         }
-        self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color, look });
+        self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color, style });
         self.entities.define_type(&self.types[count]);
     }
 
     /// A repeated definition of a value replaces its name and style, because files may declare
     /// values after their first use.
-    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, look): (Option<RgbColor>, DrawStyle)) {
+    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, style): (Option<RgbColor>, DrawStyle)) {
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
-        let defined = RawValue { ty, name: name.to_owned(), color, look };
+        let defined = RawValue { ty, name: name.to_owned(), color, style };
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
             Some(_) => return self.faults.count(Fault::ValueDefinition),
@@ -448,12 +448,12 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         Ok(())
     }
 
-    fn can_begin_anew(&self) -> bool {
-        self.entities.can_begin_anew()
+    fn can_restart(&self) -> bool {
+        self.entities.can_restart()
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
-        self.entities.begin_anew()?;
+    fn restart(&mut self) -> io::Result<()> {
+        self.entities.restart()?;
         let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
         // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
@@ -467,8 +467,8 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         Ok(())
     }
 
-    fn drop_halves(&mut self) -> io::Result<()> {
-        self.entity_count -= self.links.drop_halves(&mut self.entities)?;
+    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.entity_count -= self.links.drop_unpaired_endpoints(&mut self.entities)?;
         self.entities.after()
     }
 

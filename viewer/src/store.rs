@@ -12,18 +12,18 @@
 //! use tumit_viewer::store::TraceStore;
 //!
 //! let (thread, activity, work, main) = (TypeId(1), TypeId(2), ValueId(0), ContainerId(1));
-//! let (color, look, extra) = (None, DrawStyle::NONE, &[]);
+//! let (color, style, extra) = (None, DrawStyle::NONE, &[]);
 //! let second = |n: i64| GlobalNanos(n * 1_000_000_000);
 //! let (container, state) = (PajeTypeKind::Container, PajeTypeKind::State);
 //! let (root, top) = (TypeId::ROOT, ContainerId::ROOT);
 //! let store = TraceStore::from_events("example", [
 //!     PajeEvent::DefineType {
-//!         ty: thread, kind: container, parent: root, name: "Thread", color, look,
+//!         ty: thread, kind: container, parent: root, name: "Thread", color, style,
 //!     },
 //!     PajeEvent::DefineType {
-//!         ty: activity, kind: state, parent: thread, name: "Activity", color, look,
+//!         ty: activity, kind: state, parent: thread, name: "Activity", color, style,
 //!     },
-//!     PajeEvent::DefineValue { value: work, ty: activity, name: "work", color, look },
+//!     PajeEvent::DefineValue { value: work, ty: activity, name: "work", color, style },
 //!     PajeEvent::CreateContainer {
 //!         time: second(0), container: main, ty: thread, parent: top, name: "main", extra,
 //!     },

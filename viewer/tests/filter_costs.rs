@@ -54,7 +54,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
             parent: TypeId::ROOT,
             name: "Thread",
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         },
         PajeEvent::DefineType {
             ty: activity,
@@ -62,7 +62,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
             parent: thread,
             name: "Activity",
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         },
     ];
     let names = ["work", "wait", "idle"];
@@ -71,7 +71,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         ty: activity,
         name,
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     }));
     events.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
         time: time(0),

@@ -64,7 +64,7 @@ const MEMORY: usize = 1 << 18;
 fn send(sink: &mut dyn PajeSink, states: u64) -> io::Result<()> {
     let (thread, activity, message, mark) = (TypeId(1), TypeId(2), TypeId(3), TypeId(4));
     let mut define = |ty, kind, parent| {
-        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE })
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, style: DrawStyle::NONE })
     };
     define(thread, PajeTypeKind::Container, TypeId::ROOT)?;
     define(activity, PajeTypeKind::State, thread)?;
@@ -77,7 +77,7 @@ fn send(sink: &mut dyn PajeSink, states: u64) -> io::Result<()> {
             ty,
             name: "value",
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         })?;
     }
     let begin = GlobalNanos(0);

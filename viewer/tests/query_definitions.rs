@@ -57,7 +57,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
             parent,
             name: "type",
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         })
         .into_iter()
         .collect();
@@ -67,7 +67,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         ty,
         name: &names[value as usize],
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     }));
     all.push(PajeEvent::CreateContainer {
         time: at(0),

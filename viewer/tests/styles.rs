@@ -102,8 +102,8 @@ fn style(shape: Option<MarkShape>, size: Option<f32>) -> DrawStyle {
 /// The styles of types and values.
 fn styles(source: &dyn TimelineSource) -> Vec<(String, DrawStyle)> {
     let model = source.model();
-    let types = model.types.iter().skip(1).map(|ty| (ty.name.clone(), ty.look));
-    types.chain(model.values.iter().map(|value| (value.name.clone(), value.look))).collect()
+    let types = model.types.iter().skip(1).map(|ty| (ty.name.clone(), ty.style));
+    types.chain(model.values.iter().map(|value| (value.name.clone(), value.style))).collect()
 }
 
 fn seconds(from: i64, to: i64) -> TimeRange {

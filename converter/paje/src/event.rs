@@ -132,14 +132,14 @@ pub enum PajeEvent<'a> {
         parent: TypeId,
         name: &'a str,
         color: Option<RgbColor>,
-        look: DrawStyle,
+        style: DrawStyle,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
         name: &'a str,
         color: Option<RgbColor>,
-        look: DrawStyle,
+        style: DrawStyle,
     },
     CreateContainer {
         time: GlobalNanos,
@@ -372,28 +372,28 @@ pub trait PajeSink {
         0
     }
 
-    /// Whether the sink can discard its input by [`Self::begin_anew`]. It then also accepts
+    /// Whether the sink can discard its input by [`Self::restart`]. It then also accepts
     /// definitions of values in the middle of the stream, and link endpoints without a partner,
-    /// which [`Self::drop_halves`] drops before the end.
-    fn can_begin_anew(&self) -> bool {
+    /// which [`Self::drop_unpaired_endpoints`] drops before the end.
+    fn can_restart(&self) -> bool {
         false
     }
 
     /// Discards all input. The stream starts again with its definitions. Called only if
-    /// [`Self::can_begin_anew`] is true.
+    /// [`Self::can_restart`] is true.
     ///
     /// # Errors
     /// As [`Self::event`].
-    fn begin_anew(&mut self) -> std::io::Result<()> {
+    fn restart(&mut self) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
     /// Drops the link endpoints that have no partner so far. Called only if
-    /// [`Self::can_begin_anew`] is true.
+    /// [`Self::can_restart`] is true.
     ///
     /// # Errors
     /// As [`Self::event`].
-    fn drop_halves(&mut self) -> std::io::Result<()> {
+    fn drop_unpaired_endpoints(&mut self) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 

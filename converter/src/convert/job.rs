@@ -88,7 +88,7 @@ impl<'o> ConversionJob<'o> {
         if self.options.clock == CorrectionMethod::Graph && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
             let corrections = self.clocks.refine(self.run, &log, &extents).map_err(ConvertError::Links)?;
-            for (fine, extent) in plan.fines.iter_mut().zip(extents) {
+            for (fine, extent) in plan.timestamp_maps.iter_mut().zip(extents) {
                 fine.correction.clone_from(&corrections[extent.domain]);
             }
         } else {
@@ -98,16 +98,16 @@ impl<'o> ConversionJob<'o> {
             #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
             let mut tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
             if self.options.clock == CorrectionMethod::Graph && self.clocks.claim_all() {
-                tick = tick.max(usual_reversal(&log, &plan.fines).map_err(ConvertError::Links)?);
+                tick = tick.max(usual_reversal(&log, &plan.timestamp_maps).map_err(ConvertError::Links)?);
             }
             let leaps: Vec<Option<Arc<Vec<LineLeap>>>> = (0..self.clocks.domains.len())
                 .map(|domain| Some(self.clocks.leaps(domain)).filter(|leaps| !leaps.is_empty()).map(Arc::new))
                 .collect();
-            for (number, fine) in plan.fines.iter_mut().enumerate() {
+            for (number, fine) in plan.timestamp_maps.iter_mut().enumerate() {
                 fine.tick = tick;
                 fine.leaps.clone_from(&leaps[self.clocks.domain_of[plan.streams[number].process]]);
             }
-            let found = restore_order(&log, &mut plan.fines).map_err(ConvertError::Links)?;
+            let found = restore_order(&log, &mut plan.timestamp_maps).map_err(ConvertError::Links)?;
             self.diagnostics.extend(found.warning(&self.clocks));
             self.causality = Some(found);
         }

@@ -36,7 +36,7 @@ pub(crate) struct ConversionPlan<'r> {
     pub(crate) streams: Arc<[StreamFacts]>,
     run: &'r OpenRun,
     /// For each stream: the conversion from raw to corrected timestamps.
-    pub(crate) fines: Vec<TimestampMap>,
+    pub(crate) timestamp_maps: Vec<TimestampMap>,
     sources: Vec<(&'r ProcessInRun, &'r StreamInRun)>,
 }
 
@@ -148,7 +148,7 @@ fn build<'r>(
         table: Vec::new(),
         ends: Vec::new(),
         facts,
-        fines: vec![TimestampMap::default(); streams.len()],
+        timestamp_maps: vec![TimestampMap::default(); streams.len()],
         streams,
         run,
         sources: sources.collect(),
@@ -203,7 +203,7 @@ impl<'r> ConversionPlan<'r> {
             return vec![i64::MIN; self.streams.len()];
         }
         let begin = |(at, facts): (usize, &StreamFacts)| {
-            let fine = &self.fines[at];
+            let fine = &self.timestamp_maps[at];
             let least = match floors.get(at) {
                 _ if self.sources[at].1.blocks.is_empty() => None,
                 Some(None) => Some(facts.begin),
@@ -309,11 +309,11 @@ impl<'r> ConversionPlan<'r> {
         symbols: &mut Symbols,
     ) -> Option<(TypeId, KeyPart)> {
         let program = self.programs.get(found.program as usize)?;
-        let (ty, read) = program.arrows.get(usize::from(found.action))?.plain_value()?;
+        let (ty, read) = program.actions.get(usize::from(found.action))?.plain_value()?;
         let mut body = vec![0; read.place?.0];
         body.extend_from_slice(&found.value.to_le_bytes());
         let (facts, stream, fine) =
-            (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.fines.get(stream)?);
+            (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
         let scope = RecordScope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
         let mut scratch = String::new();
@@ -336,7 +336,7 @@ impl<'r> ConversionPlan<'r> {
         (site, ordinal): (u32, u64),
         body: &'a [u8],
     ) -> RecordScope<'a> {
-        let (stream, fine) = (&self.streams[stream], &self.fines[stream]);
+        let (stream, fine) = (&self.streams[stream], &self.timestamp_maps[stream]);
         let facts = &self.facts[stream.process];
         RecordScope { program, facts, stream, time, site, ordinal, body, fine, is_shown: false }
     }

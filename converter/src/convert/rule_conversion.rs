@@ -19,10 +19,10 @@ pub(crate) fn convert_rules(
     let mut job = ConversionJob::new(run, &options);
     let ConversionSetup { mut plan, mut model, mut symbols } =
         plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
-    if sink.can_begin_anew() && single_pass::is_possible(&job, &plan, &model) {
+    if sink.can_restart() && single_pass::is_possible(&job, &plan, &model) {
         match single_pass::convert(job, &plan, &model, &mut symbols, sink)? {
             Some(report) => return Ok(report),
-            None => sink.begin_anew()?,
+            None => sink.restart()?,
         }
         job = ConversionJob::new(run, &options);
         ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;

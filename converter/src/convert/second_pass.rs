@@ -165,16 +165,16 @@ impl<'p> Emitter<'p> {
     fn actions(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: RecordPlace) -> io::Result<()> {
         let RecordPlace { stream, ordinal } = place;
         let program = scope.program;
-        for (number, arrow) in program.arrows.iter().enumerate() {
+        for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            if only.map_or(arrow.at.is_some(), |only| only != number) {
+            if only.map_or(action.at.is_some(), |only| only != number) {
                 continue;
             }
             self.scratch.clear();
-            if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
+            if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
-            self.action(scope, arrow, ActionPosition { stream, ordinal, action: number })?;
+            self.action(scope, action, ActionPosition { stream, ordinal, action: number })?;
         }
         Ok(())
     }
@@ -203,14 +203,14 @@ impl<'p> Emitter<'p> {
 
     /// Whether an action is left out because of its container.
     #[inline]
-    fn is_omitted(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction) -> bool {
-        if arrow.is_by_value
-            && let Some(on) = arrow.op.container()
+    fn is_omitted(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> bool {
+        if action.is_by_value
+            && let Some(on) = action.op.container()
             && self.is_ambiguous(scope, on)
         {
             return true;
         }
-        if let Some(on) = arrow.op.target().filter(|on| on.existing)
+        if let Some(on) = action.op.target().filter(|on| on.existing)
             && self.existing_container(scope, on).is_none()
         {
             self.counts.without_container += 1;
@@ -219,16 +219,16 @@ impl<'p> Emitter<'p> {
         false
     }
 
-    fn action(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction, place: ActionPosition) -> io::Result<()> {
+    fn action(&mut self, scope: &RecordScope<'_>, action: &ProgramAction, place: ActionPosition) -> io::Result<()> {
         if self.once.is_some() {
-            self.meet_values(scope, arrow)?;
+            self.meet_values(scope, action)?;
         }
-        if self.is_omitted(scope, arrow) {
+        if self.is_omitted(scope, action) {
             return Ok(());
         }
-        match &arrow.op {
+        match &action.op {
             ActionOp::Create { on } => {
-                let (_, related) = self.fields(scope, arrow)?;
+                let (_, related) = self.fields(scope, action)?;
                 self.locate_related(scope, on, &related).map(|_| ())
             }
             ActionOp::Destroy { on } => {
@@ -241,13 +241,13 @@ impl<'p> Emitter<'p> {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.set(self.instances.stack(instance, *slot), value, place.stream)?;
-                self.entity(scope, arrow, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
+                self.entity(scope, action, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.push(self.instances.stack(instance, *slot), value, place.stream);
-                self.entity(scope, arrow, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
+                self.entity(scope, action, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PopState { slot, ty, value, on } => {
                 let Some(instance) = self.existing_container(scope, on) else {
@@ -272,9 +272,9 @@ impl<'p> Emitter<'p> {
             ActionOp::Mark { ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.entity(scope, arrow, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
+                self.entity(scope, action, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::Link { .. } => self.link_arrow(scope, arrow, place),
+            ActionOp::Link { .. } => self.link_action(scope, action, place),
             ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
         }
     }

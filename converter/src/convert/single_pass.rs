@@ -1,4 +1,4 @@
-//! A conversion in one pass, for sinks that can discard their input ([`PajeSink::can_begin_anew`]).
+//! A conversion in one pass, for sinks that can discard their input ([`PajeSink::can_restart`]).
 //!
 //! The facts that a first pass would find are found on the way or corrected at the end ([`SinglePassState`]).
 //! If this fails, the sink discards everything and the run is converted in two passes. The result
@@ -20,17 +20,17 @@ use tumit_paje::PajeSink;
 /// no timestamp would be changed.
 pub(crate) fn is_possible(job: &ConversionJob<'_>, plan: &ConversionPlan<'_>, model: &RuleModel) -> bool {
     let has_one_clock = job.options.clock != CorrectionMethod::Graph || job.clocks.domains.len() < 2;
-    let is_plain = |arrow: &ProgramAction| match &arrow.op {
+    let is_plain = |action: &ProgramAction| match &action.op {
         // The fields give the container its name. The name must be known earlier, because the
         // container may be used before it is created.
-        ActionOp::Create { .. } => arrow.with.is_empty(),
+        ActionOp::Create { .. } => action.with.is_empty(),
         ActionOp::Link { link, .. } => !model.links[*link].is_partial && model.links[*link].variants.len() == 1,
         _ => true,
     };
-    let mut arrows = plan.programs.iter().flat_map(|program| &program.arrows);
+    let mut actions = plan.programs.iter().flat_map(|program| &program.actions);
     plan.programs.iter().any(RecordProgram::is_surveyed)
         && !plan.programs.iter().any(|program| program.dated)
-        && arrows.all(is_plain)
+        && actions.all(is_plain)
         && has_one_clock
         && !job.run.may_have_gaps()
 }

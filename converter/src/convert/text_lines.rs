@@ -9,13 +9,13 @@ use crate::rules::value::Symbols;
 pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &Symbols, out: &mut String) -> u64 {
     let mut lines = 0;
     let mut scratch = String::new();
-    for (number, arrow) in scope.program.arrows.iter().enumerate() {
-        let ActionOp::Line { once: false, text, arguments } = &arrow.op else { continue };
-        if only.map_or(arrow.at.is_some(), |only| usize::from(only) != number) {
+    for (number, action) in scope.program.actions.iter().enumerate() {
+        let ActionOp::Line { once: false, text, arguments } = &action.op else { continue };
+        if only.map_or(action.at.is_some(), |only| usize::from(only) != number) {
             continue;
         }
         scratch.clear();
-        if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
+        if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
             continue;
         }
         append_line(scope, text, arguments, &mut scratch, symbols, out);

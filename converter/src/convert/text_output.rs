@@ -99,7 +99,7 @@ pub(crate) fn write_text(
         plan(run, options, &mut job.clocks, &mut job.diagnostics)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
     if let Some(dates) = fine_dates(run, options)? {
-        plan.fines = dates.fines;
+        plan.timestamp_maps = dates.timestamp_maps;
         job.clocks = dates.clocks;
         job.causality = dates.causality;
         job.diagnostics.extend(dates.diagnostics);

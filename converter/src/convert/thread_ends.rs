@@ -53,7 +53,7 @@ impl EndEvents {
         for (stream, facts) in plan.streams.iter().enumerate() {
             let (process, source) = plan.source(stream);
             let Some(block) = source.blocks.last() else { continue };
-            let (records, fine) = (source.records(), &plan.fines[stream]);
+            let (records, fine) = (source.records(), &plan.timestamp_maps[stream]);
             let last_raw = plan.date(stream, block.header.last_ticks);
             let last = fine.date(last_raw, records.saturating_sub(1));
             let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);

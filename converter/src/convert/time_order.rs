@@ -219,7 +219,7 @@ impl<'r> OrderedStream<'r> {
         if self.behind_gap.is_some() {
             return false;
         }
-        let fine = &self.plan.fines[self.stream];
+        let fine = &self.plan.timestamp_maps[self.stream];
         while let Some(place) = self.reader.advance_plainly() {
             self.read += 1;
             let time = self.plan.date(self.stream, place.ticks.0);
@@ -303,17 +303,17 @@ impl<'r> OrderedStream<'r> {
         };
         let scope = self.plan.scope(self.stream, program, time, (place.site, place.ordinal), place.body(&block));
         let mut plain = false;
-        for (number, arrow) in program.arrows.iter().enumerate() {
+        for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
             let item = |due, only| {
                 let (place, block) = (place.clone(), Some(Rc::clone(&block)));
                 OrderedItem { date: due, due, time, only, rank: number, place, block }
             };
-            if let Some(at) = &arrow.at {
+            if let Some(at) = &action.at {
                 self.scratch.clear();
                 let date = scope.eval(at, &mut self.scratch, &self.symbols).integer();
                 let date = date.and_then(|date| i64::try_from(date).ok()).unwrap_or(time);
-                let first = first_not_early(&self.plan.fines[self.stream], (date, time), place.ordinal);
+                let first = first_not_early(&self.plan.timestamp_maps[self.stream], (date, time), place.ordinal);
                 self.early += u64::from(first != date);
                 waiting.push(item(first, Some(number)));
             } else if !plain {
@@ -425,7 +425,7 @@ impl TimeOrdered for OrderedStream<'_> {
                 return Ok(());
             }
             self.current = self.read()?.map(|(time, place, block)| {
-                let date = self.plan.fines[self.stream].date(time, place.ordinal);
+                let date = self.plan.timestamp_maps[self.stream].date(time, place.ordinal);
                 OrderedItem { date, due: time, time, only: None, rank: 0, place, block }
             });
             return Ok(());
@@ -438,7 +438,7 @@ impl TimeOrdered for OrderedStream<'_> {
                 Err(why) => return Err(self.spill_error(&why)),
             };
             if next.is_some() || waiting.at_end {
-                let fine = &self.plan.fines[self.stream];
+                let fine = &self.plan.timestamp_maps[self.stream];
                 self.current = next.map(|item| OrderedItem { date: fine.date(item.due, item.place.ordinal), ..item });
                 return Ok(());
             }

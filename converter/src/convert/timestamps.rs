@@ -11,7 +11,7 @@ use tumit_paje::TraceDiagnostic;
 /// The corrected timestamps of a run.
 pub(crate) struct CorrectedTimestamps {
     /// The correction of each stream.
-    pub(crate) fines: Vec<TimestampMap>,
+    pub(crate) timestamp_maps: Vec<TimestampMap>,
     pub(crate) clocks: RunClocks,
     pub(crate) causality: Option<CausalityReport>,
     /// Warnings that the clocks do not contain.
@@ -36,11 +36,11 @@ pub(crate) fn fine_dates(run: &OpenRun, options: &ConvertOptions) -> Result<Opti
         return Ok(None);
     }
     let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut Vec::new())?;
-    let mut arrows = plan.programs.iter().flat_map(|program| &program.arrows);
-    if !arrows.any(|arrow| matches!(arrow.op, ActionOp::Link { .. })) {
+    let mut actions = plan.programs.iter().flat_map(|program| &program.actions);
+    if !actions.any(|action| matches!(action.op, ActionOp::Link { .. })) {
         return Ok(None);
     }
     job.survey(&mut plan, &mut model, &mut symbols)?;
     let ConversionJob { clocks, causality, diagnostics, .. } = job;
-    Ok(Some(CorrectedTimestamps { fines: plan.fines, clocks, causality, diagnostics }))
+    Ok(Some(CorrectedTimestamps { timestamp_maps: plan.timestamp_maps, clocks, causality, diagnostics }))
 }

@@ -23,36 +23,40 @@ use super::value::{KeyPart, RuleValue, SymbolId, Symbols};
 use tumit_paje::TypeId;
 
 /// The actions of a record type, if all with an effect can be evaluated by columns.
-pub(crate) fn ready_arrows(
-    arrows: &[ProgramAction],
+pub(crate) fn columnar_actions(
+    actions: &[ProgramAction],
     located: bool,
     model: &RuleModel,
 ) -> Option<Box<[ColumnarAction]>> {
-    let columnar_actions = (0u16..).zip(arrows).filter(|(_, arrow)| !matches!(arrow.op, ActionOp::Nothing));
-    columnar_actions.map(|(number, arrow)| columnar_action(number, arrow, located, model)).collect()
+    let columnar_actions = (0u16..).zip(actions).filter(|(_, action)| !matches!(action.op, ActionOp::Nothing));
+    columnar_actions.map(|(number, action)| columnar_action(number, action, located, model)).collect()
 }
 
 /// The link endpoints of a record type for the first pass, if it needs nothing else of the records.
-pub(crate) fn ready_links(arrows: &[ProgramAction], located: bool, model: &RuleModel) -> Option<Box<[ColumnarAction]>> {
-    let surveyed = |arrow: &ProgramAction| arrow.is_surveyed() && arrow.plain_value().is_none();
-    let arrows = (0u16..).zip(arrows).filter(|(_, arrow)| surveyed(arrow));
-    let link = |(number, arrow): (u16, &ProgramAction)| {
-        let ActionOp::Link { link, value, key, on, .. } = &arrow.op else { return None };
-        if arrow.at.is_some() || arrow.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
+pub(crate) fn columnar_links(
+    actions: &[ProgramAction],
+    located: bool,
+    model: &RuleModel,
+) -> Option<Box<[ColumnarAction]>> {
+    let surveyed = |action: &ProgramAction| action.is_surveyed() && action.plain_value().is_none();
+    let actions = (0u16..).zip(actions).filter(|(_, action)| surveyed(action));
+    let link = |(number, action): (u16, &ProgramAction)| {
+        let ActionOp::Link { link, value, key, on, .. } = &action.op else { return None };
+        if action.at.is_some() || action.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
             return None;
         }
         let keys = link_parts(*link, key, on, located, model)?;
         let wide = WideWords { site: false, value: false, keys, link: *link, fields: Vec::new() };
-        Some(ColumnarAction { arrow: number, on: Vec::new(), value: ColumnarValue::Declared, wide: Some(wide) })
+        Some(ColumnarAction { action: number, on: Vec::new(), value: ColumnarValue::Declared, wide: Some(wide) })
     };
-    arrows.map(link).collect()
+    actions.map(link).collect()
 }
 
-fn columnar_action(number: u16, arrow: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
-    if arrow.at.is_some() || arrow.when.is_some() || !arrow.related.is_empty() {
+fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
+    if action.at.is_some() || action.when.is_some() || !action.related.is_empty() {
         return None;
     }
-    let (on, value) = match &arrow.op {
+    let (on, value) = match &action.op {
         ActionOp::Create { on } | ActionOp::Destroy { on } | ActionOp::ResetState { on, .. } => {
             (on, ColumnarValue::Declared)
         }
@@ -78,21 +82,21 @@ fn columnar_action(number: u16, arrow: &ProgramAction, located: bool, model: &Ru
     let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperationPart>>>()?;
     let on = on.into_iter().filter_map(OperationPart::cell).collect();
     let has_details = matches!(
-        arrow.op,
+        action.op,
         ActionOp::SetState { .. } | ActionOp::PushState { .. } | ActionOp::Mark { .. } | ActionOp::Link { .. }
     );
-    let (link, keys) = match &arrow.op {
+    let (link, keys) = match &action.op {
         ActionOp::Link { link, key, on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
         _ => (None, Vec::new()),
     };
-    if link.is_none() && (!has_details || arrow.with.is_empty() && !located) {
-        return Some(ColumnarAction { arrow: number, on, value, wide: None });
+    if link.is_none() && (!has_details || action.with.is_empty() && !located) {
+        return Some(ColumnarAction { action: number, on, value, wide: None });
     }
-    let fields = arrow.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
+    let fields = action.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
     let fields = fields.into_iter().filter_map(OperationPart::cell).collect();
     let is_valued = !matches!(value, ColumnarValue::Declared);
     let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
-    Some(ColumnarAction { arrow: number, on, value, wide: Some(wide) })
+    Some(ColumnarAction { action: number, on, value, wide: Some(wide) })
 }
 
 fn named_value(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {

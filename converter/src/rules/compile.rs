@@ -10,7 +10,7 @@ use tracer_format::schema::{EnumInfo, FieldType};
 use tumit::Spec;
 use tumit::spec;
 
-use super::columnar::{ready_arrows, ready_links};
+use super::columnar::{columnar_actions, columnar_links};
 use super::eval::RecordScope;
 use super::model::RuleModel;
 use super::program::{
@@ -117,8 +117,8 @@ impl SpecCompiler<'_> {
         let (spec, layout) = (self.spec, &self.schema.records[at]);
         let record = self.ruled_record(at)?;
         let declared = &spec.records[record];
-        let arrows = self.actions(at, record);
-        if arrows.is_empty() {
+        let actions = self.actions(at, record);
+        if actions.is_empty() {
             return None;
         }
         let level = self.schema.levels.get(layout.level as usize).map_or("", |level| level.name.as_str());
@@ -127,10 +127,10 @@ impl SpecCompiler<'_> {
             fields: layout.fields.clone(),
             enums: self.enums.clone(),
             located: layout.located,
-            columns: columns(&arrows, layout.located),
-            ready: ready_arrows(&arrows, layout.located, self.model),
-            ready_links: ready_links(&arrows, layout.located, self.model),
-            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], arrows, self.symbols)
+            columns: columns(&actions, layout.located),
+            ready: columnar_actions(&actions, layout.located, self.model),
+            columnar_links: columnar_links(&actions, layout.located, self.model),
+            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], actions, self.symbols)
         })
     }
 
@@ -165,12 +165,12 @@ impl SpecCompiler<'_> {
             Some(output) => {
                 spec.outputs[output].rules.get(record).into_iter().flatten().map(|line| compiler.line(line)).collect()
             }
-            None => spec.rules.get(record).into_iter().flatten().map(|action| compiler.arrow(action)).collect(),
+            None => spec.rules.get(record).into_iter().flatten().map(|action| compiler.compile(action)).collect(),
         };
-        let mut arrows = Vec::new();
-        for arrow in compiled {
-            match arrow {
-                Ok(arrow) => arrows.push(arrow),
+        let mut actions = Vec::new();
+        for action in compiled {
+            match action {
+                Ok(action) => actions.push(action),
                 // An absent end has no parameters: this is no error.
                 Err(MissingField(_)) if is_absent_end => {}
                 Err(MissingField(field)) => {
@@ -182,7 +182,7 @@ impl SpecCompiler<'_> {
                 }
             }
         }
-        arrows
+        actions
     }
 
     /// The program of an end rule. `None` if it has no actions, or for a text output.
@@ -200,8 +200,8 @@ impl SpecCompiler<'_> {
             is_absent_end: false,
         };
         // These rules have no record fields, so no field can be missing.
-        let arrows: Vec<ProgramAction> = actions.iter().filter_map(|action| compiler.arrow(action).ok()).collect();
-        (!arrows.is_empty()).then(|| RecordProgram::new([&self.spec.name, name, name], arrows, self.symbols))
+        let actions: Vec<ProgramAction> = actions.iter().filter_map(|action| compiler.compile(action).ok()).collect();
+        (!actions.is_empty()).then(|| RecordProgram::new([&self.spec.name, name, name], actions, self.symbols))
     }
 }
 
@@ -232,7 +232,7 @@ impl ActionOp {
 
 impl RecordProgram {
     /// The program of a record type without fields, from its spec, name, full name and actions.
-    fn new([spec, name, full_name]: [&str; 3], arrows: Vec<ProgramAction>, symbols: &mut Symbols) -> Self {
+    fn new([spec, name, full_name]: [&str; 3], actions: Vec<ProgramAction>, symbols: &mut Symbols) -> Self {
         Self {
             spec: symbols.intern(spec),
             name: symbols.intern(name),
@@ -241,12 +241,12 @@ impl RecordProgram {
             fields: Vec::new(),
             enums: Arc::new([]),
             located: false,
-            dated: arrows.iter().any(|arrow| arrow.at.is_some()),
-            surveyed: arrows.iter().any(|arrow| arrow.is_surveyed() && arrow.plain_value().is_none()),
+            dated: actions.iter().any(|action| action.at.is_some()),
+            surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
             ready: None,
-            ready_links: None,
-            arrows,
+            columnar_links: None,
+            actions,
         }
     }
 
@@ -257,13 +257,13 @@ impl RecordProgram {
 }
 
 /// The actions with values from one field of the records, each with the position of the field.
-fn columns(arrows: &[ProgramAction], located: bool) -> Vec<(u16, usize)> {
-    let part = |(number, arrow): (usize, &ProgramAction)| {
-        let (_, read) = arrow.plain_value()?;
+fn columns(actions: &[ProgramAction], located: bool) -> Vec<(u16, usize)> {
+    let part = |(number, action): (usize, &ProgramAction)| {
+        let (_, read) = action.plain_value()?;
         // The source position is also a column.
         Some((u16::try_from(number).ok()?, read.index + usize::from(located)))
     };
-    arrows.iter().enumerate().filter_map(part).collect()
+    actions.iter().enumerate().filter_map(part).collect()
 }
 
 impl ProgramAction {

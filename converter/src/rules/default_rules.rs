@@ -157,7 +157,7 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, nature: EntityNat
         container,
         values: Vec::new(),
         color: None,
-        look: SpecStyle::default(),
+        style: SpecStyle::default(),
         is_partial: false,
     }
 }
@@ -166,7 +166,7 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, nature: EntityNat
 fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
     let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
         let (name, label) = (name.to_owned(), name.to_owned());
-        entity.values.push(DeclaredValue { name, doc: String::new(), label, color: None, look: SpecStyle::default() });
+        entity.values.push(DeclaredValue { name, doc: String::new(), label, color: None, style: SpecStyle::default() });
         entity.values.len() - 1
     });
     ValueId(id(at))

@@ -71,7 +71,7 @@ struct TypeDefinition {
     parent: TypeId,
     name: String,
     color: Option<RgbColor>,
-    look: DrawStyle,
+    style: DrawStyle,
 }
 
 impl RuleModel {
@@ -81,10 +81,10 @@ impl RuleModel {
         kind: PajeTypeKind,
         parent: TypeId,
         name: &str,
-        (color, look): (Option<RgbColor>, DrawStyle),
+        (color, style): (Option<RgbColor>, DrawStyle),
     ) -> TypeId {
         let ty = TypeId(u32::try_from(self.types.len() + 1).unwrap_or(u32::MAX));
-        self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color, look });
+        self.types.push(TypeDefinition { ty, kind, parent, name: name.to_owned(), color, style });
         ty
     }
 
@@ -111,9 +111,9 @@ impl RuleModel {
         ty: TypeId,
         name: KeyPart,
         label: &str,
-        look: (Option<RgbColor>, DrawStyle),
+        style: (Option<RgbColor>, DrawStyle),
     ) -> ValueId {
-        self.values.add(ty, name, label, look)
+        self.values.add(ty, name, label, style)
     }
 
     /// The declared or defined value of a type with this name.
@@ -131,7 +131,7 @@ impl RuleModel {
                 parent: definition.parent,
                 name: &definition.name,
                 color: definition.color,
-                look: definition.look,
+                style: definition.style,
             })?;
         }
         Ok(self.types.len() as u64 + self.values.define(0, sink)?)

@@ -22,7 +22,7 @@ pub(crate) struct RecordProgram {
     pub(crate) fields: Vec<FieldInfo>,
     /// The names of the enum values of the schema, by number.
     pub(crate) enums: Arc<[EnumNames]>,
-    pub(crate) arrows: Vec<ProgramAction>,
+    pub(crate) actions: Vec<ProgramAction>,
     /// Whether its records have a source position.
     pub(crate) located: bool,
     /// Whether an action has a timestamp of its own (`at`).
@@ -35,7 +35,7 @@ pub(crate) struct RecordProgram {
     /// The actions, if they can be evaluated by columns.
     pub(crate) ready: Option<Box<[ColumnarAction]>>,
     /// The link actions that the first pass needs, if they can be evaluated by columns and suffice.
-    pub(crate) ready_links: Option<Box<[ColumnarAction]>>,
+    pub(crate) columnar_links: Option<Box<[ColumnarAction]>>,
 }
 
 /// An action of a rule.
@@ -248,7 +248,7 @@ pub(crate) struct PathReferent {
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnarAction {
     /// The position in its program.
-    pub(crate) arrow: u16,
+    pub(crate) action: u16,
     /// The keys of its container.
     pub(crate) on: Vec<FieldCell>,
     pub(crate) value: ColumnarValue,

@@ -20,7 +20,7 @@ struct ValueDefinition {
     ty: TypeId,
     name: String,
     color: Option<RgbColor>,
-    look: DrawStyle,
+    style: DrawStyle,
 }
 
 impl ValueTable {
@@ -30,10 +30,10 @@ impl ValueTable {
         ty: TypeId,
         name: KeyPart,
         label: &str,
-        (color, look): (Option<RgbColor>, DrawStyle),
+        (color, style): (Option<RgbColor>, DrawStyle),
     ) -> ValueId {
         let value = ValueId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, look });
+        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, style });
         self.by_name.entry((ty, name)).or_insert(value);
         value
     }
@@ -68,9 +68,9 @@ impl ValueTable {
     /// The errors of the sink.
     pub(crate) fn define(&self, from: usize, sink: &mut dyn PajeSink) -> io::Result<u64> {
         let mut count = 0;
-        for (number, ValueDefinition { ty, name, color, look }) in self.all.iter().enumerate().skip(from) {
+        for (number, ValueDefinition { ty, name, color, style }) in self.all.iter().enumerate().skip(from) {
             let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
-            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color, look: *look })?;
+            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color, style: *style })?;
             count += 1;
         }
         Ok(count)

@@ -108,7 +108,7 @@ pub fn cut(
         && let Some(dates) = fine_dates(run, options)?
     {
         errors = dates.errors();
-        plan.fines = dates.fines;
+        plan.timestamp_maps = dates.timestamp_maps;
     }
     let plan = plan;
     let kinds = plan.programs.iter();
@@ -188,7 +188,7 @@ impl CutJob<'_> {
         let is_out =
             self.date(number, last_ticks, u64::MAX) < range.from || self.date(number, first_ticks, 0) > range.to;
         // If the causal pass shifts records, timestamps depend on the position in the stream.
-        if is_out && self.plan.fines[number].has_lines_only() {
+        if is_out && self.plan.timestamp_maps[number].has_lines_only() {
             self.summary.left_out += records;
             return Ok(());
         }
@@ -254,7 +254,7 @@ impl CutJob<'_> {
 
     /// The final timestamp of a tick of a stream, for the record with this position in the stream.
     fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
-        GlobalNanos(self.plan.fines[stream].date(self.plan.date(stream, ticks), ordinal))
+        GlobalNanos(self.plan.timestamp_maps[stream].date(self.plan.date(stream, ticks), ordinal))
     }
 
     /// Writes the selected records of an unpacked block. Advances the position of the stream.

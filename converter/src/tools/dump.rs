@@ -199,7 +199,7 @@ pub fn list_selected<E: From<ConvertError>>(
     if let Some(dates) = fine_dates(run, options).map_err(E::from)? {
         diagnostics = dates.errors();
         diagnostics.extend(dates.diagnostics);
-        plan.fines = dates.fines;
+        plan.timestamp_maps = dates.timestamp_maps;
         clocks = dates.clocks;
     }
     let plan = plan;
@@ -212,8 +212,9 @@ pub fn list_selected<E: From<ConvertError>>(
             let mut reader = plan.reader(stream, file);
             // If the causal pass shifts records, timestamps depend on the position in the stream,
             // so no record is skipped.
-            if plan.fines[stream].has_lines_only() {
-                reader.skip_before(|ticks| plan.fines[stream].date(plan.date(stream, ticks), 0) < range.from.0);
+            if plan.timestamp_maps[stream].has_lines_only() {
+                reader
+                    .skip_before(|ticks| plan.timestamp_maps[stream].date(plan.date(stream, ticks), 0) < range.from.0);
             }
             feeds.push(
                 OrderedStream::new(&plan, stream, reader, None, ItemSelection::RECORDS).map_err(ConvertError::from)?,
@@ -328,8 +329,8 @@ fn values<'s>(scope: &RecordScope<'s>, scratch: &mut String, symbols: &Symbols) 
         other => other.in_scratch(scratch, symbols),
     };
     let mut vals = Vec::new();
-    for arrow in &scope.program.arrows {
-        for (name, code) in &arrow.with {
+    for action in &scope.program.actions {
+        for (name, code) in &action.with {
             let shown = match scope.elements(code, scratch, symbols) {
                 Some(list) => DumpElements::List(list.into_iter().map(|val| plain(val, scratch)).collect()),
                 None => DumpElements::One(plain(scope.eval(code, scratch, symbols), scratch)),

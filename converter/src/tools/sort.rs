@@ -96,7 +96,7 @@ pub fn sort<W: Write>(
     let mut diagnostics;
     if let Some(dates) = fine_dates(run, options)? {
         diagnostics = dates.errors();
-        plan.fines = dates.fines;
+        plan.timestamp_maps = dates.timestamp_maps;
         diagnostics.extend(dates.clocks.diagnostics);
         diagnostics.extend(dates.diagnostics);
     } else {
@@ -222,7 +222,8 @@ impl<W: Write> SortWriter<'_, W> {
             return Ok(());
         }
         // The causal pass shifts records, not the clock.
-        let fine = TimestampMap { correction: self.plan.fines[stream].correction.clone(), ..TimestampMap::default() };
+        let fine =
+            TimestampMap { correction: self.plan.timestamp_maps[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
             let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));
@@ -236,7 +237,7 @@ impl<W: Write> SortWriter<'_, W> {
     /// The end of a stream's thread or process, in ticks of the sorted file's clock. It follows all
     /// records of the stream.
     fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
-        let Some(fine) = self.plan.fines.get(stream) else { return end.0 };
+        let Some(fine) = self.plan.timestamp_maps.get(stream) else { return end.0 };
         self.ticks(fine.date(self.plan.date(stream, end.0), u64::MAX))
     }
 
@@ -247,7 +248,7 @@ impl<W: Write> SortWriter<'_, W> {
 
     fn write_record(&mut self, item: &RecordRef<'_>) -> io::Result<()> {
         let stream = u32::try_from(item.stream).unwrap_or(u32::MAX);
-        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.fines[item.stream]);
+        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
         let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(item.stream, ticks), item.ordinal));
         let ticks = self.ticks(item.date);
         if item.program.is_none() {

@@ -241,11 +241,11 @@ impl EntityCounter {
 }
 
 impl EntitySink for EntityCounter {
-    fn can_begin_anew(&self) -> bool {
+    fn can_restart(&self) -> bool {
         true
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         *self = Self::default();
         Ok(())
     }

@@ -163,7 +163,7 @@ pub fn store(trace: &ModelTrace) -> Arc<dyn TimelineSource> {
         ty,
         name,
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     });
     let all = types().into_iter().chain(values).chain(events.into_iter().map(|event| event.1));
     Arc::new(TraceStore::from_events("world", all))
@@ -246,7 +246,13 @@ fn types() -> [PajeEvent<'static>; 6] {
         (MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT, "Message"),
         (MARK, PajeTypeKind::Event, THREAD, "Mark"),
     ];
-    let define =
-        |(ty, kind, parent, name)| PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE };
+    let define = |(ty, kind, parent, name)| PajeEvent::DefineType {
+        ty,
+        kind,
+        parent,
+        name,
+        color: None,
+        style: DrawStyle::NONE,
+    };
     types.map(define)
 }

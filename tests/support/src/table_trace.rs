@@ -53,7 +53,7 @@ impl TableTrace {
             parent: TypeId::ROOT,
             name: "Root".into(),
             color: None,
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         };
         let mut tables = Self { name: name.into(), ..Self::default() };
         tables.model.types.push(root);
@@ -77,7 +77,7 @@ impl TableTrace {
             parent,
             name: name.into(),
             color: color.map(tumit_viewer::style::theme::rgb),
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         });
         id
     }
@@ -90,7 +90,7 @@ impl TableTrace {
             ty,
             name: name.into(),
             color: tumit_viewer::style::theme::rgb(color),
-            look: DrawStyle::NONE,
+            style: DrawStyle::NONE,
         });
         id
     }

@@ -109,7 +109,7 @@ fn state(browser: &mut BrowserPage, name: &str) {
 }
 
 /// Screenshots of a trace at rare sizes and in rare themes.
-fn looks(viewer: &ViewProcess) {
+fn styles(viewer: &ViewProcess) {
     for (name, theme, size) in [
         ("1280x720", LIGHT, (1280, 720)),
         ("4k", LIGHT, (3840, 2160)),
@@ -212,7 +212,7 @@ fn screenshots_of_all_states() {
     faults();
     growing();
     let viewer = demo(&["random"]);
-    looks(&viewer);
+    styles(&viewer);
     let both = demo(&["random", "balanced"]);
     for (name, size) in [("panes-1280x720", (1280, 720)), ("panes-4k", (3840, 2160))] {
         let mut browser = page(&both, "", "dark", size);

@@ -55,29 +55,29 @@ pub(super) fn lower(
 fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &mut Diagnostics) -> Vec<Action> {
     let scope = ExprScope::of_ends(model);
     let mut lowered = Vec::new();
-    for arrow in &rule.arrows {
-        match impossible_action(arrow) {
+    for action in &rule.actions {
+        match impossible_action(action) {
             Some(diagnostic) => {
                 usage.incomplete = true;
                 diagnostics.push(diagnostic);
             }
-            None => lowered.extend(lower_action(&scope, arrow, usage, diagnostics)),
+            None => lowered.extend(lower_action(&scope, action, usage, diagnostics)),
         }
     }
     lowered
 }
 
 /// The error of an action that is not allowed in a rule for ends.
-fn impossible_action(arrow: &ast::Action) -> Option<Diagnostic> {
-    if matches!(arrow.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
+fn impossible_action(action: &ast::Action) -> Option<Diagnostic> {
+    if matches!(action.kind, ActionKind::Start { .. } | ActionKind::End { .. }) {
         let title = "links cannot start or end at the end of a thread or process";
         return Some(
             Diagnostic::error(Code::EndRule, title)
-                .at(arrow.verb, "not possible here")
+                .at(action.verb, "not possible here")
                 .help("start and end links in rules of events"),
         );
     }
-    let at = arrow.clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::At(_)))?;
+    let at = action.clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::At(_)))?;
     Some(
         Diagnostic::error(Code::EndRule, "the end of a thread or process has no other timestamp")
             .at(at.span, "not possible here")

@@ -37,17 +37,17 @@ pub(super) fn lower<'a>(
         let (mut lines, mut seen) = (Vec::new(), BTreeSet::new());
         let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
             let scope = ExprScope { model, record };
-            let mut lower = |arrow: &Action| {
-                let lowered = line(&scope, arrow, diagnostics)?;
+            let mut lower = |action: &Action| {
+                let lowered = line(&scope, action, diagnostics)?;
                 // The constants of a rule are the same for each of its records.
-                if let ActionKind::Template { span, .. } = &arrow.kind
+                if let ActionKind::Template { span, .. } = &action.kind
                     && seen.insert(*span)
                 {
                     lines.push((*span, lowered.clone()));
                 }
                 Some(lowered)
             };
-            rule.arrows.iter().filter_map(&mut lower).collect()
+            rule.actions.iter().filter_map(&mut lower).collect()
         });
         if rules.is_empty() {
             diagnostics.push(

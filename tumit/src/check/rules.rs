@@ -43,7 +43,7 @@ pub(super) fn lower(
     rules.iter().for_each(|rule| lonely_ignore(rule, diagnostics));
     let lowered = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
         let scope = ExprScope { model, record };
-        rule.arrows.iter().filter_map(|arrow| lower_action(&scope, arrow, usage, diagnostics)).collect()
+        rule.actions.iter().filter_map(|action| lower_action(&scope, action, usage, diagnostics)).collect()
     });
     (lowered, per_record)
 }
@@ -188,8 +188,8 @@ fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &
 
 /// Reports `ignore` together with other actions.
 fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
-    let ignore = rule.arrows.iter().find(|arrow| matches!(arrow.kind, ActionKind::Ignore));
-    if let Some(ignore) = ignore.filter(|_| rule.arrows.len() > 1 || rule.also) {
+    let ignore = rule.actions.iter().find(|action| matches!(action.kind, ActionKind::Ignore));
+    if let Some(ignore) = ignore.filter(|_| rule.actions.len() > 1 || rule.also) {
         let label = if rule.also { "`also` adds to another rule" } else { "not alone" };
         diagnostics.push(
             Diagnostic::error(Code::IgnoreAlone, "`ignore` must be the only action of its rule")
@@ -266,7 +266,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
 
 /// Warns about spans with a rule for only one end.
 fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagnostics) {
-    let is_output = rules.iter().any(|rule| rule.arrows.iter().any(|a| matches!(a.kind, ActionKind::Template { .. })));
+    let is_output = rules.iter().any(|rule| rule.actions.iter().any(|a| matches!(a.kind, ActionKind::Template { .. })));
     if is_output {
         return;
     }
@@ -292,7 +292,7 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
 }
 
 fn pushes_or_pops(rule: &Rule) -> bool {
-    rule.arrows.iter().any(|arrow| {
-        matches!(arrow.kind, ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push, .. })
+    rule.actions.iter().any(|action| {
+        matches!(action.kind, ActionKind::Pop { .. } | ActionKind::Assign { verb: ast::AssignVerb::Push, .. })
     })
 }

@@ -100,8 +100,8 @@ fn names_of_tree(members: &[TreeMember], names: &mut Vec<String>) {
 
 fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
     let mut all = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
-    for arrow in &rule.arrows {
-        match &arrow.kind {
+    for action in &rule.actions {
+        match &action.kind {
             ActionKind::Create(on) | ActionKind::Destroy(on) | ActionKind::Reset { on, .. } => all(&on.keys),
             ActionKind::Assign { value, on, .. } => {
                 all(std::slice::from_ref(value));
@@ -119,7 +119,7 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
             ActionKind::Template { arguments, .. } => all(arguments),
             ActionKind::Ignore => {}
         }
-        for clause in &arrow.clauses {
+        for clause in &action.clauses {
             match &clause.kind {
                 ClauseKind::Related(_, whom) => all(&whom.keys),
                 ClauseKind::At(expr) | ClauseKind::When(expr) => all(std::slice::from_ref(expr)),

@@ -301,7 +301,7 @@ impl SpecModel {
                 doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
-                look: resolve_style(&value.look, &entity.kind, diagnostics),
+                style: resolve_style(&value.look, &entity.kind, diagnostics),
             });
         }
         let id = EntityTypeId(index(self.spec.entities.len()));
@@ -316,7 +316,7 @@ impl SpecModel {
             container: holder,
             values,
             color: entity.color,
-            look: resolve_style(&entity.look, &entity.kind, diagnostics),
+            style: resolve_style(&entity.look, &entity.kind, diagnostics),
             is_partial: false,
         });
     }

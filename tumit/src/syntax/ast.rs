@@ -186,7 +186,7 @@ pub(crate) struct Rule {
     /// `also`.
     pub(crate) also: bool,
     pub(crate) target: Target,
-    pub(crate) arrows: Vec<Action>,
+    pub(crate) actions: Vec<Action>,
 }
 
 #[derive(Clone, Debug)]

@@ -13,17 +13,17 @@ impl AstBuilder<'_> {
         let whole = self.span(&node);
         let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
         let span = self.span(&start).to(whole);
-        let (mut also, mut target, mut arrows) = (false, None, Vec::new());
+        let (mut also, mut target, mut actions) = (false, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
                 Rule::kw_also => also = true,
                 Rule::rule_target => target = self.target(child),
                 Rule::bad_action => self.bad_part(&child, Rule::only_action),
-                Rule::action => arrows.extend(child.into_inner().next().and_then(|inner| self.action(inner))),
+                Rule::action => actions.extend(child.into_inner().next().and_then(|inner| self.action(inner))),
                 _ => {}
             }
         }
-        Some(ast::Rule { doc, span, also, target: target?, arrows })
+        Some(ast::Rule { doc, span, also, target: target?, actions })
     }
 
     fn target(&mut self, node: ParseNode<'_>) -> Option<Target> {

@@ -38,10 +38,10 @@ fn color(out: &mut Vec<u8>, color: RgbColor) {
 
 /// Writes a shape as its number from 1, or 0 for none; and a size as the bits of a float, or 0 for
 /// none.
-fn write_style(out: &mut Vec<u8>, look: DrawStyle) {
-    let shape = look.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
+fn write_style(out: &mut Vec<u8>, style: DrawStyle) {
+    let shape = style.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
     varint::push(out, shape.map_or(0, |place| place as u64 + 1));
-    varint::push(out, look.size.map_or(0, f32::to_bits).into());
+    varint::push(out, style.size.map_or(0, f32::to_bits).into());
 }
 
 /// Writes kind and severity by their positions, the location as 0 for none, 1 for a file, 2 for a
@@ -96,14 +96,14 @@ impl ModelTables {
             text(&mut out, &ty.name);
             varint::push(&mut out, u64::from(ty.color.is_some()));
             ty.color.into_iter().for_each(|of| color(&mut out, of));
-            write_style(&mut out, ty.look);
+            write_style(&mut out, ty.style);
         }
         varint::push(&mut out, model.values.len() as u64);
         for value in &model.values {
             varint::push(&mut out, value.ty.0.into());
             text(&mut out, &value.name);
             color(&mut out, value.color);
-            write_style(&mut out, value.look);
+            write_style(&mut out, value.style);
         }
         varint::push(&mut out, containers.len() as u64);
         for container in containers {
@@ -226,12 +226,12 @@ impl ModelReader<'_> {
         };
         let (parent, name) = (TypeId(self.small()?), self.text()?);
         let color = if self.number()? == 1 { Some(self.color()?) } else { None };
-        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, look: self.read_style()? })
+        Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, style: self.read_style()? })
     }
 
     fn value(&mut self) -> Option<ValueInfo> {
-        let (ty, name, color, look) = (TypeId(self.small()?), self.text()?, self.color()?, self.read_style()?);
-        Some(ValueInfo { id: ValueId(0), ty, name, color, look })
+        let (ty, name, color, style) = (TypeId(self.small()?), self.text()?, self.color()?, self.read_style()?);
+        Some(ValueInfo { id: ValueId(0), ty, name, color, style })
     }
 
     fn container(&mut self) -> Option<ContainerInfo> {

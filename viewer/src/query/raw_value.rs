@@ -8,5 +8,5 @@ pub(crate) struct RawValue {
     pub(crate) ty: TypeId,
     pub(crate) name: String,
     pub(crate) color: Option<RgbColor>,
-    pub(crate) look: DrawStyle,
+    pub(crate) style: DrawStyle,
 }

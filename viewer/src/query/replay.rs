@@ -70,13 +70,13 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
     let model = source.model();
     for ty in model.types.iter().skip(1) {
         let parent = ty.parent;
-        let (ty, kind, name, color, look) = (ty.id, ty.kind, ty.name.as_str(), ty.color, ty.look);
-        sink.event(&PajeEvent::DefineType { ty, kind, parent, name, color, look })?;
+        let (ty, kind, name, color, style) = (ty.id, ty.kind, ty.name.as_str(), ty.color, ty.style);
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name, color, style })?;
     }
     for value in &model.values {
         let color: Option<RgbColor> = Some(value.color);
-        let (name, look) = (value.name.as_str(), value.look);
-        sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, look })?;
+        let (name, style) = (value.name.as_str(), value.style);
+        sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, style })?;
     }
     let containers = source.containers();
     let creation_order = in_order_of_creation(&containers);

@@ -224,7 +224,7 @@ impl<'a> ChartContext<'a> {
         let heights = model
             .values
             .iter()
-            .map(|value| sizes::height(value.look) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
+            .map(|value| sizes::height(value.style) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
         let heights: Vec<f32> = heights.collect();
         Self {
             source,
@@ -266,7 +266,7 @@ impl<'a> ChartContext<'a> {
 
     /// The shape and size of a value.
     pub(crate) fn style_of(&self, value: ValueId) -> DrawStyle {
-        self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.look)
+        self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.style)
     }
 
     /// The factor of the height of an event band of these types relative to the usual height.

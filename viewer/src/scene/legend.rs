@@ -66,9 +66,9 @@ pub struct LegendEntry {
 
 impl LegendEntry {
     /// Creates an entry with the shape and size of a style, and no other properties.
-    fn of(kind: PajeTypeKind, look: DrawStyle) -> Self {
-        let shape = (kind == PajeTypeKind::Event).then(|| look.shape.unwrap_or_default().name());
-        let size = if kind == PajeTypeKind::State { sizes::height(look) } else { sizes::size(look) };
+    fn of(kind: PajeTypeKind, style: DrawStyle) -> Self {
+        let shape = (kind == PajeTypeKind::Event).then(|| style.shape.unwrap_or_default().name());
+        let size = if kind == PajeTypeKind::State { sizes::height(style) } else { sizes::size(style) };
         Self {
             value: None,
             name: String::new(),
@@ -152,7 +152,7 @@ pub fn legend(
             PajeTypeKind::Variable if outline.has_variable(ty.id) => {
                 let color = Some(variables::color(ty.color, theme).to_string());
                 let name = ty.name.clone();
-                let entry = LegendEntry { name: name.clone(), color, ..LegendEntry::of(ty.kind, ty.look) };
+                let entry = LegendEntry { name: name.clone(), color, ..LegendEntry::of(ty.kind, ty.style) };
                 let types = vec![ty.id.0];
                 groups.push(LegendGroup { name, kind: "variable", types, containers: None, entries: vec![entry] });
             }
@@ -187,9 +187,9 @@ fn counted_group(
     (plain, paint): (RgbColor, &dyn Fn(RgbColor) -> RgbColor),
     counts: &FxHashMap<ValueId, u64>,
 ) -> LegendGroup {
-    let entry = |value: Option<u32>, name: &str, (color, look): (Option<RgbColor>, DrawStyle), count: u64| {
+    let entry = |value: Option<u32>, name: &str, (color, style): (Option<RgbColor>, DrawStyle), count: u64| {
         let color = Some(color.map_or(plain, paint).to_string());
-        let of_look = LegendEntry::of(ty.kind, look);
+        let of_look = LegendEntry::of(ty.kind, style);
         LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
     let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
@@ -197,10 +197,10 @@ fn counted_group(
     let entries = if used.len() < 2 || used.len() > MOST_VALUES {
         let first = used.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
-        vec![entry(None, &ty.name, (color, first.map_or(ty.look, |value| value.look)), counts.values().sum())]
+        vec![entry(None, &ty.name, (color, first.map_or(ty.style, |value| value.style)), counts.values().sum())]
     } else {
         let of = |value: &&&ValueInfo| {
-            entry(Some(value.id.0), &value.name, (Some(value.color), value.look), counts[&value.id])
+            entry(Some(value.id.0), &value.name, (Some(value.color), value.style), counts[&value.id])
         };
         used.iter().map(of).collect()
     };
@@ -250,7 +250,7 @@ fn states(
         share: Some(nanos(value).0 as f64 / whole),
         nanos: Some(nanos(value).0),
         self_share: Some(nanos(value).1 as f64 / whole),
-        ..LegendEntry::of(PajeTypeKind::State, value.look)
+        ..LegendEntry::of(PajeTypeKind::State, value.style)
     });
     Ok(Some(LegendGroup {
         name,

@@ -59,7 +59,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
         let mut style_of = |value: ValueId| {
             let value = context.model.values.get(value.index());
             let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
-            (color, sizes::size(value.map_or(ty.look, |value| value.look)))
+            (color, sizes::size(value.map_or(ty.style, |value| value.style)))
         };
         let interval = context.view.interval;
         // The number of links is known sooner than the list.

@@ -34,7 +34,7 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let line = (ColorWithOpacity::opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.look)));
+    let line = (ColorWithOpacity::opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.style)));
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;

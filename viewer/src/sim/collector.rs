@@ -43,11 +43,11 @@ impl EntitySink for EntityGatherer {
         OverflowStore { most: usize::MAX, ..OverflowStore::default() }
     }
 
-    fn can_begin_anew(&self) -> bool {
+    fn can_restart(&self) -> bool {
         true
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         *self = Self::default();
         Ok(())
     }

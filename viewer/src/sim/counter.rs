@@ -23,11 +23,11 @@ pub struct EntityCounts {
 }
 
 impl EntitySink for EntityCounts {
-    fn can_begin_anew(&self) -> bool {
+    fn can_restart(&self) -> bool {
         true
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         *self = Self::default();
         Ok(())
     }

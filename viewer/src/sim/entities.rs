@@ -137,9 +137,9 @@ pub trait EntitySink {
         Ok(())
     }
 
-    /// Whether all received entities can be discarded with [`Self::begin_anew`]. If so, a run may
+    /// Whether all received entities can be discarded with [`Self::restart`]. If so, a run may
     /// be read only once instead of twice.
-    fn can_begin_anew(&self) -> bool {
+    fn can_restart(&self) -> bool {
         false
     }
 
@@ -147,7 +147,7 @@ pub trait EntitySink {
     ///
     /// # Errors
     /// If discarding is not possible.
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

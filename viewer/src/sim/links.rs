@@ -159,7 +159,7 @@ impl PendingLinks {
     }
 
     /// Drops all endpoints that wait, and returns their number.
-    pub(crate) fn drop_halves(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
+    pub(crate) fn drop_unpaired_endpoints(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
         let count = self.waiting.len();
         self.waiting.each(|endpoint| {
             out.free_detail(endpoint.detail);

@@ -276,7 +276,7 @@ fn invalid_operations_are_ignored() {
         parent,
         name: "t",
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     };
     let set = |ty, value| PajeEvent::SetState { time, container: root, ty, value, extra: &[], source: None };
     let create = |id, ty, parent| PajeEvent::CreateContainer {
@@ -287,8 +287,13 @@ fn invalid_operations_are_ignored() {
         name: "c",
         extra: &[],
     };
-    let value =
-        |value, ty| PajeEvent::DefineValue { value: ValueId(value), ty, name: "v", color: None, look: DrawStyle::NONE };
+    let value = |value, ty| PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty,
+        name: "v",
+        color: None,
+        style: DrawStyle::NONE,
+    };
     let store = TraceStore::from_events(
         "trace",
         [

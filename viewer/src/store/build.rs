@@ -237,8 +237,8 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
         .zip(colors)
         .enumerate()
         .map(|(at, (value, color))| {
-            let look = value.look.or(types.get(value.ty.index()).map_or(DrawStyle::NONE, |ty| ty.look));
-            ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color, look }
+            let style = value.style.or(types.get(value.ty.index()).map_or(DrawStyle::NONE, |ty| ty.style));
+            ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color, style }
         })
         .collect();
     TypeModel { types, values }

@@ -23,7 +23,7 @@ fn span(from: i64, to: i64) -> TimeRange {
 }
 
 fn define(ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
-    PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE }
+    PajeEvent::DefineType { ty, kind, parent, name, color: None, style: DrawStyle::NONE }
 }
 
 fn model() -> Vec<PajeEvent<'static>> {
@@ -40,7 +40,7 @@ fn model() -> Vec<PajeEvent<'static>> {
         ty,
         name,
         color: None,
-        look: DrawStyle::NONE,
+        style: DrawStyle::NONE,
     }));
     events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
         time: at(0),

@@ -30,11 +30,11 @@ pub(crate) fn factors(model: &TypeModel) -> Vec<f32> {
     let mut largest: Vec<Option<f32>> = vec![None; model.types.len()];
     for value in &model.values {
         if let Some(largest) = largest.get_mut(value.ty.index()) {
-            *largest = Some(largest.unwrap_or(0.0).max(size(value.look)));
+            *largest = Some(largest.unwrap_or(0.0).max(size(value.style)));
         }
     }
     let factor = |(ty, largest): (&TypeInfo, Option<f32>)| {
-        let largest = largest.unwrap_or_else(|| size(ty.look));
+        let largest = largest.unwrap_or_else(|| size(ty.style));
         match ty.kind {
             PajeTypeKind::State => largest.min(1.0),
             PajeTypeKind::Event => largest.max(1.0),

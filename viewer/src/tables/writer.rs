@@ -322,11 +322,11 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         });
     }
 
-    fn can_begin_anew(&self) -> bool {
+    fn can_restart(&self) -> bool {
         matches!(self.out, RowOutput::File(..))
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn restart(&mut self) -> io::Result<()> {
         let RowOutput::File(mut file, from) = self.out else { return Err(io::ErrorKind::Unsupported.into()) };
         file.set_len(from)?;
         file.seek(SeekFrom::Start(from))?;

@@ -104,10 +104,10 @@ proptest! {
             let mut model = filtered.model().as_ref().clone();
             prop_assert_ne!(&model, plain.as_ref(), "{}", text);
             for (ty, before) in model.types.iter_mut().zip(&plain.types) {
-                (ty.look, ty.color) = (before.look, before.color);
+                (ty.style, ty.color) = (before.style, before.color);
             }
             for (value, before) in model.values.iter_mut().zip(&plain.values) {
-                (value.look, value.color) = (before.look, before.color);
+                (value.style, value.color) = (before.style, before.color);
             }
             prop_assert_eq!(&model, plain.as_ref(), "{}", text);
         }

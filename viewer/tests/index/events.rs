@@ -19,11 +19,11 @@ impl Random {
 }
 
 pub(crate) fn define_type(ty: TypeId, kind: PajeTypeKind, parent: TypeId) -> PajeEvent<'static> {
-    PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, look: DrawStyle::NONE }
+    PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, style: DrawStyle::NONE }
 }
 
 pub(crate) fn define_value(value: u32, ty: TypeId) -> PajeEvent<'static> {
-    PajeEvent::DefineValue { value: ValueId(value), ty, name: "value", color: None, look: DrawStyle::NONE }
+    PajeEvent::DefineValue { value: ValueId(value), ty, name: "value", color: None, style: DrawStyle::NONE }
 }
 
 /// Creates a container in the root at time 0.
@@ -75,13 +75,13 @@ fn send_definitions(sink: &mut dyn PajeSink) {
         (MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
     ] {
         let name = &format!("type {}", ty.0);
-        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, look: DrawStyle::NONE });
+        send(PajeEvent::DefineType { ty, kind, parent, name, color: None, style: DrawStyle::NONE });
     }
     for value in 0..306 {
         let ty =
             [CALLS, PHASES, NOTE, MESSAGE][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
         let (value, name) = (ValueId(value), &format!("value {value}"));
-        send(PajeEvent::DefineValue { value, ty, name, color: None, look: DrawStyle::NONE });
+        send(PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE });
     }
     for number in 1..=THREADS {
         send(PajeEvent::CreateContainer {

@@ -19,12 +19,12 @@ fn names(values: u32) -> Vec<String> {
 
 /// Threads with states of these values.
 fn definitions(names: &[String]) -> Vec<PajeEvent<'_>> {
-    let (color, look) = (None, DrawStyle::NONE);
-    let define = |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color, look };
+    let (color, style) = (None, DrawStyle::NONE);
+    let define = |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color, style };
     let types =
         [define(THREAD, PajeTypeKind::Container, TypeId::ROOT, "T"), define(STATE, PajeTypeKind::State, THREAD, "S")];
     let values = (0..).map(ValueId).zip(names);
-    let values = values.map(|(value, name)| PajeEvent::DefineValue { value, ty: STATE, name, color, look });
+    let values = values.map(|(value, name)| PajeEvent::DefineValue { value, ty: STATE, name, color, style });
     types.into_iter().chain(values).collect()
 }
 

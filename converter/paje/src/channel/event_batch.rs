@@ -94,14 +94,14 @@ pub(super) enum RareEvent {
         parent: TypeId,
         name: TextRange,
         color: Option<RgbColor>,
-        look: DrawStyle,
+        style: DrawStyle,
     },
     DefineValue {
         value: ValueId,
         ty: TypeId,
         name: TextRange,
         color: Option<RgbColor>,
-        look: DrawStyle,
+        style: DrawStyle,
     },
     CreateContainer {
         time: GlobalNanos,
@@ -143,7 +143,7 @@ pub(super) enum RareEvent {
         label: TextRange,
     },
     Announce(Box<OwnedFieldSet>),
-    DropHalves,
+    DropUnpairedEndpoints,
     Finish(GlobalNanos),
 }
 
@@ -266,13 +266,13 @@ impl EventBatch {
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
                 self.put_valued(ValuedEvent::Event, PackedHead { time, container, ty, value }, extra, source);
             }
-            PajeEvent::DefineType { ty, kind, parent, name, color, look } => {
+            PajeEvent::DefineType { ty, kind, parent, name, color, style } => {
                 let name = self.text(name);
-                self.put_rest(RareEvent::DefineType { ty, kind, parent, name, color, look });
+                self.put_rest(RareEvent::DefineType { ty, kind, parent, name, color, style });
             }
-            PajeEvent::DefineValue { value, ty, name, color, look } => {
+            PajeEvent::DefineValue { value, ty, name, color, style } => {
                 let name = self.text(name);
-                self.put_rest(RareEvent::DefineValue { value, ty, name, color, look });
+                self.put_rest(RareEvent::DefineValue { value, ty, name, color, style });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.text(name), self.fields(extra));
@@ -319,7 +319,7 @@ impl EventBatch {
                 sink.own_container(*container, *process, self.at(*label))?;
             }
             RareEvent::Announce(shape) => announce(shape, sink)?,
-            RareEvent::DropHalves => sink.drop_halves()?,
+            RareEvent::DropUnpairedEndpoints => sink.drop_unpaired_endpoints()?,
             RareEvent::Finish(end) => sink.finish(*end)?,
             rest => {
                 let mut fields = BatchExtras::new();
@@ -334,11 +334,11 @@ impl EventBatch {
     /// The original operation. `None` for other calls of a sink. `room` must be empty.
     fn unpack<'r, 'a: 'r>(&'a self, rest: &RareEvent, room: &'r mut BatchExtras<'a>) -> Option<PajeEvent<'r>> {
         Some(match *rest {
-            RareEvent::DefineType { ty, kind, parent, name, color, look } => {
-                PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, look }
+            RareEvent::DefineType { ty, kind, parent, name, color, style } => {
+                PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, style }
             }
-            RareEvent::DefineValue { value, ty, name, color, look } => {
-                PajeEvent::DefineValue { value, ty, name: self.at(name), color, look }
+            RareEvent::DefineValue { value, ty, name, color, style } => {
+                PajeEvent::DefineValue { value, ty, name: self.at(name), color, style }
             }
             RareEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.at(name), self.extra(extra, room));
@@ -359,7 +359,7 @@ impl EventBatch {
             RareEvent::NameKey { .. }
             | RareEvent::OwnContainer { .. }
             | RareEvent::Announce(_)
-            | RareEvent::DropHalves
+            | RareEvent::DropUnpairedEndpoints
             | RareEvent::Finish(_) => return None,
         })
     }

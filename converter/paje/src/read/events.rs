@@ -300,7 +300,7 @@ impl ReadState {
         if id == ROOT || (name == ROOT && kind == PajeTypeKind::Container) {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
-        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, look: style })
+        self.send(sink, &PajeEvent::DefineType { ty, kind, parent, name, color, style })
     }
 
     fn define_link_type(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
@@ -321,7 +321,7 @@ impl ReadState {
             }
             ValueDeclaration::Again => return self.fault(FaultKind::ValueTwice, input, id),
         };
-        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, look: style })
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style })
     }
 
     fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
@@ -410,7 +410,7 @@ impl ReadState {
         let (value, new) = self.types.value(ty, name);
         if new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, look: DrawStyle::NONE })?;
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE })?;
         }
         Ok(value)
     }

@@ -109,7 +109,7 @@ type EventHead = (GlobalNanos, ContainerId, TypeId, ValueId);
 
 impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     fn define_type(&mut self, event: &PajeEvent<'_>) {
-        let PajeEvent::DefineType { ty, kind, parent, name, color, look: style } = *event else { return };
+        let PajeEvent::DefineType { ty, kind, parent, name, color, style } = *event else { return };
         let id = match kind {
             PajeTypeKind::Container => 0,
             PajeTypeKind::Variable => 1,
@@ -142,7 +142,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     }
 
     fn define_value(&mut self, event: &PajeEvent<'_>) {
-        let PajeEvent::DefineValue { value, ty, name, color, look: style } = *event else { return };
+        let PajeEvent::DefineValue { value, ty, name, color, style } = *event else { return };
         let id = self.styled_definition(5, style);
         self.head(|head| {
             head.number(id.into());

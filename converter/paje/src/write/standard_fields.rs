@@ -20,7 +20,7 @@ impl<S: PajeSink> PajeSink for StandardFieldSink<S> {
             | PajeEvent::NewEvent { extra, source, .. }
             | PajeEvent::StartLink { extra, source, .. }
             | PajeEvent::EndLink { extra, source, .. } => (*extra, *source) = (&[], None),
-            PajeEvent::DefineType { look, .. } | PajeEvent::DefineValue { look, .. } => *look = DrawStyle::NONE,
+            PajeEvent::DefineType { style, .. } | PajeEvent::DefineValue { style, .. } => *style = DrawStyle::NONE,
             PajeEvent::DestroyContainer { .. }
             | PajeEvent::PopState { .. }
             | PajeEvent::ResetState { .. }

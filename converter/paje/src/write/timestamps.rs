@@ -86,7 +86,7 @@ mod tests {
         let (ty, kind) = (TypeId(1), PajeTypeKind::Container);
         let (parent, extra) = (ContainerId::ROOT, &[][..]);
         let define =
-            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, look: DrawStyle::NONE };
+            PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, style: DrawStyle::NONE };
         writer.event(&define).expect("writing to memory cannot fail");
         for (number, date) in (1..).zip(dates) {
             let (time, container) = (GlobalNanos(*date), ContainerId(number));

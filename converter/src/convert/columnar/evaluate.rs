@@ -127,11 +127,11 @@ impl<'p> ColumnEvaluator<'p> {
         let program = plan.programs.get(number)?;
         let ready = match self.purpose {
             PassKind::Records => return None,
-            PassKind::Survey => program.ready_links.as_ref()?,
+            PassKind::Survey => program.columnar_links.as_ref()?,
             PassKind::Picture(_) | PassKind::Once => program.ready.as_ref()?,
         };
         let block = TypeBlock { plan, program, columns, id, stream };
-        let mut arrows = Vec::with_capacity(ready.len());
+        let mut actions = Vec::with_capacity(ready.len());
         for (position, ready) in (0u16..).zip(ready) {
             let body = block.body(ready)?;
             let start = match &ready.wide {
@@ -148,9 +148,9 @@ impl<'p> ColumnEvaluator<'p> {
                 Some(wide) => OpValues::Words(start, wide.width()),
                 None => self.evaluate_values(&block, &ready.value, &mut batch.words)?,
             };
-            arrows.push(OpSource { act, said });
+            actions.push(OpSource { act, said });
         }
-        Some(arrows)
+        Some(actions)
     }
 
     /// The number of an act. If the container of a known act changes, the act keeps its number, and

@@ -128,7 +128,7 @@ impl<'r> StreamCursor<'r> {
         batch.memory = self.feed.take_memory();
         let last = self.feed.dates_of(block, &maker.ticks, dates);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
-        let map = &self.plan.fines[self.feed.stream];
+        let map = &self.plan.timestamp_maps[self.feed.stream];
         self.end = self.end.max(map.date(last, last_ordinal));
         let times = batch.of_kept(dates);
         if !map.is_identity() {
@@ -153,11 +153,11 @@ impl<'r> StreamCursor<'r> {
         let needs = Arc::clone(&self.needs);
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
-            for &(arrow, part) in &need.columns {
+            for &(action, part) in &need.columns {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
-                let known = self.seen.iter().position(|(place, _)| *place == (id, arrow));
+                let known = self.seen.iter().position(|(place, _)| *place == (id, action));
                 let seen = known.unwrap_or_else(|| {
-                    self.seen.push(((id, arrow), SeenValues::default()));
+                    self.seen.push(((id, action), SeenValues::default()));
                     self.seen.len() - 1
                 });
                 let new = self.seen[seen].1.new_of(bytes, width);
@@ -174,7 +174,7 @@ impl<'r> StreamCursor<'r> {
                     let (time, ordinal) = (self.feed.coarse(block, ticks), block.first_ordinal + place);
                     let found = FirstRecord { time, stream, ordinal };
                     let process = u32::try_from(process).unwrap_or(u32::MAX);
-                    let key = ColumnValue { program: need.program, action: arrow, process, value };
+                    let key = ColumnValue { program: need.program, action, process, value };
                     let first = values.entry(key).or_insert(found);
                     *first = found.min(*first);
                 }

@@ -162,20 +162,20 @@ impl FirstPassCollector {
         symbols: &mut Symbols,
         mut dated: impl FnMut(i64),
     ) {
-        for (number, arrow) in scope.program.arrows.iter().enumerate() {
+        for (number, action) in scope.program.actions.iter().enumerate() {
             self.scratch.clear();
             let mut time = scope.time;
-            if let Some(at) = &arrow.at
+            if let Some(at) = &action.at
                 && let Some(date) = scope.eval(at, &mut self.scratch, symbols).integer()
             {
                 time = i64::try_from(date).unwrap_or(time).max(0);
                 dated(time);
             }
-            if arrow.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
+            if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
                 continue;
             }
-            let action = u16::try_from(number).unwrap_or(u16::MAX);
-            self.arrow(scope, arrow, ActionPosition { stream, ordinal, action }, time, model, symbols);
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            self.action(scope, action, ActionPosition { stream, ordinal, action: number }, time, model, symbols);
         }
     }
 
@@ -194,27 +194,27 @@ impl FirstPassCollector {
         }
     }
 
-    fn arrow(
+    fn action(
         &mut self,
         scope: &RecordScope<'_>,
-        arrow: &ProgramAction,
+        action: &ProgramAction,
         place: ActionPosition,
         time: i64,
         model: &RuleModel,
         symbols: &mut Symbols,
     ) {
-        match &arrow.op {
+        match &action.op {
             ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, ValueRecord { time: scope.time, place, variant: 0 }, model, symbols);
             }
-            ActionOp::Create { on } if !arrow.with.is_empty() => {
+            ActionOp::Create { on } if !action.with.is_empty() => {
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
                 let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
-                let given = arrow.with.iter().map(|(name, code)| {
+                let given = action.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
                 });
@@ -255,12 +255,13 @@ impl FirstPassCollector {
         model: &RuleModel,
     ) {
         let program = plan.programs.get(act.program as usize);
-        let ready = program.and_then(|program| program.ready_links.as_ref()?.get(usize::from(act.ready)));
-        let arrow = program.zip(ready).and_then(|(program, ready)| program.arrows.get(usize::from(ready.arrow)));
-        let (Some(ready), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (ready, arrow) else {
+        let ready = program.and_then(|program| program.columnar_links.as_ref()?.get(usize::from(act.ready)));
+        let action = program.zip(ready).and_then(|(program, ready)| program.actions.get(usize::from(ready.action)));
+        let (Some(ready), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (ready, action)
+        else {
             return;
         };
-        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: ready.arrow };
+        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: ready.action };
         self.end_of(&act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 

@@ -48,7 +48,7 @@ struct TemplateHead {
 #[derive(Debug)]
 struct TemplateBody<'p> {
     program: &'p RecordProgram,
-    arrow: &'p ProgramAction,
+    action: &'p ProgramAction,
     ready: &'p ColumnarAction,
     act: OpTemplate,
 }
@@ -137,14 +137,14 @@ impl<'p> Emitter<'p> {
         let plan = self.plan;
         let Some(program) = plan.programs.get(act.program as usize) else { return };
         let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
-        let Some(arrow) = program.arrows.get(usize::from(ready.arrow)) else { return };
-        let head = TemplateHead::new(&arrow.op, ready, self.once.is_some());
+        let Some(action) = program.actions.get(usize::from(ready.action)) else { return };
+        let head = TemplateHead::new(&action.op, ready, self.once.is_some());
         let (TemplateTable { heads, bodies }, number) = (&mut self.acts, number as usize);
         if heads.len() <= number {
             heads.resize(number + 1, TemplateHead::NOTHING);
-            bodies.resize_with(number + 1, || TemplateBody { program, arrow, ready, act: OpTemplate::none() });
+            bodies.resize_with(number + 1, || TemplateBody { program, action, ready, act: OpTemplate::none() });
         }
-        (heads[number], bodies[number]) = (head, TemplateBody { program, arrow, ready, act });
+        (heads[number], bodies[number]) = (head, TemplateBody { program, action, ready, act });
     }
 
     /// Advances to the time of an operation.
@@ -202,8 +202,8 @@ impl<'p> Emitter<'p> {
         match head.effect {
             TemplateOp::Mark => self.bare_event(instance, head.ty, value),
             TemplateOp::Variable(change) => {
-                let TemplateBody { program, arrow, .. } = self.acts.bodies[op.act as usize];
-                let ActionOp::Variable { value, .. } = &arrow.op else { return Ok(()) };
+                let TemplateBody { program, action, .. } = self.acts.bodies[op.act as usize];
+                let ActionOp::Variable { value, .. } = &action.op else { return Ok(()) };
                 self.variable(instance, head.ty, change, Some(f64::from_bits(op.bits)), program, value)
             }
             TemplateOp::Destroy => self.destroy(instance),
@@ -228,11 +228,11 @@ impl<'p> Emitter<'p> {
 
     /// The value that an operation names with this word. In a single pass it may be new.
     fn value_named(&mut self, act: u32, stream: u32, word: u64) -> io::Result<ValueId> {
-        let TemplateBody { program, arrow, ready, .. } = self.acts.bodies[act as usize];
+        let TemplateBody { program, action, ready, .. } = self.acts.bodies[act as usize];
         let ColumnarValue::Named(ty, part) = &ready.value else { return Ok(value_id(word)) };
         let plan = self.plan;
         let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
-        let is_met = !matches!(arrow.op, ActionOp::PopState { .. });
+        let is_met = !matches!(action.op, ActionOp::PopState { .. });
         Ok(self.value_by_word((*ty, part), is_met, scope, word)?.unwrap_or(ValueId(u32::MAX)))
     }
 
@@ -241,7 +241,7 @@ impl<'p> Emitter<'p> {
     #[cold]
     fn find_stack(&mut self, op: PendingOp) -> io::Result<Option<StackId>> {
         let Some(instance) = self.find(op)? else { return Ok(None) };
-        let Some(slot) = slot(&self.acts.bodies[op.act as usize].arrow.op) else { return Ok(None) };
+        let Some(slot) = slot(&self.acts.bodies[op.act as usize].action.op) else { return Ok(None) };
         let at = self.instances.stack(instance, slot);
         self.acts.heads[op.act as usize].at = at.0;
         Ok(Some(at))
@@ -275,13 +275,13 @@ impl<'p> Emitter<'p> {
     #[cold]
     fn find(&mut self, op: PendingOp) -> io::Result<Option<usize>> {
         let number = op.act as usize;
-        let TemplateBody { program, arrow, ref mut act, .. } = self.acts.bodies[number];
-        let Some(on) = arrow.op.container() else { return Ok(None) };
+        let TemplateBody { program, action, ref mut act, .. } = self.acts.bodies[number];
+        let Some(on) = action.op.container() else { return Ok(None) };
         let body = std::mem::take(&mut act.body);
         let plan = self.plan;
         let scope = plan.scope(op.stream as usize, program, 0, (0, 0), &body);
         self.scratch.clear();
-        let instance = self.find_in(&scope, on, &arrow.op)?;
+        let instance = self.find_in(&scope, on, &action.op)?;
         self.acts.bodies[number].act.body = body;
         if let Some(instance) = instance {
             let head = &mut self.acts.heads[number];
@@ -315,14 +315,14 @@ impl<'p> Emitter<'p> {
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
         self.advance_to(op.date)?;
         let Some(head) = &self.acts.heads.get(op.act as usize).copied() else { return Ok(()) };
-        let TemplateBody { arrow, program, ready, .. } = self.acts.bodies[op.act as usize];
+        let TemplateBody { action, program, ready, .. } = self.acts.bodies[op.act as usize];
         let Some(wide) = &ready.wide else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
         };
         // An endpoint that is not sent creates no container.
-        let Some(other) = self.other_endpoint(op, arrow, ready)? else { return Ok(()) };
+        let Some(other) = self.other_endpoint(op, action, ready)? else { return Ok(()) };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let value = self.op_value(head, PendingOp { bits: if wide.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
@@ -332,9 +332,9 @@ impl<'p> Emitter<'p> {
         let scope = plan.scope(stream as usize, program, 0, (site, op.bits), &[]);
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
         self.scratch.clear();
-        let fields = self.with_fields(arrow, &scope, wide.fields.iter().zip(words));
+        let fields = self.with_fields(action, &scope, wide.fields.iter().zip(words));
         let extras = EntityExtras { fields: &fields, related: &[] };
-        match &arrow.op {
+        match &action.op {
             ActionOp::SetState { slot, ty, .. } => {
                 self.set(self.instances.stack(instance, *slot), value, stream)?;
                 self.emit_action(EntityHead::Set, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
@@ -366,11 +366,11 @@ impl<'p> Emitter<'p> {
     fn other_endpoint(
         &mut self,
         op: PendingOp,
-        arrow: &ProgramAction,
+        action: &ProgramAction,
         ready: &ColumnarAction,
     ) -> io::Result<Option<EndpointState>> {
-        let ActionOp::Link { link, .. } = &arrow.op else { return Ok(Some(EndpointState::Somewhere)) };
-        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: ready.arrow };
+        let ActionOp::Link { link, .. } = &action.op else { return Ok(Some(EndpointState::Somewhere)) };
+        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: ready.action };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             self.skip(*link);
@@ -383,12 +383,12 @@ impl<'p> Emitter<'p> {
     #[inline]
     fn with_fields<'a, 'w>(
         &mut self,
-        arrow: &'a ProgramAction,
+        action: &'a ProgramAction,
         scope: &RecordScope<'_>,
         mut words: impl Iterator<Item = (&'w FieldCell, &'w u64)>,
     ) -> SmallVec<[(&'a str, RuleValue); 4]> {
         let mut fields: SmallVec<[(&str, RuleValue); 4]> = SmallVec::new();
-        for (name, code) in &arrow.with {
+        for (name, code) in &action.with {
             let value = match code {
                 ExprCode::Field(_) => words.next().map_or(RuleValue::None, |(cell, word)| cell.val(*word)),
                 code => scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols),

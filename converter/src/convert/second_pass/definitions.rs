@@ -86,8 +86,8 @@ impl<'p> Emitter<'p> {
     }
 
     /// Defines the value of an action in a record, even if the action is not performed.
-    pub(crate) fn meet_values(&mut self, scope: &RecordScope<'_>, arrow: &ProgramAction) -> io::Result<()> {
-        let (ty, code) = match &arrow.op {
+    pub(crate) fn meet_values(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> io::Result<()> {
+        let (ty, code) = match &action.op {
             ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => (Some(*ty), code),
@@ -144,7 +144,7 @@ impl<'p> Emitter<'p> {
         })?;
         waiting.clear();
         if !once.is_void {
-            self.sink.drop_halves()?;
+            self.sink.drop_unpaired_endpoints()?;
         }
         Ok(!once.is_void)
     }

@@ -68,14 +68,14 @@ impl Emitter<'_> {
     pub(super) fn entity(
         &mut self,
         scope: &RecordScope<'_>,
-        arrow: &ProgramAction,
+        action: &ProgramAction,
         head: EntityHead,
         main: InstanceValue,
     ) -> io::Result<()> {
-        if arrow.with.is_empty() && arrow.related.is_empty() {
+        if action.with.is_empty() && action.related.is_empty() {
             return self.emit_action(head, main, EntityExtras::default(), scope.source());
         }
-        let (fields, related) = self.fields(scope, arrow)?;
+        let (fields, related) = self.fields(scope, action)?;
         self.emit_action(head, main, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
@@ -101,10 +101,10 @@ impl Emitter<'_> {
     pub(super) fn fields<'a>(
         &mut self,
         scope: &RecordScope<'_>,
-        arrow: &'a ProgramAction,
+        action: &'a ProgramAction,
     ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
         let mut related = RelatedContainers::new();
-        for (name, target) in &arrow.related {
+        for (name, target) in &action.related {
             if self.is_ambiguous(scope, target) {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Emitter<'_> {
             related.push((name, self.instances.get(instance).id));
         }
         let mut fields = NamedValues::new();
-        for (name, code) in &arrow.with {
+        for (name, code) in &action.with {
             fields.push((name, scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols)));
         }
         Ok((fields, related))

@@ -12,18 +12,18 @@ use crate::rules::program::{ActionOp, ExprCode, LinkSide, ProgramAction, RecordP
 use crate::rules::value::{KeyPart, RuleValue};
 use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
-/// Announces the shapes of all arrows that have fields, related containers or a source position.
+/// Announces the shapes of all actions that have fields, related containers or a source position.
 pub(crate) fn announce(
     programs: &[RecordProgram],
     survey: &FirstPassResult,
     sink: &mut dyn PajeSink,
 ) -> io::Result<()> {
     for program in programs {
-        for arrow in &program.arrows {
-            let Some(operation) = operation(&arrow.op) else { continue };
+        for action in &program.actions {
+            let Some(operation) = operation(&action.op) else { continue };
             let mut fields: Vec<(&str, ExtraFieldKind)> = Vec::new();
-            fields.extend(arrow.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
-            fields.extend(related_fields(arrow));
+            fields.extend(action.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
+            fields.extend(related_fields(action));
             let source = program.located && operation != EventOperation::CreateContainer;
             if !fields.is_empty() || source {
                 sink.announce(&FieldSet { operation, fields: &fields, source })?;
@@ -39,8 +39,8 @@ pub(crate) fn announce(
     Ok(())
 }
 
-fn related_fields(arrow: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
-    arrow.related.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
+fn related_fields(action: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
+    action.related.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
 }
 
 fn operation(op: &ActionOp) -> Option<EventOperation> {

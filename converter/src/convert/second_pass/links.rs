@@ -78,13 +78,13 @@ pub(crate) struct PairedEndpoint {
 
 impl Emitter<'_> {
     /// Runs an action that starts or ends a link.
-    pub(crate) fn link_arrow(
+    pub(crate) fn link_action(
         &mut self,
         scope: &RecordScope<'_>,
-        arrow: &ProgramAction,
+        action: &ProgramAction,
         place: ActionPosition,
     ) -> io::Result<()> {
-        let ActionOp::Link { end, link, value, key, on } = &arrow.op else { return Ok(()) };
+        let ActionOp::Link { end, link, value, key, on } = &action.op else { return Ok(()) };
         let other = self.survey.partner(place)?;
         if other == EndpointState::Missing {
             self.skip(*link);
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
             return Ok(());
         };
-        let (fields, related) = self.fields(scope, arrow)?;
+        let (fields, related) = self.fields(scope, action)?;
         self.link(paired, at.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct ActionCompiler<'c> {
 }
 
 impl ActionCompiler<'_> {
-    pub(crate) fn arrow(&mut self, action: &spec::Action) -> Result<ProgramAction, MissingField> {
+    pub(crate) fn compile(&mut self, action: &spec::Action) -> Result<ProgramAction, MissingField> {
         let op = match &action.verb {
             ActionVerb::Create { container } => ActionOp::Create { on: self.target(container)? },
             ActionVerb::Destroy { container } => ActionOp::Destroy { on: self.target(container)? },

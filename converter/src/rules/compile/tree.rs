@@ -80,10 +80,10 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
 fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel, symbols: &mut Symbols) -> TreeEntity {
     let holder = tree.containers[entity.container.index()];
     let parent = model.containers[holder].ty;
-    let looks = (entity.color.map(color_of), look_of(entity.look));
+    let styles = (entity.color.map(color_of), style_of(entity.style));
     let simple = |kind, model: &mut RuleModel, symbols: &mut Symbols| {
         let shared = model.shared_type(tree.of_others, kind, parent, &entity.label);
-        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, looks));
+        let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, styles));
         (ty, add_values(entity, ty, model, symbols))
     };
     match &entity.nature {
@@ -108,7 +108,7 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
                 let kind = PajeTypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
                 let (ty, mut values) = simple(kind, model, symbols);
                 let name = KeyPart::Sym(symbols.intern(&entity.label));
-                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, looks));
+                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, styles));
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }
@@ -121,8 +121,8 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
 fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut RuleModel, symbols: &mut Symbols) -> Vec<ValueId> {
     let add = |value: &spec::DeclaredValue| {
         let name = KeyPart::Sym(symbols.intern(&value.name));
-        let looks = (value.color.or(entity.color).map(color_of), look_of(value.look).or(look_of(entity.look)));
-        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, looks))
+        let styles = (value.color.or(entity.color).map(color_of), style_of(value.style).or(style_of(entity.style)));
+        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, styles))
     };
     entity.values.iter().map(add).collect()
 }
@@ -131,13 +131,13 @@ fn color_of(color: spec::SpecColor) -> RgbColor {
     RgbColor { red: color.red, green: color.green, blue: color.blue }
 }
 
-fn look_of(look: spec::SpecStyle) -> DrawStyle {
-    let shape = look.shape.map(|shape| match shape {
+fn style_of(style: spec::SpecStyle) -> DrawStyle {
+    let shape = style.shape.map(|shape| match shape {
         spec::SpecShape::Triangle => MarkShape::Triangle,
         spec::SpecShape::Diamond => MarkShape::Diamond,
         spec::SpecShape::Circle => MarkShape::Circle,
         spec::SpecShape::Square => MarkShape::Square,
         spec::SpecShape::Line => MarkShape::Line,
     });
-    DrawStyle { shape, size: look.size.and_then(DrawStyle::checked_size) }
+    DrawStyle { shape, size: style.size.and_then(DrawStyle::checked_size) }
 }

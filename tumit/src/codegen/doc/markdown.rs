@@ -190,7 +190,7 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
-    let styles: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.look)).collect();
+    let styles: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.style)).collect();
     let styles = if styles.is_empty() { String::new() } else { format!(", {}", styles.join(", ")) };
     let _ = write!(
         out,
@@ -206,7 +206,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     }
     out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
-        let styles: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
+        let styles: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.style)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             out,

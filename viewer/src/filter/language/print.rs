@@ -190,13 +190,13 @@ impl fmt::Display for Reduction {
 /// Writes a style setting and the values or the type that get it.
 fn print_style(
     f: &mut fmt::Formatter<'_>,
-    (verb, look): (&str, &dyn fmt::Display),
+    (verb, style): (&str, &dyn fmt::Display),
     values: &NamePatterns,
     of: Option<&NamePattern>,
 ) -> fmt::Result {
     match of {
-        Some(_) if values.is_any() => write!(f, "{verb} {look}{}", OfType(of)),
-        _ => write!(f, "{verb} {look} {}{}", TypeNames(values), OfType(of)),
+        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(of)),
+        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(of)),
     }
 }
 

@@ -73,13 +73,13 @@ pub(crate) fn apply(
         // removed.
         named.truncate(named.len() - usize::from(is_duration_field));
         for (name, color) in named {
-            let (id, look) = (ValueId(model.values.len() as u32), model.types[ty.index()].look);
+            let (id, style) = (ValueId(model.values.len() as u32), model.types[ty.index()].style);
             model.values.push(ValueInfo {
                 id,
                 ty,
                 name,
                 color,
-                look: DrawStyle { shape: look.shape, size: look.size },
+                style: DrawStyle { shape: style.shape, size: style.size },
             });
         }
     }

@@ -57,17 +57,17 @@ pub(crate) fn dress(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    look: DrawStyle,
+    style: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = selected_values(&model, patterns, of, look.shape.is_some())?;
+    let (types, values) = selected_values(&model, patterns, of, style.shape.is_some())?;
     for ty in types {
         let ty = &mut model.types[ty.index()];
-        ty.look = look.or(ty.look);
+        ty.style = style.or(ty.style);
     }
     for value in values {
         let value = &mut model.values[value.index()];
-        value.look = look.or(value.look);
+        value.style = style.or(value.style);
     }
     Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }

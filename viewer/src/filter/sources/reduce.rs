@@ -70,7 +70,7 @@ pub(crate) fn apply(
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
         let chosen = palette::assign_colors(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
         let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
-        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, look: DrawStyle::NONE });
+        model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
         for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &room)?) {

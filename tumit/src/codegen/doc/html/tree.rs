@@ -74,8 +74,8 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
     if entity.label != entity.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&entity.label));
     }
-    if entity.color.is_some() || entity.look != SpecStyle::default() {
-        let _ = write!(out, " {}", style_html(&entity.nature, entity.color, &entity.look));
+    if entity.color.is_some() || entity.style != SpecStyle::default() {
+        let _ = write!(out, " {}", style_html(&entity.nature, entity.color, &entity.style));
     }
     out.push_str("</h4>\n");
     out.push_str(&prose(&entity.doc));
@@ -91,12 +91,13 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
 
 fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     let color = value.color.or(entity.color);
-    let style = SpecStyle { shape: value.look.shape.or(entity.look.shape), size: value.look.size.or(entity.look.size) };
+    let style =
+        SpecStyle { shape: value.style.shape.or(entity.style.shape), size: value.style.size.or(entity.style.size) };
     let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &style), code(&value.name));
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
-    let texts: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.look)).collect();
+    let texts: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.style)).collect();
     if !texts.is_empty() {
         let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&texts.join(", ")));
     }

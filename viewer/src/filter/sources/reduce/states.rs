@@ -73,7 +73,7 @@ impl StateInput {
             let (at, of) = shades.entry(ty).or_default();
             let color = shade(*at, *of);
             *at += 1;
-            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, look: DrawStyle::NONE });
+            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulate_pieces(results, &places, IN_MEMORY)?;
@@ -162,11 +162,11 @@ fn send(
     sink: &mut dyn PajeSink,
 ) -> Result<(), StateInputError> {
     for (ty, kind, parent) in [(OWNER, PajeTypeKind::Container, TypeId::ROOT), (STATE, PajeTypeKind::State, OWNER)] {
-        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, look: DrawStyle::NONE })?;
+        sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, style: DrawStyle::NONE })?;
     }
     for number in 0..places.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
-        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, look: DrawStyle::NONE })?;
+        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
     // The next timestamp of each result, and its piece. The flag is true if that piece has begun;
