@@ -25,7 +25,7 @@ pub(crate) struct FirstPassVisitor<'p> {
     /// For each stream and block: the minimum timestamp.
     pub(crate) blocks: Vec<Vec<i64>>,
     pub(crate) floors: MinTimestamps,
-    pub(crate) acts: Vec<OpTemplate>,
+    pub(crate) templates: Vec<OpTemplate>,
 }
 
 impl RecordVisitor for FirstPassVisitor<'_> {
@@ -42,15 +42,15 @@ impl RecordVisitor for FirstPassVisitor<'_> {
         Ok(())
     }
 
-    fn visit_template(&mut self, number: u32, act: OpTemplate) {
+    fn visit_template(&mut self, number: u32, template: OpTemplate) {
         let number = number as usize;
-        self.acts.resize_with(self.acts.len().max(number + 1), OpTemplate::none);
-        self.acts[number] = act;
+        self.templates.resize_with(self.templates.len().max(number + 1), OpTemplate::none);
+        self.templates[number] = template;
     }
 
     fn visit_wide(&mut self, op: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
-        if let Some(act) = self.acts.get(op.act as usize) {
-            self.surveyor.add_evaluated_endpoint(self.plan, act, op, words, self.model);
+        if let Some(template) = self.templates.get(op.template as usize) {
+            self.surveyor.add_evaluated_endpoint(self.plan, template, op, words, self.model);
         }
         Ok(())
     }

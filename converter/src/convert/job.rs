@@ -153,7 +153,8 @@ impl<'o> ConversionJob<'o> {
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
         let purpose = if dated || self.options.by_record { PassKind::Records } else { PassKind::Survey };
         let blocks = vec![Vec::new(); plan.streams.len()];
-        let mut first = FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, acts: Vec::new() };
+        let mut first =
+            FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, templates: Vec::new() };
         let passed = self.pass(plan, PassSelection { floors: plain, taking, purpose }, needs, &mut first)?;
         let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
@@ -217,7 +218,7 @@ impl<'o> ConversionJob<'o> {
         MergePass { plan, selection, needs, ahead, readers }.run(tell, visit)
     }
 
-    pub(crate) fn report(self, made: ConversionCounts, end: i64) -> ConversionReport {
+    pub(crate) fn report(self, counts: ConversionCounts, end: i64) -> ConversionReport {
         let Self { run, clocks, .. } = self;
         let diagnostics = run
             .launch_diagnostic()
@@ -228,14 +229,14 @@ impl<'o> ConversionJob<'o> {
             .collect();
         let dropped = run.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.dropped_records()));
         let counts = ConversionCounts {
-            paje_events: made.paje_events,
-            lines: made.lines,
-            containers: made.containers,
-            pops_of_nothing: made.pops_of_nothing,
-            unknown_states: made.unknown_states,
-            not_computable: made.not_computable,
-            without_container: made.without_container,
-            ambiguous: made.ambiguous,
+            paje_events: counts.paje_events,
+            lines: counts.lines,
+            containers: counts.containers,
+            pops_of_nothing: counts.pops_of_nothing,
+            unknown_states: counts.unknown_states,
+            not_computable: counts.not_computable,
+            without_container: counts.without_container,
+            ambiguous: counts.ambiguous,
             dropped_records: dropped,
             ..self.counts
         };

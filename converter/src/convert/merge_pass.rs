@@ -28,12 +28,12 @@ pub(crate) trait RecordVisitor {
     /// If the result cannot be passed on.
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError>;
 
-    /// Sets the act of operations with this number, from now on.
-    fn visit_template(&mut self, number: u32, act: OpTemplate) {
-        let _ = (number, act);
+    /// Sets the template of operations with this number, from now on.
+    fn visit_template(&mut self, number: u32, template: OpTemplate) {
+        let _ = (number, template);
     }
 
-    /// Processes an operation whose act is known.
+    /// Processes an operation whose template is known.
     ///
     /// # Errors
     /// As [`Self::visit_record`].
@@ -129,8 +129,8 @@ fn merge<E>(
     let (mut windows, mut batch) = (MergedStreams::new(begins), DispatchBatch::default());
     loop {
         windows.fill(|stream, dates| {
-            let (made, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
-            let mut block = StreamBlock { stream, made, dates: dates_before, ..StreamBlock::default() };
+            let (op_batch, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
+            let mut block = StreamBlock { stream, op_batch, dates: dates_before, ..StreamBlock::default() };
             next(stream, &mut block)?;
             *dates = block.dates;
             batch.read += block.read;
@@ -138,9 +138,9 @@ fn merge<E>(
                 batch.ended.push(to_u32(stream));
             }
             if dates.is_empty() {
-                batch.used.push(block.made);
+                batch.used.push(block.op_batch);
             } else {
-                batch.blocks.push((to_u32(stream), block.made));
+                batch.blocks.push((to_u32(stream), block.op_batch));
             }
             Ok(block.is_last)
         })?;
@@ -237,8 +237,8 @@ impl<'p> Dispatcher<'p> {
         visit: &mut impl RecordVisitor,
     ) -> Result<(), ConvertError> {
         let DispatchBatch { blocks, ended, window, used, .. } = batch;
-        for (stream, made) in blocks.drain(..) {
-            self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(made);
+        for (stream, op_batch) in blocks.drain(..) {
+            self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(op_batch);
         }
         for stream in &*ended {
             if let Some(blocks) = &mut self.cursors[*stream as usize].blocks {
@@ -252,13 +252,13 @@ impl<'p> Dispatcher<'p> {
             let ended = self.fetch(&mut turns, &mut fetched, &mut count);
             for &FetchedRecord { date, stream, taken } in &fetched[..count] {
                 match taken {
-                    TakenRecord::Operation { act, bits } => {
-                        visit.visit_operation(PendingOp { date, bits: bits.into(), act, stream })?;
+                    TakenRecord::Operation { template, bits } => {
+                        visit.visit_operation(PendingOp { date, bits: bits.into(), template, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
-                        let Some(made) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(made, at, (date, stream), (plan, table), visit)?;
+                        let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
+                        visit_steps(op_batch, at, (date, stream), (plan, table), visit)?;
                     }
                 }
             }
@@ -266,12 +266,12 @@ impl<'p> Dispatcher<'p> {
             count = 0;
             if let Some((stream, date)) = ended {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
-                let StreamBlocks { current: made, next, .. } = &mut **blocks;
-                used.push(std::mem::replace(made, next.pop_front().unwrap_or_default()));
-                for (number, act) in made.acts.drain(..) {
-                    visit.visit_template(number, act);
+                let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
+                used.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
+                for (number, template) in op_batch.templates.drain(..) {
+                    visit.visit_template(number, template);
                 }
-                fetched[0] = FetchedRecord { date, stream, taken: made.take_record() };
+                fetched[0] = FetchedRecord { date, stream, taken: op_batch.take_record() };
                 count = 1;
             }
             if is_done {
@@ -294,11 +294,11 @@ impl<'p> Dispatcher<'p> {
         count: &mut usize,
     ) -> Option<(u32, i64)> {
         for (place, (stream, date)) in fetched[*count..].iter_mut().zip(turns) {
-            let made = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
-            if made.is_done() {
+            let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
+            if op_batch.is_done() {
                 return Some((stream, date));
             }
-            *place = FetchedRecord { date, stream, taken: made.take_record() };
+            *place = FetchedRecord { date, stream, taken: op_batch.take_record() };
             *count += 1;
         }
         None
@@ -325,13 +325,13 @@ impl FetchedRecord {
 /// Visits the steps of an entry that is not a short operation.
 #[inline(never)]
 fn visit_steps(
-    made: &OpBatch,
+    op_batch: &OpBatch,
     at: usize,
     when: (i64, u32),
     (plan, table): (&ConversionPlan<'_>, &[u32]),
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
-    made.steps(at, when, &mut |step| match step {
+    op_batch.steps(at, when, &mut |step| match step {
         NextOp::Operation(turn) => visit.visit_operation(turn),
         NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
         NextOp::Record(chunk, at) => {

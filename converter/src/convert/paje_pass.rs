@@ -35,10 +35,10 @@ pub(crate) fn make(
     std::thread::scope(|scope| {
         let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, how, &mut sender));
         let taken = taker.run(sink);
-        let made = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let result = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
         taken?;
-        made
+        result
     })
 }
 
@@ -88,8 +88,8 @@ impl RecordVisitor for Emitter<'_> {
         Ok(())
     }
 
-    fn visit_template(&mut self, number: u32, act: OpTemplate) {
-        self.set_template(number, act);
+    fn visit_template(&mut self, number: u32, template: OpTemplate) {
+        self.set_template(number, template);
     }
 
     #[inline(always)]

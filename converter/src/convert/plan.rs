@@ -203,15 +203,17 @@ impl<'r> ConversionPlan<'r> {
             return vec![i64::MIN; self.streams.len()];
         }
         let begin = |(at, facts): (usize, &StreamFacts)| {
-            let fine = &self.timestamp_maps[at];
+            let timestamp_map = &self.timestamp_maps[at];
             let least = match floors.get(at) {
                 _ if self.sources[at].1.blocks.is_empty() => None,
                 Some(None) => Some(facts.begin),
                 // Timestamps of actions are corrected like those of records at other positions.
-                Some(Some(floors)) if fine.is_identity() => floors.first().map(|least| facts.begin.min(*least)),
+                Some(Some(floors)) if timestamp_map.is_identity() => {
+                    floors.first().map(|least| facts.begin.min(*least))
+                }
                 _ => None,
             };
-            least.map_or(i64::MIN, |least| fine.date(least, 0))
+            least.map_or(i64::MIN, |least| timestamp_map.date(least, 0))
         };
         self.streams.iter().enumerate().map(begin).collect()
     }
@@ -312,10 +314,11 @@ impl<'r> ConversionPlan<'r> {
         let (ty, read) = program.actions.get(usize::from(found.action))?.plain_value()?;
         let mut body = vec![0; read.place?.0];
         body.extend_from_slice(&found.value.to_le_bytes());
-        let (facts, stream, fine) =
+        let (facts, stream, timestamp_map) =
             (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
-        let scope = RecordScope { program, facts, stream, time, site, ordinal, body: &body, fine, is_shown: false };
+        let scope =
+            RecordScope { program, facts, stream, time, site, ordinal, body: &body, timestamp_map, is_shown: false };
         let mut scratch = String::new();
         let key = scope.eval(&ExprCode::Field(read.clone()), &mut scratch, symbols).key(&scratch, symbols);
         Some((ty, key))
@@ -336,9 +339,9 @@ impl<'r> ConversionPlan<'r> {
         (site, ordinal): (u32, u64),
         body: &'a [u8],
     ) -> RecordScope<'a> {
-        let (stream, fine) = (&self.streams[stream], &self.timestamp_maps[stream]);
+        let (stream, timestamp_map) = (&self.streams[stream], &self.timestamp_maps[stream]);
         let facts = &self.facts[stream.process];
-        RecordScope { program, facts, stream, time, site, ordinal, body, fine, is_shown: false }
+        RecordScope { program, facts, stream, time, site, ordinal, body, timestamp_map, is_shown: false }
     }
 
     /// The raw timestamp of a tick of a stream's process.

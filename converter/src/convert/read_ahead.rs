@@ -64,7 +64,7 @@ pub(crate) struct StreamBlock {
     pub(crate) dates: Vec<i64>,
     /// Whether it is known to be the last one.
     pub(crate) is_last: bool,
-    pub(crate) made: OpBatch,
+    pub(crate) op_batch: OpBatch,
     /// Number of records read for it.
     pub(crate) read: u64,
 }
@@ -124,7 +124,7 @@ impl<'p> AheadReader<'p> {
 
     /// Reads the next block of a stream into the memory of `block`.
     pub(crate) fn read(&mut self, stream: usize, block: &mut StreamBlock) -> Result<(), RunReadError> {
-        let StreamBlock { dates, made, .. } = block;
+        let StreamBlock { dates, op_batch, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.how.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
@@ -138,7 +138,7 @@ impl<'p> AheadReader<'p> {
             (block.is_last, block.read) = (true, 0);
             return Ok(());
         };
-        block.is_last = lane.fill(&mut self.maker, &mut self.values, dates, made)?;
+        block.is_last = lane.fill(&mut self.maker, &mut self.values, dates, op_batch)?;
         block.read = lane.take_read();
         if dates.is_empty() {
             *reading = StreamReadState::Ended(lane.tally());

@@ -64,7 +64,7 @@ pub(crate) struct Emitter<'p> {
     /// The values of the model. In a single pass, also the values found so far.
     values: Cow<'p, ValueTable>,
     known: KnownValues,
-    acts: TemplateTable<'p>,
+    templates: TemplateTable<'p>,
     /// Suffixes of labels that would be equal.
     label_suffixes: LabelSuffixes,
     ends: EndTable,
@@ -123,7 +123,7 @@ impl<'p> Emitter<'p> {
             ambiguous: AmbiguousReferences::default(),
             values: Cow::Borrowed(&model.values),
             known: KnownValues::default(),
-            acts: TemplateTable::default(),
+            templates: TemplateTable::default(),
             label_suffixes: LabelSuffixes::default(),
             ends: EndTable::of(plan),
             once,

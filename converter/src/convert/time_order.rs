@@ -219,7 +219,7 @@ impl<'r> OrderedStream<'r> {
         if self.behind_gap.is_some() {
             return false;
         }
-        let fine = &self.plan.timestamp_maps[self.stream];
+        let timestamp_map = &self.plan.timestamp_maps[self.stream];
         while let Some(place) = self.reader.advance_plainly() {
             self.read += 1;
             let time = self.plan.date(self.stream, place.ticks.0);
@@ -227,7 +227,7 @@ impl<'r> OrderedStream<'r> {
             self.last = self.last.max(time);
             if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
                 let time = self.last;
-                let date = fine.date(time, place.ordinal);
+                let date = timestamp_map.date(time, place.ordinal);
                 self.current = Some(OrderedItem { date, due: time, time, only: None, rank: 0, place, block: None });
                 return true;
             }
@@ -327,8 +327,8 @@ impl<'r> OrderedStream<'r> {
 
 /// The first raw timestamp, from `date` to `time`, with a corrected timestamp that is not before
 /// the start of the run. `time` is the timestamp of the record.
-fn first_not_early(fine: &TimestampMap, (date, time): (i64, i64), ordinal: u64) -> i64 {
-    let is_early = |coarse: i64| fine.date(coarse, ordinal) < 0;
+fn first_not_early(timestamp_map: &TimestampMap, (date, time): (i64, i64), ordinal: u64) -> i64 {
+    let is_early = |coarse: i64| timestamp_map.date(coarse, ordinal) < 0;
     if !is_early(date) {
         return date;
     }
@@ -438,8 +438,9 @@ impl TimeOrdered for OrderedStream<'_> {
                 Err(why) => return Err(self.spill_error(&why)),
             };
             if next.is_some() || waiting.at_end {
-                let fine = &self.plan.timestamp_maps[self.stream];
-                self.current = next.map(|item| OrderedItem { date: fine.date(item.due, item.place.ordinal), ..item });
+                let timestamp_map = &self.plan.timestamp_maps[self.stream];
+                self.current =
+                    next.map(|item| OrderedItem { date: timestamp_map.date(item.due, item.place.ordinal), ..item });
                 return Ok(());
             }
             if !self.read_ahead()?

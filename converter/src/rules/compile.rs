@@ -128,7 +128,7 @@ impl SpecCompiler<'_> {
             enums: self.enums.clone(),
             located: layout.located,
             columns: columns(&actions, layout.located),
-            ready: columnar_actions(&actions, layout.located, self.model),
+            columnar_actions: columnar_actions(&actions, layout.located, self.model),
             columnar_links: columnar_links(&actions, layout.located, self.model),
             ..RecordProgram::new([&spec.name, &declared.name, &layout.name], actions, self.symbols)
         })
@@ -244,7 +244,7 @@ impl RecordProgram {
             dated: actions.iter().any(|action| action.at.is_some()),
             surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
-            ready: None,
+            columnar_actions: None,
             columnar_links: None,
             actions,
         }

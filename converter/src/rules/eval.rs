@@ -29,7 +29,7 @@ pub(crate) struct RecordScope<'a> {
     pub(crate) ordinal: u64,
     pub(crate) body: &'a [u8],
     /// Maps raw timestamps of the stream to corrected timestamps.
-    pub(crate) fine: &'a TimestampMap,
+    pub(crate) timestamp_map: &'a TimestampMap,
     /// Whether timestamps are corrected. Conditions, keys and values are evaluated with raw
     /// timestamps, so that both passes get the same result. Displayed values use corrected ones.
     pub(crate) is_shown: bool,
@@ -42,7 +42,7 @@ impl RecordScope<'_> {
     }
 
     fn date(&self, raw: i64) -> i64 {
-        if self.is_shown { self.fine.date(raw, self.ordinal) } else { raw }
+        if self.is_shown { self.timestamp_map.date(raw, self.ordinal) } else { raw }
     }
 
     /// Evaluates an expression. Assembled text is appended to `scratch`.

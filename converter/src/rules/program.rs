@@ -33,7 +33,7 @@ pub(crate) struct RecordProgram {
     /// not their records.
     pub(crate) columns: Vec<(u16, usize)>,
     /// The actions, if they can be evaluated by columns.
-    pub(crate) ready: Option<Box<[ColumnarAction]>>,
+    pub(crate) columnar_actions: Option<Box<[ColumnarAction]>>,
     /// The link actions that the first pass needs, if they can be evaluated by columns and suffice.
     pub(crate) columnar_links: Option<Box<[ColumnarAction]>>,
 }

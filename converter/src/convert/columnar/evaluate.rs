@@ -6,7 +6,7 @@
 
 use tracer_format::columns::BlockColumns;
 
-use super::ops::{ACT_BITS, BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues};
+use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
 use crate::convert::plan::ConversionPlan;
 use crate::rules::{
     ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
@@ -41,11 +41,11 @@ pub(crate) struct ColumnEvaluator<'p> {
     pub(crate) ticks: Vec<u64>,
 }
 
-/// Maximum number of acts. A run with more pairs of stream and action evaluates the other records
-/// one by one.
-const MOST_ACTS: u32 = 1 << ACT_BITS;
+/// Maximum number of templates. A run with more pairs of stream and action evaluates the other
+/// records one by one.
+const MAX_TEMPLATES: u32 = 1 << TEMPLATE_BITS;
 
-/// The numbers of new acts.
+/// The numbers of new templates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TemplateNumbers {
     next: u32,
@@ -54,19 +54,27 @@ pub(crate) struct TemplateNumbers {
 }
 
 impl TemplateNumbers {
-    /// The numbers of one of several makers. The numbers of different makers differ.
-    pub(crate) fn of(maker: usize, makers: usize) -> Self {
+    /// The numbers of one of several evaluators. Different evaluators have different numbers.
+    pub(crate) fn of(evaluator: usize, evaluators: usize) -> Self {
         let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        Self { next: short(maker), step: short(makers) }
+        Self { next: short(evaluator), step: short(evaluators) }
     }
 }
 
-/// The acts of a stream.
+/// The templates of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTemplates(Vec<TemplateEntry>);
 
-/// Record id and position among the columnar actions, then the number of the act and its body.
-type TemplateEntry = ((u16, u16), u32, Box<[u8]>);
+/// A template of a stream.
+#[derive(Debug)]
+struct TemplateEntry {
+    /// The record id.
+    id: u16,
+    /// The position among the columnar actions of the record type.
+    position: u16,
+    number: u32,
+    body: Box<[u8]>,
+}
 
 impl<'p> ColumnEvaluator<'p> {
     pub(crate) fn new(plan: &'p ConversionPlan<'p>, purpose: PassKind<'p>, numbers: TemplateNumbers) -> Self {
@@ -87,7 +95,7 @@ impl<'p> ColumnEvaluator<'p> {
         columns: &BlockColumns,
         (stream, first): (usize, u64),
         is_wanted: impl Fn(u16) -> bool,
-        acts: &mut StreamTemplates,
+        templates: &mut StreamTemplates,
         batch: &mut OpBatch,
     ) {
         batch.clear(first);
@@ -97,7 +105,7 @@ impl<'p> ColumnEvaluator<'p> {
                 self.arranger.add_nothing(count);
                 continue;
             }
-            let sources = self.operations(columns, id, stream, acts, batch);
+            let sources = self.operations(columns, id, stream, templates, batch);
             if sources.and_then(|sources| self.arranger.add(count, sources, batch)).is_none() {
                 self.arranger.add_records(id);
             }
@@ -116,7 +124,7 @@ impl<'p> ColumnEvaluator<'p> {
         columns: &BlockColumns,
         id: u16,
         stream: usize,
-        acts: &mut StreamTemplates,
+        templates: &mut StreamTemplates,
         batch: &mut OpBatch,
     ) -> Option<Vec<OpSource>> {
         if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
@@ -125,58 +133,59 @@ impl<'p> ColumnEvaluator<'p> {
         let plan = self.plan;
         let number = plan.program_number(stream, id)?;
         let program = plan.programs.get(number)?;
-        let ready = match self.purpose {
+        let columnar_actions = match self.purpose {
             PassKind::Records => return None,
             PassKind::Survey => program.columnar_links.as_ref()?,
-            PassKind::Picture(_) | PassKind::Once => program.ready.as_ref()?,
+            PassKind::Picture(_) | PassKind::Once => program.columnar_actions.as_ref()?,
         };
         let block = TypeBlock { plan, program, columns, id, stream };
-        let mut actions = Vec::with_capacity(ready.len());
-        for (position, ready) in (0u16..).zip(ready) {
-            let body = block.body(ready)?;
-            let start = match &ready.wide {
-                Some(wide) => self.evaluate_wide(&block, wide, &ready.value, &mut batch.words)?,
+        let mut actions = Vec::with_capacity(columnar_actions.len());
+        for (position, columnar) in (0u16..).zip(columnar_actions) {
+            let body = block.body(columnar)?;
+            let start = match &columnar.wide {
+                Some(wide) => self.evaluate_wide(&block, wide, &columnar.value, &mut batch.words)?,
                 None => 0,
             };
-            let key = match &ready.wide {
+            let key = match &columnar.wide {
                 Some(wide) => block.key(wide),
                 None => LinkKey::new(0, std::iter::empty()),
             };
-            let act = OpTemplate { program: u32::try_from(number).ok()?, ready: position, key, body };
-            let act = self.act(acts, id, act, &mut batch.acts)?;
-            let said = match &ready.wide {
+            let template = OpTemplate { program: u32::try_from(number).ok()?, position, key, body };
+            let template = self.template(templates, id, template, &mut batch.templates)?;
+            let op_values = match &columnar.wide {
                 Some(wide) => OpValues::Words(start, wide.width()),
-                None => self.evaluate_values(&block, &ready.value, &mut batch.words)?,
+                None => self.evaluate_values(&block, &columnar.value, &mut batch.words)?,
             };
-            actions.push(OpSource { act, said });
+            actions.push(OpSource { template, op_values });
         }
         Some(actions)
     }
 
-    /// The number of an act. If the container of a known act changes, the act keeps its number, and
-    /// the new act applies from this block on.
-    fn act(
+    /// The number of a template. If the container of a known template changes, the template keeps
+    /// its number, and the new template applies from this block on.
+    fn template(
         &mut self,
-        acts: &mut StreamTemplates,
+        templates: &mut StreamTemplates,
         id: u16,
-        act: OpTemplate,
+        template: OpTemplate,
         fresh: &mut Vec<(u32, OpTemplate)>,
     ) -> Option<u32> {
-        let known = acts.0.iter_mut().find(|(place, ..)| *place == (id, act.ready));
-        if let Some((_, number, body)) = known {
-            if **body != *act.body {
-                body.clone_from(&act.body);
-                fresh.push((*number, act));
+        let is_entry = |entry: &&mut TemplateEntry| entry.id == id && entry.position == template.position;
+        if let Some(entry) = templates.0.iter_mut().find(is_entry) {
+            if *entry.body != *template.body {
+                entry.body.clone_from(&template.body);
+                fresh.push((entry.number, template));
             }
-            return Some(*number);
+            return Some(entry.number);
         }
-        if self.numbers.next >= MOST_ACTS {
+        if self.numbers.next >= MAX_TEMPLATES {
             return None;
         }
         let number = self.numbers.next;
         self.numbers.next = number.saturating_add(self.numbers.step);
-        acts.0.push(((id, act.ready), number, act.body.clone()));
-        fresh.push((number, act));
+        let body = template.body.clone();
+        templates.0.push(TemplateEntry { id, position: template.position, number, body });
+        fresh.push((number, template));
         Some(number)
     }
 
@@ -256,7 +265,7 @@ impl<'p> ColumnEvaluator<'p> {
     ) -> Option<usize> {
         let (width, count) = (wide.width(), block.count()?);
         let mut numbers = Vec::new();
-        let said = if wide.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
+        let op_values = if wide.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
         let start = words.len();
         words.resize(start + width * count, 0);
         let mut rows = WideRows { words: &mut words[start..], width, at: 0 };
@@ -264,7 +273,7 @@ impl<'p> ColumnEvaluator<'p> {
             let (_, sites) = block.columns.column(block.id, 0)?;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
-        match said {
+        match op_values {
             None | Some(OpValues::Words(..)) => {}
             Some(OpValues::Same(bits)) => rows.put(std::iter::repeat(bits.into())),
             Some(OpValues::Values(values)) => rows.put(values.iter().map(|value| u64::from(*value))),
@@ -356,9 +365,9 @@ impl<'b> TypeBlock<'b> {
 
     /// A body with the field values that determine the container. `None` if these differ between
     /// records of the block.
-    fn body(&self, ready: &ColumnarAction) -> Option<Box<[u8]>> {
+    fn body(&self, columnar: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
-        for cell in &ready.on {
+        for cell in &columnar.on {
             let (width, bytes) = self.columns.column(self.id, cell.part)?;
             let value = bytes.get(..width).filter(|_| cell.scalar.bytes() == Some(width))?;
             if bytes[width..] != bytes[..bytes.len() - width] {

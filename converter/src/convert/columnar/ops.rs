@@ -14,7 +14,7 @@ use crate::run::BudgetShare;
 pub(crate) struct OpTemplate {
     pub(crate) program: u32,
     /// The position of the action among the columnar actions of the program.
-    pub(crate) ready: u16,
+    pub(crate) position: u16,
     /// For links: a key with the link type and the types of the key parts.
     pub(crate) key: LinkKey,
     /// The fields of a record. Only the fields that determine the container have values.
@@ -24,7 +24,7 @@ pub(crate) struct OpTemplate {
 impl OpTemplate {
     /// A placeholder that belongs to no action.
     pub(crate) fn none() -> Self {
-        Self { program: u32::MAX, ready: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
+        Self { program: u32::MAX, position: 0, key: LinkKey::new(0, std::iter::empty()), body: Box::default() }
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct PendingOp {
     /// the position of its record in the stream.
     pub(crate) bits: u64,
     /// The number of its [`OpTemplate`].
-    pub(crate) act: u32,
+    pub(crate) template: u32,
     pub(crate) stream: u32,
 }
 
@@ -55,8 +55,8 @@ pub(crate) struct OpBatch {
     /// of kept records from it, and is empty if all records are kept.
     first: u64,
     places: Vec<u32>,
-    /// Acts that are new in this block, or changed. The number of each applies from this block on.
-    pub(crate) acts: Vec<(u32, OpTemplate)>,
+    /// Templates that are new in this block, or changed. The number of each applies from this block on.
+    pub(crate) templates: Vec<(u32, OpTemplate)>,
     /// The records that stay records. `keeps` is whether there are any.
     pub(crate) chunk: RowBatch,
     keeps: bool,
@@ -82,10 +82,10 @@ mod form {
     /// An operation with a value of 64 bits. `bits` is the index of its word.
     pub(crate) const NUMBER: u32 = 1;
     /// A wide operation. `bits` is the index of its first word. The head contains the number of
-    /// words, above the number of the act.
+    /// words, above the number of the template.
     pub(crate) const WIDE: u32 = 2;
     /// Several operations. `bits` is the index of the first entry. The head contains their number
-    /// in place of the act.
+    /// in place of the template.
     pub(crate) const SEVERAL: u32 = 3;
     /// A record that stays a record. `bits` is its index in the chunk.
     pub(crate) const RECORD: u32 = 4;
@@ -93,10 +93,10 @@ mod form {
     pub(crate) const NOTHING: u32 = 7;
 }
 
-/// Number of bits of an act number.
-pub(crate) const ACT_BITS: u32 = 18;
+/// Number of bits of a template number.
+pub(crate) const TEMPLATE_BITS: u32 = 18;
 /// A wide operation has fewer words than this.
-const MOST_WORDS: usize = 1 << (form::BITS - ACT_BITS);
+const MOST_WORDS: usize = 1 << (form::BITS - TEMPLATE_BITS);
 
 impl OpEntry {
     const RECORD: Self = Self { head: form::RECORD << form::BITS, bits: 0 };
@@ -110,26 +110,26 @@ impl OpEntry {
         self.bits as usize
     }
 
-    const fn act(self) -> u32 {
-        self.head & ((1 << ACT_BITS) - 1)
+    const fn template(self) -> u32 {
+        self.head & ((1 << TEMPLATE_BITS) - 1)
     }
 
     /// The number of operations of an entry of form `SEVERAL`.
     const fn number(self) -> usize {
-        self.act() as usize
+        self.template() as usize
     }
 
     /// The number of words of a wide operation.
     const fn width(self) -> usize {
-        self.head as usize >> ACT_BITS & (MOST_WORDS - 1)
+        self.head as usize >> TEMPLATE_BITS & (MOST_WORDS - 1)
     }
 }
 
 /// An entry that was taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TakenRecord {
-    /// An operation with this act and value.
-    Operation { act: u32, bits: u32 },
+    /// An operation with this template and value.
+    Operation { template: u32, bits: u32 },
     /// Any other form. This is the index of the entry.
     Other(usize),
 }
@@ -166,12 +166,12 @@ impl OpBatch {
 
     /// Starts a block. `first` is the position of its first record in the stream.
     pub(crate) fn clear(&mut self, first: u64) {
-        let Self { entries, more, words, places, acts, .. } = self;
+        let Self { entries, more, words, places, templates, .. } = self;
         entries.clear();
         more.clear();
         words.clear();
         places.clear();
-        acts.clear();
+        templates.clear();
         self.chunk = RowBatch::default();
         (self.at, self.first, self.keeps) = (0, first, false);
     }
@@ -191,7 +191,7 @@ impl OpBatch {
         self.at += 1;
         match self.entries.get(at) {
             Some(OpEntry { head, bits }) if head >> form::BITS == form::SHORT => {
-                TakenRecord::Operation { act: *head, bits: *bits }
+                TakenRecord::Operation { template: *head, bits: *bits }
             }
             _ => TakenRecord::Other(at),
         }
@@ -213,7 +213,7 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let turn = |bits| PendingOp { date, bits, act: entry.act(), stream };
+            let turn = |bits| PendingOp { date, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(turn(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),
@@ -239,8 +239,8 @@ fn number_records(entries: &mut [OpEntry]) {
 /// The operations of one record type by one action.
 #[derive(Debug)]
 pub(crate) struct OpSource {
-    pub(crate) act: u32,
-    pub(crate) said: OpValues,
+    pub(crate) template: u32,
+    pub(crate) op_values: OpValues,
 }
 
 /// The values of operations, one per record.
@@ -301,7 +301,7 @@ impl BatchBuilder {
 
     /// Adds a record type with `count` records that become operations. `None` if the entries cannot
     /// represent them.
-    pub(crate) fn add(&mut self, count: usize, mut sources: Vec<OpSource>, made: &mut OpBatch) -> Option<()> {
+    pub(crate) fn add(&mut self, count: usize, mut sources: Vec<OpSource>, op_batch: &mut OpBatch) -> Option<()> {
         if sources.is_empty() {
             self.add_nothing(count);
             return Some(());
@@ -312,25 +312,25 @@ impl BatchBuilder {
             self.kinds.push((head, next));
             return Some(());
         }
-        let (first, several) = (made.more.len(), sources.len());
-        made.more.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
+        let (first, several) = (op_batch.more.len(), sources.len());
+        op_batch.more.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
         let short = |number: usize| u32::try_from(number).ok();
-        short(made.more.len())?;
+        short(op_batch.more.len())?;
         for (place, source) in sources.iter_mut().enumerate() {
             let from = self.bits.len();
             let head = self.put(count, source)?;
-            let rows = made.more[first..].chunks_exact_mut(several);
+            let rows = op_batch.more[first..].chunks_exact_mut(several);
             rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[place] = OpEntry { head, bits: *bits });
             self.bits.truncate(from);
         }
-        let several = short(several).filter(|several| *several < 1 << ACT_BITS)?;
+        let several = short(several).filter(|several| *several < 1 << TEMPLATE_BITS)?;
         self.kinds.push((form::SEVERAL << form::BITS | several, next));
         self.bits.extend((0..count).map_while(|number| short(first + number * several as usize)));
         Some(())
     }
 
     /// Appends the `bits` of the entries of `count` records. Returns their head.
-    fn put(&mut self, count: usize, OpSource { act, said }: &mut OpSource) -> Option<u32> {
+    fn put(&mut self, count: usize, OpSource { template, op_values }: &mut OpSource) -> Option<u32> {
         let Self { bits, room, .. } = self;
         let mut steps = |start: usize, step: usize| {
             let last = step.checked_mul(count)?.checked_add(start)?;
@@ -338,26 +338,26 @@ impl BatchBuilder {
             bits.extend((0..).map(|number| start + step * number).take(count));
             Some(())
         };
-        Some(match said {
+        Some(match op_values {
             OpValues::Same(value) => {
                 bits.resize(bits.len() + count, *value);
-                *act
+                *template
             }
             OpValues::Values(values) => {
                 let all = bits.len() + count;
                 bits.append(values);
                 bits.resize(all, 0);
                 room.push(std::mem::take(values));
-                *act
+                *template
             }
             OpValues::Numbers(start, step) => {
                 steps(*start, *step)?;
-                form::NUMBER << form::BITS | *act
+                form::NUMBER << form::BITS | *template
             }
             OpValues::Words(start, width) => {
                 steps(*start, *width)?;
                 let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MOST_WORDS)?;
-                form::WIDE << form::BITS | width << ACT_BITS | *act
+                form::WIDE << form::BITS | width << TEMPLATE_BITS | *template
             }
         })
     }
@@ -369,7 +369,7 @@ impl BatchBuilder {
 
     /// Fills the entries of a block and the ticks of each kept record since the start of the block.
     /// Linear in the number of records.
-    pub(crate) fn arrange(&mut self, columns: &BlockColumns, made: &mut OpBatch, ticks: &mut Vec<u64>) {
+    pub(crate) fn arrange(&mut self, columns: &BlockColumns, op_batch: &mut OpBatch, ticks: &mut Vec<u64>) {
         let Self { kinds, bits, kept, leaves_out, .. } = self;
         let mut entry = |kind: u16| {
             let Some((head, next)) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
@@ -377,7 +377,7 @@ impl BatchBuilder {
             *next += 1;
             OpEntry { head: *head, bits }
         };
-        let OpBatch { entries, places, keeps, .. } = made;
+        let OpBatch { entries, places, keeps, .. } = op_batch;
         *keeps = !kept.is_empty();
         if *leaves_out {
             ticks.clear();

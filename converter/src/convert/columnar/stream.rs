@@ -57,14 +57,14 @@ pub(crate) struct StreamCursor<'r> {
     /// The values found so far, for each pair of record id and action that needs the values of a
     /// column. Two actions may use one column for two value types.
     seen: Vec<((u16, u16), SeenValues)>,
-    acts: StreamTemplates,
+    templates: StreamTemplates,
     records: u64,
     end: i64,
 }
 
 impl<'r> StreamCursor<'r> {
     pub(crate) fn new(plan: &'r ConversionPlan<'r>, feed: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
-        Self { plan, feed, needs, seen: Vec::new(), acts: StreamTemplates::default(), records: 0, end: 0 }
+        Self { plan, feed, needs, seen: Vec::new(), templates: StreamTemplates::default(), records: 0, end: 0 }
     }
 
     /// The number of records read since the last call.
@@ -123,7 +123,7 @@ impl<'r> StreamCursor<'r> {
         let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
         let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
-        maker.make(columns, place, is_wanted, &mut self.acts, batch);
+        maker.make(columns, place, is_wanted, &mut self.templates, batch);
         self.look_through(columns, block, values);
         batch.memory = self.feed.take_memory();
         let last = self.feed.dates_of(block, &maker.ticks, dates);

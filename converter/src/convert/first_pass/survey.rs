@@ -249,20 +249,21 @@ impl FirstPassCollector {
     pub(crate) fn add_evaluated_endpoint(
         &mut self,
         plan: &ConversionPlan<'_>,
-        act: &OpTemplate,
+        template: &OpTemplate,
         turn: PendingOp,
         keys: &[u64],
         model: &RuleModel,
     ) {
-        let program = plan.programs.get(act.program as usize);
-        let ready = program.and_then(|program| program.columnar_links.as_ref()?.get(usize::from(act.ready)));
-        let action = program.zip(ready).and_then(|(program, ready)| program.actions.get(usize::from(ready.action)));
-        let (Some(ready), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (ready, action)
+        let program = plan.programs.get(template.program as usize);
+        let columnar = program.and_then(|program| program.columnar_links.as_ref()?.get(usize::from(template.position)));
+        let action =
+            program.zip(columnar).and_then(|(program, columnar)| program.actions.get(usize::from(columnar.action)));
+        let (Some(columnar), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (columnar, action)
         else {
             return;
         };
-        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: ready.action };
-        self.end_of(&act.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
+        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: columnar.action };
+        self.end_of(&template.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
     }
 
     /// Processes a link endpoint in a container of this type.

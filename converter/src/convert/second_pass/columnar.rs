@@ -22,7 +22,7 @@ use crate::rules::value::RuleValue;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
 
-/// The common data of operations, by act number.
+/// The common data of operations, by template number.
 #[derive(Debug, Default)]
 pub(crate) struct TemplateTable<'p> {
     /// The data that each operation needs. Small, so that the entries of all streams fit into the
@@ -49,14 +49,14 @@ struct TemplateHead {
 struct TemplateBody<'p> {
     program: &'p RecordProgram,
     action: &'p ProgramAction,
-    ready: &'p ColumnarAction,
-    act: OpTemplate,
+    columnar: &'p ColumnarAction,
+    template: OpTemplate,
 }
 
 /// The effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TemplateOp {
-    /// None, because the act is unknown.
+    /// None, because the template is unknown.
     Nothing,
     Push,
     /// Ends the innermost state.
@@ -102,7 +102,7 @@ impl TemplateHead {
         declared: ValueId(0),
     };
 
-    fn new(op: &ActionOp, ready: &ColumnarAction, is_once: bool) -> Self {
+    fn new(op: &ActionOp, columnar: &ColumnarAction, is_once: bool) -> Self {
         let (effect, ty, code) = match op {
             ActionOp::SetState { ty, value, .. } => (TemplateOp::Set, *ty, Some(value)),
             ActionOp::PushState { ty, value, .. } => (TemplateOp::Push, *ty, Some(value)),
@@ -116,7 +116,7 @@ impl TemplateHead {
                 (TemplateOp::Create, TypeId::ROOT, None)
             }
         };
-        let (value, declared) = match (code, &ready.value) {
+        let (value, declared) = match (code, &columnar.value) {
             (Some(ValueCode::Declared(value)), _) => (ValueSource::Declared, *value),
             (_, ColumnarValue::Named(_, OperationPart::Cell(cell))) if is_once && cell.is_name() => {
                 (ValueSource::Text, ValueId(0))
@@ -133,18 +133,22 @@ const NOWHERE: u32 = u32::MAX;
 
 impl<'p> Emitter<'p> {
     /// Sets the template of operations with this number, from now on.
-    pub(crate) fn set_template(&mut self, number: u32, act: OpTemplate) {
+    pub(crate) fn set_template(&mut self, number: u32, template: OpTemplate) {
         let plan = self.plan;
-        let Some(program) = plan.programs.get(act.program as usize) else { return };
-        let Some(ready) = program.ready.as_ref().and_then(|ready| ready.get(usize::from(act.ready))) else { return };
-        let Some(action) = program.actions.get(usize::from(ready.action)) else { return };
-        let head = TemplateHead::new(&action.op, ready, self.once.is_some());
-        let (TemplateTable { heads, bodies }, number) = (&mut self.acts, number as usize);
+        let Some(program) = plan.programs.get(template.program as usize) else { return };
+        let Some(columnar) =
+            program.columnar_actions.as_ref().and_then(|actions| actions.get(usize::from(template.position)))
+        else {
+            return;
+        };
+        let Some(action) = program.actions.get(usize::from(columnar.action)) else { return };
+        let head = TemplateHead::new(&action.op, columnar, self.once.is_some());
+        let (TemplateTable { heads, bodies }, number) = (&mut self.templates, number as usize);
         if heads.len() <= number {
             heads.resize(number + 1, TemplateHead::NOTHING);
-            bodies.resize_with(number + 1, || TemplateBody { program, action, ready, act: OpTemplate::none() });
+            bodies.resize_with(number + 1, || TemplateBody { program, action, columnar, template: OpTemplate::none() });
         }
-        (heads[number], bodies[number]) = (head, TemplateBody { program, action, ready, act });
+        (heads[number], bodies[number]) = (head, TemplateBody { program, action, columnar, template });
     }
 
     /// Advances to the time of an operation.
@@ -161,7 +165,7 @@ impl<'p> Emitter<'p> {
     #[inline(always)]
     pub(crate) fn perform_short(&mut self, op: PendingOp) -> io::Result<()> {
         self.advance_to(op.date)?;
-        let Some(&head) = self.acts.heads.get(op.act as usize) else { return Ok(()) };
+        let Some(&head) = self.templates.heads.get(op.template as usize) else { return Ok(()) };
         if !head.effect.is_of_stack() {
             return self.perform_without_stack(op, &head);
         }
@@ -202,7 +206,7 @@ impl<'p> Emitter<'p> {
         match head.effect {
             TemplateOp::Mark => self.bare_event(instance, head.ty, value),
             TemplateOp::Variable(change) => {
-                let TemplateBody { program, action, .. } = self.acts.bodies[op.act as usize];
+                let TemplateBody { program, action, .. } = self.templates.bodies[op.template as usize];
                 let ActionOp::Variable { value, .. } = &action.op else { return Ok(()) };
                 self.variable(instance, head.ty, change, Some(f64::from_bits(op.bits)), program, value)
             }
@@ -220,16 +224,16 @@ impl<'p> Emitter<'p> {
             ValueSource::Number => Ok(value_id(op.bits)),
             ValueSource::Text => match self.known.of_text(head.ty, value_id(op.bits).0) {
                 Some(value) => Ok(value),
-                None => self.value_named(op.act, op.stream, op.bits),
+                None => self.value_named(op.template, op.stream, op.bits),
             },
-            ValueSource::Name => self.value_named(op.act, op.stream, op.bits),
+            ValueSource::Name => self.value_named(op.template, op.stream, op.bits),
         }
     }
 
     /// The value that an operation names with this word. In a single pass it may be new.
-    fn value_named(&mut self, act: u32, stream: u32, word: u64) -> io::Result<ValueId> {
-        let TemplateBody { program, action, ready, .. } = self.acts.bodies[act as usize];
-        let ColumnarValue::Named(ty, part) = &ready.value else { return Ok(value_id(word)) };
+    fn value_named(&mut self, template: u32, stream: u32, word: u64) -> io::Result<ValueId> {
+        let TemplateBody { program, action, columnar, .. } = self.templates.bodies[template as usize];
+        let ColumnarValue::Named(ty, part) = &columnar.value else { return Ok(value_id(word)) };
         let plan = self.plan;
         let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
         let is_met = !matches!(action.op, ActionOp::PopState { .. });
@@ -241,9 +245,9 @@ impl<'p> Emitter<'p> {
     #[cold]
     fn find_stack(&mut self, op: PendingOp) -> io::Result<Option<StackId>> {
         let Some(instance) = self.find(op)? else { return Ok(None) };
-        let Some(slot) = slot(&self.acts.bodies[op.act as usize].action.op) else { return Ok(None) };
+        let Some(slot) = slot(&self.templates.bodies[op.template as usize].action.op) else { return Ok(None) };
         let at = self.instances.stack(instance, slot);
-        self.acts.heads[op.act as usize].at = at.0;
+        self.templates.heads[op.template as usize].at = at.0;
         Ok(Some(at))
     }
 
@@ -274,17 +278,17 @@ impl<'p> Emitter<'p> {
     /// The container of an operation, which may be created. `None` as for [`Self::find_stack`].
     #[cold]
     fn find(&mut self, op: PendingOp) -> io::Result<Option<usize>> {
-        let number = op.act as usize;
-        let TemplateBody { program, action, ref mut act, .. } = self.acts.bodies[number];
+        let number = op.template as usize;
+        let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
         let Some(on) = action.op.container() else { return Ok(None) };
-        let body = std::mem::take(&mut act.body);
+        let body = std::mem::take(&mut template.body);
         let plan = self.plan;
         let scope = plan.scope(op.stream as usize, program, 0, (0, 0), &body);
         self.scratch.clear();
         let instance = self.find_in(&scope, on, &action.op)?;
-        self.acts.bodies[number].act.body = body;
+        self.templates.bodies[number].template.body = body;
         if let Some(instance) = instance {
-            let head = &mut self.acts.heads[number];
+            let head = &mut self.templates.heads[number];
             head.at = u32::try_from(instance).unwrap_or(NOWHERE);
             head.container = self.instances.get(instance).id;
         }
@@ -314,15 +318,15 @@ impl<'p> Emitter<'p> {
     /// Performs a link endpoint, or a state or point event with fields or a source position.
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
         self.advance_to(op.date)?;
-        let Some(head) = &self.acts.heads.get(op.act as usize).copied() else { return Ok(()) };
-        let TemplateBody { action, program, ready, .. } = self.acts.bodies[op.act as usize];
-        let Some(wide) = &ready.wide else { return Ok(()) };
+        let Some(head) = &self.templates.heads.get(op.template as usize).copied() else { return Ok(()) };
+        let TemplateBody { action, program, columnar, .. } = self.templates.bodies[op.template as usize];
+        let Some(wide) = &columnar.wide else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
         };
         // An endpoint that is not sent creates no container.
-        let Some(other) = self.other_endpoint(op, action, ready)? else { return Ok(()) };
+        let Some(other) = self.other_endpoint(op, action, columnar)? else { return Ok(()) };
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let value = self.op_value(head, PendingOp { bits: if wide.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
@@ -349,7 +353,7 @@ impl<'p> Emitter<'p> {
             ActionOp::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;
                 let at = EndpointPosition { instance, container: on.container(), is_first };
-                let key = self.acts.bodies[op.act as usize].act.key.with_words(keys);
+                let key = self.templates.bodies[op.template as usize].template.key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
                     _ => None,
@@ -367,10 +371,10 @@ impl<'p> Emitter<'p> {
         &mut self,
         op: PendingOp,
         action: &ProgramAction,
-        ready: &ColumnarAction,
+        columnar: &ColumnarAction,
     ) -> io::Result<Option<EndpointState>> {
         let ActionOp::Link { link, .. } = &action.op else { return Ok(Some(EndpointState::Somewhere)) };
-        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: ready.action };
+        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             self.skip(*link);
