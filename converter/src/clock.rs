@@ -84,8 +84,8 @@ impl RunClocks {
     /// The model of a run by its sync samples alone. Its timestamps do not yet count from the start
     /// of the run.
     ///
-    /// Only the rules know the messages between processes. A conversion by [`CorrectionMethod::Graph`]
-    /// refines the model with them.
+    /// Only the rules know the messages between processes. A conversion by
+    /// [`CorrectionMethod::Graph`] refines the model with them.
     #[must_use]
     pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
         let (mut domains, domain_of) = domains_of(run);

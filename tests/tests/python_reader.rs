@@ -1,5 +1,5 @@
-//! FORMAT.md is enough to write a reader: `tests/python_reader`, based on that document alone, and `tumit
-//! dump --json` agree on every run: ended, killed, running and damaged, of both recorders.
+//! FORMAT.md is enough to write a reader: `tests/python_reader`, based on that document alone, and
+//! `tumit dump --json` agree on every run: ended, killed, running and damaged, of both recorders.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions; a child speaks")]
 

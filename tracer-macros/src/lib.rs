@@ -21,7 +21,8 @@ use proc_macro::TokenStream;
 /// - `events!(pub "taktuk.tumit")` generates them for other crates, too. The default is
 ///   `pub(crate)`.
 /// - `events!("taktuk.tumit", off = [APP])` compiles calls of level `APP` to nothing.
-/// - `events!("taktuk.tumit", mod = trace)` puts all into a module: `trace::com::post(node, thread)`.
+/// - `events!("taktuk.tumit", mod = trace)` puts all into a module: `trace::com::post(node,
+///   thread)`.
 ///
 /// Each level becomes a module next to the macro call.
 /// If a level `DB` and a module `db` of the program collide, the compiler reports "the name `db` is
@@ -74,9 +75,9 @@ pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// The result is a module with the name of the trace. It contains a struct per event, the enum
 /// `Record` of all events, and the spec's enums.
 ///
-/// The path is relative to the package's folder. `records!(pub "taktuk.tumit")` generates the module
-/// for other crates, too. The default is `pub(crate)`. `tumit_converter::tools::records` reads and
-/// writes runs with these types.
+/// The path is relative to the package's folder. `records!(pub "taktuk.tumit")` generates the
+/// module for other crates, too. The default is `pub(crate)`. `tumit_converter::tools::records`
+/// reads and writes runs with these types.
 #[proc_macro]
 pub fn records(input: TokenStream) -> TokenStream {
     syn::parse(input).and_then(|input| records::expand(&input)).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -35,12 +35,13 @@
 //! # }
 //! ```
 //!
-//! Each participant starts to record, as by a first record.
-//! A process that does not record still answers, so that the others stay in step. Between processes
-//! that read one clock nothing is measured: one message in each direction shows the common clock.
+//! Each participant starts to record, as by a first record. A process that does not record still
+//! answers, so that the others stay in step. Between processes that read one clock nothing is
+//! measured: one message in each direction shows the common clock.
 //! [`RecorderConfig::sync_exchanges`](crate::RecorderConfig::sync_exchanges) and
-//! [`RecorderConfig::sync_interval`](crate::RecorderConfig::sync_interval) set the number of exchanges and the time
-//! between samples. A C program participates by `struct tumit1_link`. The messages are the same.
+//! [`RecorderConfig::sync_interval`](crate::RecorderConfig::sync_interval) set the number of
+//! exchanges and the time between samples. A C program participates by `struct tumit1_link`. The
+//! messages are the same.
 
 mod exchange;
 mod group;

@@ -30,8 +30,8 @@ fn asked_for() -> &'static str {
 /// Whether a thread waits for a slot.
 pub(crate) static WAITERS: AtomicBool = AtomicBool::new(false);
 
-/// With the fault `writer thread is held`, delays the writer thread until a thread waits for it, or for
-/// two seconds.
+/// With the fault `writer thread is held`, delays the writer thread until a thread waits for it, or
+/// for two seconds.
 pub(crate) fn hold_writer_thread() {
     if is_injected("writer thread is held") {
         for _ in 0..2000 {
@@ -71,6 +71,6 @@ pub(crate) fn hold_end() {
     }
 }
 
-/// With the fault `slot is handed over during the write`: a part of a slot will be written as soon as the slot is
-/// full.
+/// With the fault `slot is handed over during the write`: a part of a slot will be written as soon
+/// as the slot is full.
 pub static ABOUT_TO_WRITE: AtomicBool = AtomicBool::new(false);

@@ -87,9 +87,8 @@ pub fn flush() {
     }
 }
 
-/// Writes the records of the levels that overwrite ([`crate::OverflowPolicy::Overwrite`]), of all threads,
-/// oldest first.
-/// Recording continues with empty buffers.
+/// Writes the records of the levels that overwrite ([`crate::OverflowPolicy::Overwrite`]), of all
+/// threads, oldest first. Recording continues with empty buffers.
 pub fn dump() {
     if !run_unnested(|| SINK.lock().dump()) {
         deferred::request(deferred::DUMP);

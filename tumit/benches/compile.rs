@@ -1,7 +1,8 @@
 //! How long a spec takes to compile, and whether that grows in proportion to it.
 //!
-//! `cargo bench -p tumit --bench compile` prints the times for 1,000 to 40,000 events and the ratio to a walk over the same
-//! text that only counts its bytes by kind. `-- --smoke` takes the smallest sizes once.
+//! `cargo bench -p tumit --bench compile` prints the times for 1,000 to 40,000 events and the ratio
+//! to a walk over the same text that only counts its bytes by kind. `-- --smoke` takes the smallest
+//! sizes once.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -9,7 +10,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A spec like those of real programs, with so many events: levels, spans, documentation, a tree, and a rule for each.
+/// A spec like those of real programs, with so many events: levels, spans, documentation, a tree,
+/// and a rule for each.
 fn spec(events: usize) -> String {
     let mut text = String::from("//! A large spec.\ntrace large;\nenum color { red, green, blue }\n");
     for level in 0..events.div_ceil(100) {

@@ -77,8 +77,8 @@ pub struct Spec {
     pub records: Vec<RecordDecl>,
     /// Spans, each with its record types.
     pub spans: Vec<SpanType>,
-    /// Numbers of the spans with [absent ends](SpanType::absent_end), in the order of these at the end
-    /// of `records`.
+    /// Numbers of the spans with [absent ends](SpanType::absent_end), in the order of these at the
+    /// end of `records`.
     pub absent_ends: Vec<u32>,
     /// Container types; a parent stands before its children.
     pub containers: Vec<ContainerType>,

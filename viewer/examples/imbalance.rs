@@ -1,7 +1,8 @@
 //! What no view of Tumit shows: how unevenly containers are in a state, over time.
 //!
-//! For each of some columns of time, the largest share of time that a container spends in the state, divided by the mean share of all: 1 is
-//! perfect balance, the number of containers is one that works while all others do not.
+//! For each of some columns of time, the largest share of time that a container spends in the
+//! state, divided by the mean share of all: 1 is perfect balance, the number of containers is one
+//! that works while all others do not.
 //!
 //! ```sh
 //! cargo run -p tumit-viewer --example imbalance -- run.tmt 'Local forces'
@@ -27,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let named = NamePattern::new(value.as_str());
     let fits = |id: tumit_viewer::query::ValueId| named.fits(&model.values[id.index()].name);
 
-    // A row of cells for each container that has states: exact, by a query that does not depend on the number of states.
+    // A row of cells for each container that has states: exact, by a query that does not depend on
+    // the number of states.
     let mut rows: Vec<Vec<i64>> = Vec::new();
     for container in source.containers().iter() {
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {

@@ -1,7 +1,8 @@
-//! A filter of one's own: states shorter than a threshold are shown as one value, "short", instead of their own.
+//! A filter of one's own: states shorter than a threshold are shown as one value, "short", instead
+//! of their own.
 //!
-//! It implements [`FilterLayer`], overrides the queries whose answers differ, and leaves all others to the source within; views, statistics and
-//! other filters cannot tell it from a trace.
+//! It implements [`FilterLayer`], overrides the queries whose answers differ, and leaves all others
+//! to the source within; views, statistics and other filters cannot tell it from a trace.
 //!
 //! ```sh
 //! cargo run -p tumit-viewer --example own_filter -- run.tmt 100us short.svg

@@ -60,7 +60,8 @@ pub enum DiagnosticKind {
     Operation,
     /// The syntax of Pajé text.
     PajeText,
-    /// The selection of the files and launches that are read, and the form of files that are written.
+    /// The selection of the files and launches that are read, and the form of files that are
+    /// written.
     File,
     /// The index of a trace.
     Index,

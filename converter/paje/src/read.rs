@@ -3,9 +3,9 @@
 //! Definitions are keyed by id, so an event may have several. Fields may be in any order, and have
 //! current or older names. Identifiers are aliases, or names if there is no alias.
 //!
-//! Unknown fields become [`super::ExtraField`]s. An unknown field with a name that ends in `Container`
-//! and the identifier of a container as its text becomes a reference (`WaitsForContainer` is
-//! `waits for`).
+//! Unknown fields become [`super::ExtraField`]s. An unknown field with a name that ends in
+//! `Container` and the identifier of a container as its text becomes a reference
+//! (`WaitsForContainer` is `waits for`).
 //!
 //! Values may be used without a declaration, or before it. In the latter case `DefineValue` is sent
 //! again for the same value. The identifier of a destroyed container may be reused. Timestamps are
@@ -251,7 +251,8 @@ impl<R: Read> PajeReader<R> {
         self.lines.count() + self.parts.list.iter().map(|part| part.lines.count()).sum::<u64>()
     }
 
-    /// The names of the files that are read as parts of the trace, counted as in [`TraceLine::part`].
+    /// The names of the files that are read as parts of the trace, counted as in
+    /// [`TraceLine::part`].
     pub fn parts(&self) -> &[std::sync::Arc<str>] {
         &self.processor.state.faults.parts
     }

@@ -5,10 +5,10 @@
 //! thread allocates and another one frees. Therefore the sender fills a buffer and exchanges it for
 //! a used one ([`RecyclingSender::exchange`]), and the receiver returns the buffer after use.
 //!
-//! Either side stops the other by dropping its endpoint. Without a receiver, the next exchange fails
-//! with [`ReceiverGone`]. Without a sender, the receiver gets the buffers that are still in the
-//! channel, and then the end. There is no other stop signal, so the threads can be joined in any
-//! case, after an error or a panic as well.
+//! Either side stops the other by dropping its endpoint. Without a receiver, the next exchange
+//! fails with [`ReceiverGone`]. Without a sender, the receiver gets the buffers that are still in
+//! the channel, and then the end. There is no other stop signal, so the threads can be joined in
+//! any case, after an error or a panic as well.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -56,7 +56,8 @@ pub struct RecyclingReceiver<T> {
     used: SyncSender<T>,
 }
 
-/// The receiver was dropped, so nobody needs further buffers. The receiving thread knows the reason.
+/// The receiver was dropped, so nobody needs further buffers. The receiving thread knows the
+/// reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the receiver of the channel has stopped")]
 pub struct ReceiverGone;

@@ -128,7 +128,8 @@ impl OpenTimeRange {
         self.from.is_none_or(|from| from <= last) && self.to.is_none_or(|to| first < to)
     }
 
-    /// The time range with the bounds of the trace for missing ones. It can extend beyond the trace.
+    /// The time range with the bounds of the trace for missing ones. It can extend beyond the
+    /// trace.
     ///
     /// # Errors
     /// If it contains no time of the trace.

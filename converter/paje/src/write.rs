@@ -2,8 +2,8 @@
 //!
 //! Definitions of events are first, then types and values, then one stream in order of time.
 //! Identifiers are serial numbers with a letter. Timestamps are seconds with nine decimals,
-//! converted from integers. A [`PajeStyle`] selects other timestamps and definitions for readers that
-//! need them.
+//! converted from integers. A [`PajeStyle`] selects other timestamps and definitions for readers
+//! that need them.
 
 pub(crate) mod definitions;
 pub(crate) mod line_start;

@@ -1,5 +1,5 @@
-//! The parser of time ranges reads the table of test texts as written there. The tests of the filter
-//! language, of the commands and of the page read the same table.
+//! The parser of time ranges reads the table of test texts as written there. The tests of the
+//! filter language, of the commands and of the page read the same table.
 
 use serde_json::Value;
 use tumit_paje::time_range::OpenTimeRange;

@@ -5,8 +5,8 @@
 //! moved after it, and so is the rest of its stream. The stream then runs slower by 1e-4 until it
 //! is back on its line. The first nanoseconds of a shift, up to the resolution of the clocks, are
 //! returned at once. Timestamps only move later. Shifts are a function of the timestamp and the
-//! position in the stream ([`TimestampJumps`]), in integers. Therefore the second pass over the run computes
-//! exactly the timestamps that this pass has checked.
+//! position in the stream ([`TimestampJumps`]), in integers. Therefore the second pass over the run
+//! computes exactly the timestamps that this pass has checked.
 //!
 //! A stream is read up to an end of a link with an unvisited start. There the stream waits. Memory
 //! grows with the number of links in flight and of endpoints that wait after others. If no clock is

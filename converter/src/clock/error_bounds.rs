@@ -86,8 +86,8 @@ struct DomainMessages {
 
 impl CertainBounds {
     /// Computes bounds from messages. `times` gives the points of an edge by final timestamps.
-    /// `correction` gives the correction that the fit added to a domain's line at a timestamp. O(points
-    /// log moments + domains × moments²).
+    /// `correction` gives the correction that the fit added to a domain's line at a timestamp.
+    /// O(points log moments + domains × moments²).
     pub(crate) fn of(
         domains: usize,
         edges: &[FastestMessages],

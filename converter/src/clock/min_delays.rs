@@ -190,8 +190,8 @@ impl ClockTraffic<'_> {
     }
 
     /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `corrected`
-    /// gives the timestamp of a domain and a raw timestamp. Pieces without messages do not count, so
-    /// pieces are shorter if the messages fill less of the run. The edges come in a fixed order
+    /// gives the timestamp of a domain and a raw timestamp. Pieces without messages do not count,
+    /// so pieces are shorter if the messages fill less of the run. The edges come in a fixed order
     /// with the edges of a pair next to each other. Their points are in order of time.
     ///
     /// # Errors

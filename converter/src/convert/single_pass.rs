@@ -1,9 +1,9 @@
 //! A conversion in one pass, for sinks that can discard their input ([`PajeSink::can_restart`]).
 //!
-//! The facts that a first pass would find are found on the way or corrected at the end ([`SinglePassState`]).
-//! If this fails, the sink discards everything and the run is converted in two passes. The result
-//! always equals that of two passes. The rules and the clocks determine whether one pass is worth
-//! trying.
+//! The facts that a first pass would find are found on the way or corrected at the end
+//! ([`SinglePassState`]). If this fails, the sink discards everything and the run is converted in
+//! two passes. The result always equals that of two passes. The rules and the clocks determine
+//! whether one pass is worth trying.
 
 use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;

@@ -40,8 +40,8 @@ pub fn own_paje_output(run: &OpenRun) -> Option<String> {
     found
 }
 
-/// Writes the text output named by [`ConvertOptions::output`]: its prologue and its lines in order of
-/// time.
+/// Writes the text output named by [`ConvertOptions::output`]: its prologue and its lines in order
+/// of time.
 ///
 /// # Errors
 /// If there is no such output, the run cannot be read, or the text cannot be written.

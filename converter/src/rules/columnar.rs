@@ -4,9 +4,9 @@
 //! constant position of the record, or constant in a stream. All other actions are evaluated record
 //! by record.
 //!
-//! This module contains only the positions of the data. [`RecordScope::key`] and [`RecordScope::eval`] define
-//! the keys and values of columns, which are their simple cases. The two passes define the effects
-//! of operations.
+//! This module contains only the positions of the data. [`RecordScope::key`] and
+//! [`RecordScope::eval`] define the keys and values of columns, which are their simple cases. The
+//! two passes define the effects of operations.
 
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::Builtin;
@@ -166,8 +166,9 @@ impl FieldCell {
     }
 
     /// Appends the values of a column as words: numbers as 64 bits, texts and names as the numbers
-    /// of their symbols. `None` if a value is not simple: a number above the largest [`RuleValue::Int`],
-    /// a missing text, an enum number without a name. Linear in the number of values.
+    /// of their symbols. `None` if a value is not simple: a number above the largest
+    /// [`RuleValue::Int`], a missing text, an enum number without a name. Linear in the number of
+    /// values.
     pub(crate) fn words(
         &self,
         column: &[u8],

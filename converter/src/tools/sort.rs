@@ -81,8 +81,8 @@ pub struct SortSummary {
 /// clocks and the progress reports. The other options apply to conversions only. Returns the
 /// diagnostics about the clocks, the samples and the order of links. Errors come first.
 ///
-/// Memory is that of a conversion plus that of [`FileWriter::new_sorted`]: a megabyte of records, or
-/// two kilobytes per stream.
+/// Memory is that of a conversion plus that of [`FileWriter::new_sorted`]: a megabyte of records,
+/// or two kilobytes per stream.
 ///
 /// # Errors
 /// When the run cannot be read, or the file cannot be written.

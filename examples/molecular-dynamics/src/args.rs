@@ -6,9 +6,10 @@ use crate::placement::Placement;
 
 /// Molecular dynamics on one controlling and four working nodes: the case study of Pajé's articles.
 ///
-/// A dense droplet in a thin gas of Lennard-Jones atoms is distributed over four nodes of nine threads each. With a
-/// random placement, some nodes own much of the droplet, and the others wait for them. A balanced placement gives all
-/// nodes the same work. `TUMIT_TRACE=run.tmt` sets the folder of the trace.
+/// A dense droplet in a thin gas of Lennard-Jones atoms is distributed over four nodes of nine
+/// threads each. With a random placement, some nodes own much of the droplet, and the others wait
+/// for them. A balanced placement gives all nodes the same work. `TUMIT_TRACE=run.tmt` sets the
+/// folder of the trace.
 #[derive(Clone, Debug, Parser)]
 #[command(version)]
 pub(crate) struct Args {
@@ -30,7 +31,8 @@ pub(crate) struct Args {
     /// Processors of each working node
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) processors: u32,
-    /// Nanoseconds that a node's processor needs to test a pair of atoms; 0: as few as this computer needs
+    /// Nanoseconds that a node's processor needs to test a pair of atoms; 0: as few as this
+    /// computer needs
     #[arg(long, default_value_t = 50)]
     pub(crate) pace: u32,
     /// Compare the result with that of one thread, and fail if they differ

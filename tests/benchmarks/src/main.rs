@@ -1,9 +1,11 @@
-//! Tumit and its peers in one run: `cargo run --release` in this folder, and a table of costs comes out. `-- --smoke` shows in a moment
-//! that it runs. `-- --loss` prints another table: the events that each recorder drops, by rate and
-//! load. `docs/recording-costs.md` has both tables and explains their columns.
+//! Tumit and its peers in one run: `cargo run --release` in this folder, and a table of costs comes
+//! out. `-- --smoke` shows in a moment that it runs. `-- --loss` prints another table: the events
+//! that each recorder drops, by rate and load. `docs/recording-costs.md` has both tables and
+//! explains their columns.
 //!
-//! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends. Each measurement is a
-//! process of its own; the tools take turns, round by round, and the best burst of each counts.
+//! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends.
+//! Each measurement is a process of its own; the tools take turns, round by round, and the best
+//! burst of each counts.
 
 mod disturbance;
 mod loss;

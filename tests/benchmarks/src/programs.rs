@@ -126,8 +126,8 @@ impl Programs {
 
     /// Instructions of the recording thread per event: the difference of two runs.
     pub fn instructions(&self, tool: Tool) -> Option<f64> {
-        // What happens at the start differs by a million from run to run: much for those that need a few dozen each. As many as
-        // the buffers hold.
+        // What happens at the start differs by a million from run to run: much for those that need
+        // a few dozen each. As many as the buffers hold.
         let (few, many) = if tool.is_cheap() { (100_000u64, 2_100_000u64) } else { (20_000, 120_000) };
         let of = |events: u64| {
             let session = TracerSession::new(tool);

@@ -1,6 +1,8 @@
-//! What a child does: `child TOOL TASK …`. The C programs (`c/loop.h`) do the same by the same words.
+//! What a child does: `child TOOL TASK …`. The C programs (`c/loop.h`) do the same by the same
+//! words.
 //!
-//! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the least time of an event in a burst, without the loop;
+//! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the least time of an event in a
+//!   burst, without the loop;
 //! - `regular EVENTS`, `irregular EVENTS`: records so many and ends in order;
 //! - `instructions EVENTS`: records so many and ends at once;
 //! - `kill WITNESS`: records 100,000 events a second until it is killed;
@@ -36,7 +38,8 @@ pub trait Recorder {
     }
 }
 
-/// Numbers outside the process: events recorded, and, for a tool without files, those that it handed on.
+/// Numbers outside the process: events recorded, and, for a tool without files, those that it
+/// handed on.
 pub struct WitnessCounters(pub &'static [AtomicU64; 2]);
 
 impl WitnessCounters {
@@ -78,7 +81,8 @@ fn perform(mut recorder: impl Recorder, words: &[String]) {
         "irregular" => count(&mut recorder, number(1), |_, random| (random, random >> 32)),
         "instructions" => {
             (0..number(1)).for_each(|n| recorder.pair(black_box(n), n & 15));
-            // SAFETY: ends the process without any handler, so that what is left to be written costs nothing.
+            // SAFETY: ends the process without any handler, so that what is left to be written
+            // costs nothing.
             unsafe { libc::_exit(0) };
         }
         "kill" => until_killed(&mut recorder, &WitnessCounters::open(&words[1])),

@@ -94,7 +94,8 @@ impl Tool {
     }
 }
 
-/// The least: a record of the same 22 bytes into a buffer of the thread, with one bounds check, and nothing else.
+/// The least: a record of the same 22 bytes into a buffer of the thread, with one bounds check, and
+/// nothing else.
 pub struct Limit;
 
 struct Buffer {
@@ -121,7 +122,8 @@ impl Limit {
             }
             let now = clock();
             let delta = now.wrapping_sub(buffer.last.get()) as u32;
-            // SAFETY: `BYTES` are left behind `at`, bytes have no alignment, and nobody else has a reference.
+            // SAFETY: `BYTES` are left behind `at`, bytes have no alignment, and nobody else has a
+            // reference.
             let record = unsafe { &mut *buffer.bytes.get().cast::<u8>().add(at).cast::<[u8; BYTES]>() };
             record[..2].copy_from_slice(&id.to_le_bytes());
             record[2..6].copy_from_slice(&delta.to_le_bytes());
@@ -190,7 +192,8 @@ impl Recorder for Tumit {
     }
 }
 
-/// Tracy without a viewer: all stays in the program's memory. A zone with two values is its event with numbers.
+/// Tracy without a viewer: all stays in the program's memory. A zone with two values is its event
+/// with numbers.
 pub struct Tracy(tracy_client::Client);
 
 impl Tracy {
@@ -213,8 +216,8 @@ impl Recorder for Tracy {
     }
 }
 
-/// Fastrace, with a reporter that only counts what it is given. Its values are texts; a new root now and then, as its
-/// spans are kept until their root ends.
+/// Fastrace, with a reporter that only counts what it is given. Its values are texts; a new root
+/// now and then, as its spans are kept until their root ends.
 pub struct Fastrace {
     calls: u32,
     parent: Option<(LocalParentGuard, Span)>,
@@ -276,7 +279,8 @@ impl Recorder for Fastrace {
     }
 }
 
-/// Puffin, whose frames are written to a file, packed. Its scopes carry a text; a frame is 1,000 of them.
+/// Puffin, whose frames are written to a file, packed. Its scopes carry a text; a frame is 1,000 of
+/// them.
 pub struct Puffin {
     calls: u32,
 }

@@ -255,8 +255,8 @@ pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8
     Ok(buffer)
 }
 
-/// Reads the columns of a block of records for which `is_selected` returns true. See [`BlockColumns::read`].
-/// `None` if the block has another codec or is damaged.
+/// Reads the columns of a block of records for which `is_selected` returns true. See
+/// [`BlockColumns::read`]. `None` if the block has another codec or is damaged.
 pub fn columns(
     header: &BlockHeader,
     stored: &[u8],

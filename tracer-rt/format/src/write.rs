@@ -373,7 +373,8 @@ impl<W: Write> FileWriter<W> {
         self.finish_all(&[dropped_at_end])
     }
 
-    /// Like [`FileWriter::finish`], for a file of several processes. `dropped_at_end` is indexed by process.
+    /// Like [`FileWriter::finish`], for a file of several processes. `dropped_at_end` is indexed by
+    /// process.
     ///
     /// # Errors
     /// Errors of `out`.

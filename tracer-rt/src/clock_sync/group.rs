@@ -78,10 +78,10 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     /// Takes samples if the last ones are older than
-    /// [`RecorderConfig::sync_interval`](crate::RecorderConfig::sync_interval). Returns whether it did.
-    /// The time of process 0 decides. All processes call it, as in the outer loop of a computation.
-    /// Most calls only count: each time process 0 checks the time, all processes learn at which
-    /// call it checks next.
+    /// [`RecorderConfig::sync_interval`](crate::RecorderConfig::sync_interval). Returns whether it
+    /// did. The time of process 0 decides. All processes call it, as in the outer loop of a
+    /// computation. Most calls only count: each time process 0 checks the time, all processes learn
+    /// at which call it checks next.
     ///
     /// # Errors
     /// As [`Self::sync`].

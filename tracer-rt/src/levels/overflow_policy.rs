@@ -49,7 +49,8 @@ pub(crate) fn from_environment(report_entry: impl Fn(&str)) -> Vec<(String, Over
     std::env::var("TUMIT_POLICY").map_or_else(|_| Vec::new(), |text| parse(&text, report_entry))
 }
 
-/// Parses policies such as `COM=block,APP=drop`. Passes entries that are not valid to `report_entry`.
+/// Parses policies such as `COM=block,APP=drop`. Passes entries that are not valid to
+/// `report_entry`.
 pub(crate) fn parse(text: &str, report_entry: impl Fn(&str)) -> Vec<(String, OverflowPolicy)> {
     let mut policies = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {

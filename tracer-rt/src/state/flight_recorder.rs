@@ -84,8 +84,8 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
     }
 }
 
-/// Takes the oldest slot and counts its records as dropped at their place in the order of the stream's
-/// blocks.
+/// Takes the oldest slot and counts its records as dropped at their place in the order of the
+/// stream's blocks.
 fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     let slot = *state.ring.slots.front()?;
     // SAFETY: slots are never unmapped.

@@ -88,7 +88,8 @@ fn is(file: libc::c_int, identity: FileIdentity, length: u64) -> bool {
 /// The file.
 #[derive(Debug)]
 pub(super) struct ProcessFileHandle {
-    /// Used only through [`Self::checked_file`]. It is closed only after a comparison of the identity.
+    /// Used only through [`Self::checked_file`]. It is closed only after a comparison of the
+    /// identity.
     file: ManuallyDrop<File>,
     path: PathBuf,
     identity: FileIdentity,

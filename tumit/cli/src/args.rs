@@ -20,8 +20,8 @@ A first run:
 
 Exit status: 0 success, 1 the input has mistakes or losses, 2 could not run.")]
 pub(crate) struct Args {
-    /// Maximum size of a trace from a pipe or a compressed file, in bytes or with K, M or G, such as
-    /// 500M; the trace is copied to TMPDIR
+    /// Maximum size of a trace from a pipe or a compressed file, in bytes or with K, M or G, such
+    /// as 500M; the trace is copied to TMPDIR
     #[arg(long, global = true, value_name = "SIZE", default_value = DEFAULT_LIMIT, hide_short_help = true)]
     pub(crate) input_limit: ByteSize,
 

@@ -12,8 +12,8 @@ use crate::term;
 /// Filters of a trace.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct FilterOptions {
-    /// Applies this filter to the trace, such as 'hide value Wait* of Activity'; several filters act
-    /// in their order
+    /// Applies this filter to the trace, such as 'hide value Wait* of Activity'; several filters
+    /// act in their order
     #[arg(long, value_name = "EXPRESSION", value_parser = filter, help_heading = "Filters")]
     filter: Vec<FilterExpr>,
 

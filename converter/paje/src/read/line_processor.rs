@@ -154,8 +154,8 @@ fn count_unusual_bytes(line: TextLine<'_>, text: &str, faults: &mut FaultList) {
     }
 }
 
-/// The ambiguous signs of a line of an event that contains a backslash. The expected number of words
-/// determines whether a backslash is an escape. `None` without a definition.
+/// The ambiguous signs of a line of an event that contains a backslash. The expected number of
+/// words determines whether a backslash is an escape. `None` without a definition.
 #[cold]
 fn signs_with_escapes(
     words: &mut LineWords,

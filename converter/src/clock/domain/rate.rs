@@ -60,8 +60,8 @@ const NOISE: f64 = 20_000.0;
 const SYSTEM: f64 = 25e-6;
 
 /// Bounds on the rate error of a clock with nominal rate `hz`, from its first anchor and its last.
-/// `without_steps` removes clock steps from ticks. `None` if the anchors are too close together, or the
-/// clock does not follow real time.
+/// `without_steps` removes clock steps from ticks. `None` if the anchors are too close together, or
+/// the clock does not follow real time.
 pub(crate) fn bounds<'a>(
     anchors: impl Iterator<Item = &'a ClockAnchor>,
     without_steps: impl Fn(u64) -> u64,

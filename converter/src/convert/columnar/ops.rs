@@ -55,7 +55,8 @@ pub(crate) struct OpBatch {
     /// of kept records from it, and is empty if all records are kept.
     first: u64,
     places: Vec<u32>,
-    /// Templates that are new in this block, or changed. The number of each applies from this block on.
+    /// Templates that are new in this block, or changed. The number of each applies from this block
+    /// on.
     pub(crate) templates: Vec<(u32, OpTemplate)>,
     /// The records that stay records. `keeps` is whether there are any.
     pub(crate) chunk: RowBatch,
@@ -67,8 +68,8 @@ pub(crate) struct OpBatch {
 /// The operations of a record, or its place in the chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpEntry {
-    /// The form of the entry in the upper bits, and the number of the [`OpTemplate`] below. The form
-    /// determines the meaning of `bits`.
+    /// The form of the entry in the upper bits, and the number of the [`OpTemplate`] below. The
+    /// form determines the meaning of `bits`.
     head: u32,
     bits: u32,
 }

@@ -2,8 +2,9 @@
 //! operations and records for the rules.
 //!
 //! [`ColumnEvaluator`] turns records into operations where possible. The other required records are assembled
-//! into a chunk. [`OrderedStream`] reads record by record in three cases: blocks with dropped records,
-//! blocks with records of varying size, and streams whose actions set their own timestamps.
+//! into a chunk. [`OrderedStream`] reads record by record in three cases: blocks with dropped
+//! records, blocks with records of varying size, and streams whose actions set their own
+//! timestamps.
 
 use std::sync::Arc;
 

@@ -106,10 +106,9 @@ pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Opti
 
 impl BlockColumns {
     /// Reads the stored payload of a block of this codec, with `raw_bytes` bytes according to its
-    /// header.
-    /// Timestamps are always read. `is_selected` selects the other columns by the id of the record type
-    /// and the position of the part in its records ([`super::RecordShape`]). Other columns are skipped,
-    /// and their values are not checked.
+    /// header. Timestamps are always read. `is_selected` selects the other columns by the id of the
+    /// record type and the position of the part in its records ([`super::RecordShape`]). Other
+    /// columns are skipped, and their values are not checked.
     ///
     /// `None` if the columns do not form such a payload. Linear time. The memory is at most about
     /// three times `raw_bytes`, also for invalid columns.

@@ -36,13 +36,13 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Writes the findings as JSON to standard output: an object per finding, then one per file, each
-    /// on its own line
+    /// Writes the findings as JSON to standard output: an object per finding, then one per file,
+    /// each on its own line
     #[arg(long)]
     json: bool,
 
-    /// For Pajé files: stops at the first mistake; a construct that other readers reject is a mistake,
-    /// too
+    /// For Pajé files: stops at the first mistake; a construct that other readers reject is a
+    /// mistake, too
     #[arg(long)]
     strict: bool,
 

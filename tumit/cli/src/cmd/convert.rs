@@ -56,8 +56,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, conflicts_with = "pj_dump")]
     format: Option<OutputFormat>,
 
-    /// Writes the rows of `pj_dump -l 9 -e 1e300` with the same digits, in the order in which entities
-    /// end
+    /// Writes the rows of `pj_dump -l 9 -e 1e300` with the same digits, in the order in which
+    /// entities end
     #[arg(long)]
     pj_dump: bool,
 
@@ -74,8 +74,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "pj_dump")]
     type_hierarchy: Option<PathBuf>,
 
-    /// Writes timestamps of tables as the time of day in UTC: 2026-11-25T13:18:31.000000042Z; for runs
-    /// only
+    /// Writes timestamps of tables as the time of day in UTC: 2026-11-25T13:18:31.000000042Z; for
+    /// runs only
     #[arg(long, conflicts_with = "pj_dump")]
     wall_clock: bool,
 
@@ -89,8 +89,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
 
-    /// Writes this text output of the spec instead of the result of its rules; for tables, the output
-    /// must be Pajé text
+    /// Writes this text output of the spec instead of the result of its rules; for tables, the
+    /// output must be Pajé text
     #[arg(long, value_name = "NAME")]
     text_output: Option<String>,
 

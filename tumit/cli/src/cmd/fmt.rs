@@ -14,8 +14,8 @@ use crate::{spec_files, term};
 
 /// Formats specs
 ///
-/// Comments, texts and numbers do not change. Blanks, line ends and commas at the ends of lists get the same form in all
-/// specs. There are no options for style.
+/// Comments, texts and numbers do not change. Blanks, line ends and commas at the ends of lists get
+/// the same form in all specs. There are no options for style.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -48,12 +48,12 @@ pub(crate) struct Args {
     /// Leaves out these levels, such as DEBUG,MPI: their functions do nothing
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     off: Vec<String>,
-    /// Generates functions for tools, which read, write and print records, instead of functions that
-    /// record them; for C and Rust
+    /// Generates functions for tools, which read, write and print records, instead of functions
+    /// that record them; for C and Rust
     #[arg(long, conflicts_with = "off")]
     reader: bool,
-    /// Also writes a Makefile dependency list of the generated files to FILE: they depend on the spec
-    /// and the files that it uses
+    /// Also writes a Makefile dependency list of the generated files to FILE: they depend on the
+    /// spec and the files that it uses
     #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
     depfile: Option<PathBuf>,
     /// Prints mistakes only

@@ -42,8 +42,8 @@ pub(crate) struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Repairs even if live files are missing, if there is only a live file, or if processes on other
-    /// machines may still run
+    /// Repairs even if live files are missing, if there is only a live file, or if processes on
+    /// other machines may still run
     #[arg(long)]
     force: bool,
 }

@@ -73,8 +73,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none` reads
-    /// the trace into memory [default: automatic for large traces, see `tumit index --help`]
+    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none`
+    /// reads the trace into memory [default: automatic for large traces, see `tumit index --help`]
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 

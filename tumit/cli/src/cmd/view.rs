@@ -54,25 +54,25 @@ Faults of the trace are reported on standard error; the rest is shown.
 Over ssh, the page needs a tunnel; its command is printed.
 Exit status: 0 success, 1 the trace has losses or faults (the rest was drawn), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page for
-    /// comparison
+    /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page
+    /// for comparison
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
     run: RunOptions,
 
-    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none` reads
-    /// the trace into memory [default: automatic for large traces, see `tumit index --help`]
+    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none`
+    /// reads the trace into memory [default: automatic for large traces, see `tumit index --help`]
     #[arg(long, value_name = "PATH|none")]
     index: Option<PathBuf>,
 
     #[command(flatten)]
     filters: FilterOptions,
 
-    /// Draws an image into this file (.svg, .png or .html) instead of serving a page; `-` is standard
-    /// output; can be repeated. An image has at most 128 million pixels: if the rows need more,
-    /// containers are folded, and a note reports it
+    /// Draws an image into this file (.svg, .png or .html) instead of serving a page; `-` is
+    /// standard output; can be repeated. An image has at most 128 million pixels: if the rows need
+    /// more, containers are folded, and a note reports it
     #[arg(short, long, alias = "export", value_name = "FILE", help_heading = "Images")]
     output: Vec<PathBuf>,
     /// Format of the image if the ending of the file does not give it, as for `-`
@@ -89,17 +89,19 @@ pub(crate) struct Args {
     /// Width of the image, at least 200
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Images")]
     width: u16,
-    /// Height of the image, at least 200; the rows are scaled to it [default: the height of the rows]
+    /// Height of the image, at least 200; the rows are scaled to it [default: the height of the
+    /// rows]
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(200..), help_heading = "Images")]
     height: Option<u16>,
-    /// Pixels of a PNG per unit of width and height, from 1 to 8: 2 for high-density screens and print
+    /// Pixels of a PNG per unit of width and height, from 1 to 8: 2 for high-density screens and
+    /// print
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Images")]
     scale: u8,
     /// Colours of the background and the text
     #[arg(long, value_enum, default_value_t = ThemeChoice::Light, help_heading = "Images")]
     theme: ThemeChoice,
-    /// Folds each container of this level (0 is the highest) into one row, which shows the mean of its
-    /// contents
+    /// Folds each container of this level (0 is the highest) into one row, which shows the mean of
+    /// its contents
     #[arg(long, value_name = "LEVEL", help_heading = "Images")]
     fold: Option<u32>,
 
@@ -112,15 +114,15 @@ pub(crate) struct Args {
     /// Serves the page on this port of the loopback interface [default: any free port]
     #[arg(long, value_name = "PORT", conflicts_with = "output", help_heading = "Page")]
     port: Option<u16>,
-    /// Serves the page on a Unix socket at this path, which only you can access, instead of a port; the
-    /// command for the `ssh -L` tunnel is printed
+    /// Serves the page on a Unix socket at this path, which only you can access, instead of a port;
+    /// the command for the `ssh -L` tunnel is printed
     #[arg(long, value_name = "PATH", conflicts_with_all = ["output", "port"], help_heading = "Page")]
     socket: Option<PathBuf>,
     /// Prints the address, and does not open a browser
     #[arg(long, conflicts_with = "output", help_heading = "Page")]
     no_open: bool,
-    /// Ends after this time without a request, in seconds, for scripts; an open page sends a request
-    /// every few seconds
+    /// Ends after this time without a request, in seconds, for scripts; an open page sends a
+    /// request every few seconds
     #[arg(long, value_name = "SECONDS", conflicts_with = "output", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Page")]
     until_idle: Option<u32>,
 }

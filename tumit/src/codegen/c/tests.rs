@@ -1,5 +1,5 @@
-//! Tests of a header that need no compiler. `tests/tests/c_recorder.rs` compiles headers and runs the
-//! result.
+//! Tests of a header that need no compiler. `tests/tests/c_recorder.rs` compiles headers and runs
+//! the result.
 
 use tracer_format::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
 

@@ -10,14 +10,14 @@ use crate::unit::TimeUnitChoice;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Pajé text")]
 pub(super) struct PajeStyleOptions {
-    /// Digits after the decimal point of timestamps, from 0 to 9; further digits are truncated, so that
-    /// no end precedes its start [default: nanoseconds, which are 9 digits for seconds]
+    /// Digits after the decimal point of timestamps, from 0 to 9; further digits are truncated, so
+    /// that no end precedes its start [default: nanoseconds, which are 9 digits for seconds]
     #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(0..=9))]
     precision: Option<u8>,
 
-    /// Unit of timestamps: that of IN if IN is Pajé text, otherwise that of the output. A file does not
-    /// name its unit, and other readers assume seconds. Timestamps in fields of users stay in seconds
-    /// [default: s]
+    /// Unit of timestamps: that of IN if IN is Pajé text, otherwise that of the output. A file does
+    /// not name its unit, and other readers assume seconds. Timestamps in fields of users stay in
+    /// seconds [default: s]
     #[arg(long, value_enum)]
     pub(super) unit: Option<TimeUnitChoice>,
 
@@ -29,16 +29,18 @@ pub(super) struct PajeStyleOptions {
 /// The form of event definitions.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum HeaderChoice {
-    /// For all readers, such as `pj_dump`, `ViTE` and Paje.app: fields have the names of the current
-    /// format; events with fields of users or source positions have separate definitions. The default
+    /// For all readers, such as `pj_dump`, `ViTE` and Paje.app: fields have the names of the
+    /// current format; events with fields of users or source positions have separate definitions.
+    /// The default
     #[default]
     Reference,
     /// For tools older than format 1.2: fields have their old names `ContainerType`, `EntityType`,
-    /// `SourceContainer` and `DestContainer`. `ViTE` and Paje.app also read these, `pj_dump` with `-n`
+    /// `SourceContainer` and `DestContainer`. `ViTE` and Paje.app also read these, `pj_dump` with
+    /// `-n`
     Old,
-    /// For scripts and tools that identify values by their position in a line, or events by name: each
-    /// event has one definition with only the fields of the format, without fields of users and source
-    /// positions
+    /// For scripts and tools that identify values by their position in a line, or events by name:
+    /// each event has one definition with only the fields of the format, without fields of users
+    /// and source positions
     Basic,
 }
 

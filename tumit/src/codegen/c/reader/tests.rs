@@ -1,5 +1,5 @@
-//! Tests of the reading header that need no compiler. `tests/tests/generated_readers` compiles it and runs
-//! the result.
+//! Tests of the reading header that need no compiler. `tests/tests/generated_readers` compiles it
+//! and runs the result.
 
 use tracer_format::schema::{EnumInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 
