@@ -32,11 +32,11 @@ impl RecordVisitor for FirstPassVisitor<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
         if *dated {
-            note_date(&mut blocks[record.stream], record.blocks_read, record.date);
+            note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected);
         }
         let Some(scope) = record.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
         surveyor.record(&scope, record.place(), model, symbols, |date| {
-            note_date(&mut blocks[record.stream], record.blocks_read, date);
+            note_timestamp(&mut blocks[record.stream], record.blocks_read, date);
             floors[record.stream].get_or_insert_default();
         });
         Ok(())
@@ -57,7 +57,7 @@ impl RecordVisitor for FirstPassVisitor<'_> {
 }
 
 /// Notes a timestamp of a block. `blocks_read` is the number of the block, from 1.
-fn note_date(blocks: &mut Vec<i64>, blocks_read: usize, date: i64) {
+fn note_timestamp(blocks: &mut Vec<i64>, blocks_read: usize, date: i64) {
     if blocks.len() < blocks_read {
         blocks.resize(blocks_read, i64::MAX);
     }

@@ -130,9 +130,9 @@ fn merge<E>(
     loop {
         windows.fill(|stream, dates| {
             let (op_batch, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
-            let mut block = StreamBlock { stream, op_batch, dates: dates_before, ..StreamBlock::default() };
+            let mut block = StreamBlock { stream, op_batch, corrected: dates_before, ..StreamBlock::default() };
             next(stream, &mut block)?;
-            *dates = block.dates;
+            *dates = block.corrected;
             batch.read += block.read;
             if block.is_last || dates.is_empty() {
                 batch.ended.push(to_u32(stream));
@@ -250,10 +250,10 @@ impl<'p> Dispatcher<'p> {
         let mut count = 0;
         loop {
             let ended = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &FetchedRecord { date, stream, taken } in &fetched[..count] {
+            for &FetchedRecord { corrected: date, stream, taken } in &fetched[..count] {
                 match taken {
                     TakenRecord::Operation { template, bits } => {
-                        visit.visit_operation(PendingOp { date, bits: bits.into(), template, stream })?;
+                        visit.visit_operation(PendingOp { corrected: date, bits: bits.into(), template, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
@@ -271,7 +271,7 @@ impl<'p> Dispatcher<'p> {
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
                 }
-                fetched[0] = FetchedRecord { date, stream, taken: op_batch.take_record() };
+                fetched[0] = FetchedRecord { corrected: date, stream, taken: op_batch.take_record() };
                 count = 1;
             }
             if is_done {
@@ -298,7 +298,7 @@ impl<'p> Dispatcher<'p> {
             if op_batch.is_done() {
                 return Some((stream, date));
             }
-            *place = FetchedRecord { date, stream, taken: op_batch.take_record() };
+            *place = FetchedRecord { corrected: date, stream, taken: op_batch.take_record() };
             *count += 1;
         }
         None
@@ -313,13 +313,13 @@ const FETCHED: usize = 32;
 /// An entry that was fetched, with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
 struct FetchedRecord {
-    date: i64,
+    corrected: i64,
     stream: u32,
     taken: TakenRecord,
 }
 
 impl FetchedRecord {
-    const NOTHING: Self = Self { date: 0, stream: 0, taken: TakenRecord::Other(usize::MAX) };
+    const NOTHING: Self = Self { corrected: 0, stream: 0, taken: TakenRecord::Other(usize::MAX) };
 }
 
 /// Visits the steps of an entry that is not a short operation.

@@ -81,9 +81,9 @@ fn emitter(
 impl RecordVisitor for Emitter<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         match record.scope(self.plan) {
-            Some(scope) => self.record(&scope, record.only, record.date, record.place())?,
+            Some(scope) => self.record(&scope, record.only, record.corrected, record.place())?,
             None if record.is_truncation() => {}
-            None => self.gap(record.place().stream, record.date)?,
+            None => self.gap(record.place().stream, record.corrected)?,
         }
         Ok(())
     }

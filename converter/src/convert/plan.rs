@@ -213,7 +213,7 @@ impl<'r> ConversionPlan<'r> {
                 }
                 _ => None,
             };
-            least.map_or(i64::MIN, |least| timestamp_map.date(least, 0))
+            least.map_or(i64::MIN, |least| timestamp_map.corrected(least, 0))
         };
         self.streams.iter().enumerate().map(begin).collect()
     }
@@ -317,8 +317,17 @@ impl<'r> ConversionPlan<'r> {
         let (facts, stream, timestamp_map) =
             (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
-        let scope =
-            RecordScope { program, facts, stream, time, site, ordinal, body: &body, timestamp_map, is_shown: false };
+        let scope = RecordScope {
+            program,
+            facts,
+            stream,
+            raw: time,
+            site,
+            ordinal,
+            body: &body,
+            timestamp_map,
+            is_shown: false,
+        };
         let mut scratch = String::new();
         let key = scope.eval(&ExprCode::Field(read.clone()), &mut scratch, symbols).key(&scratch, symbols);
         Some((ty, key))
@@ -341,23 +350,23 @@ impl<'r> ConversionPlan<'r> {
     ) -> RecordScope<'a> {
         let (stream, timestamp_map) = (&self.streams[stream], &self.timestamp_maps[stream]);
         let facts = &self.facts[stream.process];
-        RecordScope { program, facts, stream, time, site, ordinal, body, timestamp_map, is_shown: false }
+        RecordScope { program, facts, stream, raw: time, site, ordinal, body, timestamp_map, is_shown: false }
     }
 
     /// The raw timestamp of a tick of a stream's process.
-    pub(crate) fn date(&self, stream: usize, ticks: u64) -> i64 {
+    pub(crate) fn raw_timestamp(&self, stream: usize, ticks: u64) -> i64 {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
     }
 
     /// Fills `dates` with raw timestamps. `ticks` are relative to `first`.
-    pub(crate) fn dates(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
+    pub(crate) fn raw_timestamps(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
         self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, dates);
     }
 
     /// The clock domain and the first and last raw timestamp of each stream.
     pub(crate) fn extents(&self, clocks: &RunClocks) -> Vec<StreamExtent> {
         let extent = |(number, (_, stream)): (usize, &(&ProcessInRun, &StreamInRun))| {
-            let date = |ticks: Option<u64>| self.date(number, ticks.unwrap_or(0));
+            let date = |ticks: Option<u64>| self.raw_timestamp(number, ticks.unwrap_or(0));
             let first = date(stream.blocks.first().map(|block| block.header.first_ticks));
             let last = date(stream.blocks.last().map(|block| block.header.last_ticks));
             StreamExtent { domain: clocks.domain_of[self.streams[number].process], first, last }

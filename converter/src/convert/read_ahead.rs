@@ -61,7 +61,7 @@ const BLOCKS: usize = 4;
 pub(crate) struct StreamBlock {
     pub(crate) stream: usize,
     /// The timestamps of its kept records. Empty at the end of the stream.
-    pub(crate) dates: Vec<i64>,
+    pub(crate) corrected: Vec<i64>,
     /// Whether it is known to be the last one.
     pub(crate) is_last: bool,
     pub(crate) op_batch: OpBatch,
@@ -124,7 +124,7 @@ impl<'p> AheadReader<'p> {
 
     /// Reads the next block of a stream into the memory of `block`.
     pub(crate) fn read(&mut self, stream: usize, block: &mut StreamBlock) -> Result<(), RunReadError> {
-        let StreamBlock { dates, op_batch, .. } = block;
+        let StreamBlock { corrected: dates, op_batch, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.how.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
@@ -164,7 +164,7 @@ impl<'p> AheadReader<'p> {
         let mut block = StreamBlock::default();
         while let Some(Reverse((_, stream))) = due.pop() {
             self.read(stream, &mut block)?;
-            due.extend(block.dates.last().map(|last| Reverse((*last, stream))));
+            due.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
             if blocks.exchange(&mut block).is_err() {
                 break;
             }

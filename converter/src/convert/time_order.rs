@@ -88,11 +88,11 @@ struct HeldRecords {
 #[derive(Debug)]
 pub(crate) struct OrderedItem {
     /// The corrected timestamp at which the item is processed.
-    pub(crate) date: i64,
-    /// The raw timestamp from which `date` is computed.
-    due: i64,
+    pub(crate) corrected: i64,
+    /// The raw timestamp from which `corrected` is computed.
+    raw: i64,
     /// The raw timestamp of the record.
-    pub(crate) time: i64,
+    pub(crate) record_time: i64,
     /// The action. `None` for all actions without a timestamp of their own.
     pub(crate) only: Option<u16>,
     /// Order among the items of one record.
@@ -156,7 +156,7 @@ impl<'r> OrderedStream<'r> {
         }
         let Self { plan, stream, last, reader, .. } = self;
         let is_wanted = |id: u16, part| needs.get(usize::from(id)).is_some_and(|need| need.has(part));
-        let found = reader.next_columns(is_wanted, |ticks| plan.date(*stream, ticks) >= *last)?;
+        let found = reader.next_columns(is_wanted, |ticks| plan.raw_timestamp(*stream, ticks) >= *last)?;
         self.read += found.as_ref().map_or(0, |(columns, _)| columns.records() as u64);
         Ok(found)
     }
@@ -166,19 +166,19 @@ impl<'r> OrderedStream<'r> {
         self.reader.take_memory()
     }
 
-    /// Fills `dates` with the raw timestamps of records of a block that was read by columns.
+    /// Fills `timestamps` with the raw timestamps of records of a block that was read by columns.
     /// `ticks` are relative to the start of the block. Returns the timestamp of the last record of
     /// the block.
-    pub(crate) fn dates_of(&mut self, block: &BlockPosition, ticks: &[u64], dates: &mut Vec<i64>) -> i64 {
-        self.plan.dates(self.stream, block.first_ticks, ticks, dates);
-        self.last = self.last.max(self.plan.date(self.stream, block.last_ticks));
+    pub(crate) fn raw_timestamps(&mut self, block: &BlockPosition, ticks: &[u64], timestamps: &mut Vec<i64>) -> i64 {
+        self.plan.raw_timestamps(self.stream, block.first_ticks, ticks, timestamps);
+        self.last = self.last.max(self.plan.raw_timestamp(self.stream, block.last_ticks));
         self.last
     }
 
     /// The raw timestamp of a record of such a block. `ticks` is relative to the start of the
     /// block.
-    pub(crate) fn coarse(&self, block: &BlockPosition, ticks: u64) -> i64 {
-        self.plan.date(self.stream, block.first_ticks.wrapping_add(ticks))
+    pub(crate) fn raw_timestamp(&self, block: &BlockPosition, ticks: u64) -> i64 {
+        self.plan.raw_timestamp(self.stream, block.first_ticks.wrapping_add(ticks))
     }
 
     /// Whether the next record is the first of a block, and no item waits.
@@ -222,13 +222,21 @@ impl<'r> OrderedStream<'r> {
         let timestamp_map = &self.plan.timestamp_maps[self.stream];
         while let Some(place) = self.reader.advance_plainly() {
             self.read += 1;
-            let time = self.plan.date(self.stream, place.ticks.0);
+            let time = self.plan.raw_timestamp(self.stream, place.ticks.0);
             self.backward += u64::from(time < self.last);
             self.last = self.last.max(time);
             if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
                 let time = self.last;
-                let date = timestamp_map.date(time, place.ordinal);
-                self.current = Some(OrderedItem { date, due: time, time, only: None, rank: 0, place, block: None });
+                let date = timestamp_map.corrected(time, place.ordinal);
+                self.current = Some(OrderedItem {
+                    corrected: date,
+                    raw: time,
+                    record_time: time,
+                    only: None,
+                    rank: 0,
+                    place,
+                    block: None,
+                });
                 return true;
             }
         }
@@ -251,7 +259,7 @@ impl<'r> OrderedStream<'r> {
             let place = self.reader.advance()?;
             if let Some(place) = &place {
                 self.read += 1;
-                let date = self.plan.date(self.stream, place.ticks.0);
+                let date = self.plan.raw_timestamp(self.stream, place.ticks.0);
                 if date < self.last {
                     self.backward += 1;
                 }
@@ -278,8 +286,8 @@ impl<'r> OrderedStream<'r> {
     fn gap(&self, gap: &DroppedRecords, before: i64) -> (i64, RecordPosition, Option<HeldBlock>) {
         let (records, ticks) = self.reader.position();
         let ordinal = records - u64::from(self.behind_gap.is_some());
-        let behind = self.plan.date(self.stream, ticks).max(self.last);
-        let date = self.plan.date(self.stream, gap.first_ticks).clamp(before, behind);
+        let behind = self.plan.raw_timestamp(self.stream, ticks).max(self.last);
+        let date = self.plan.raw_timestamp(self.stream, gap.first_ticks).clamp(before, behind);
         (date, RecordPosition::of_gap(gap.first_ticks, ordinal), Some(Rc::new(gap.encode().to_vec())))
     }
 
@@ -297,7 +305,15 @@ impl<'r> OrderedStream<'r> {
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
         let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
         let Some(program) = program else {
-            let item = OrderedItem { date: time, due: time, time, only: None, rank: 0, place, block: Some(block) };
+            let item = OrderedItem {
+                corrected: time,
+                raw: time,
+                record_time: time,
+                only: None,
+                rank: 0,
+                place,
+                block: Some(block),
+            };
             waiting.push(item);
             return Ok(true);
         };
@@ -307,7 +323,7 @@ impl<'r> OrderedStream<'r> {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
             let item = |due, only| {
                 let (place, block) = (place.clone(), Some(Rc::clone(&block)));
-                OrderedItem { date: due, due, time, only, rank: number, place, block }
+                OrderedItem { corrected: due, raw: due, record_time: time, only, rank: number, place, block }
             };
             if let Some(at) = &action.at {
                 self.scratch.clear();
@@ -328,7 +344,7 @@ impl<'r> OrderedStream<'r> {
 /// The first raw timestamp, from `date` to `time`, with a corrected timestamp that is not before
 /// the start of the run. `time` is the timestamp of the record.
 fn first_not_early(timestamp_map: &TimestampMap, (date, time): (i64, i64), ordinal: u64) -> i64 {
-    let is_early = |coarse: i64| timestamp_map.date(coarse, ordinal) < 0;
+    let is_early = |coarse: i64| timestamp_map.corrected(coarse, ordinal) < 0;
     if !is_early(date) {
         return date;
     }
@@ -366,7 +382,7 @@ impl HeldRecords {
             (None, None) => return Ok(None),
         };
         let floor = self.floors.get(blocks_read.wrapping_sub(1)).copied().unwrap_or(i64::MIN);
-        if !self.at_end && next.due > floor {
+        if !self.at_end && next.raw > floor {
             return Ok(None);
         }
         if is_spilled {
@@ -415,8 +431,8 @@ impl Drop for HeldRecords {
 impl TimeOrdered for OrderedStream<'_> {
     type Error = RunReadError;
 
-    fn date(&self) -> Option<i64> {
-        self.current.as_ref().map(|item| item.date)
+    fn timestamp(&self) -> Option<i64> {
+        self.current.as_ref().map(|item| item.corrected)
     }
 
     fn advance(&mut self) -> Result<(), RunReadError> {
@@ -425,8 +441,8 @@ impl TimeOrdered for OrderedStream<'_> {
                 return Ok(());
             }
             self.current = self.read()?.map(|(time, place, block)| {
-                let date = self.plan.timestamp_maps[self.stream].date(time, place.ordinal);
-                OrderedItem { date, due: time, time, only: None, rank: 0, place, block }
+                let date = self.plan.timestamp_maps[self.stream].corrected(time, place.ordinal);
+                OrderedItem { corrected: date, raw: time, record_time: time, only: None, rank: 0, place, block }
             });
             return Ok(());
         }
@@ -439,8 +455,10 @@ impl TimeOrdered for OrderedStream<'_> {
             };
             if next.is_some() || waiting.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                self.current =
-                    next.map(|item| OrderedItem { date: timestamp_map.date(item.due, item.place.ordinal), ..item });
+                self.current = next.map(|item| OrderedItem {
+                    corrected: timestamp_map.corrected(item.raw, item.place.ordinal),
+                    ..item
+                });
                 return Ok(());
             }
             if !self.read_ahead()?
@@ -455,7 +473,7 @@ impl TimeOrdered for OrderedStream<'_> {
 impl OrderedItem {
     /// A gap comes before the record that follows it.
     fn key(&self) -> (i64, u64, bool, u16) {
-        (self.due, self.place.ordinal, !self.place.is_gap(), self.rank)
+        (self.raw, self.place.ordinal, !self.place.is_gap(), self.rank)
     }
 }
 

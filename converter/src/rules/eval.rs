@@ -23,7 +23,7 @@ pub(crate) struct RecordScope<'a> {
     pub(crate) facts: &'a ProcessFacts,
     pub(crate) stream: &'a StreamFacts,
     /// The raw timestamp in nanoseconds from the start of the run.
-    pub(crate) time: i64,
+    pub(crate) raw: i64,
     pub(crate) site: u32,
     /// The position in the stream.
     pub(crate) ordinal: u64,
@@ -41,8 +41,8 @@ impl RecordScope<'_> {
         Self { is_shown: true, ..*self }
     }
 
-    fn date(&self, raw: i64) -> i64 {
-        if self.is_shown { self.timestamp_map.date(raw, self.ordinal) } else { raw }
+    fn corrected(&self, raw: i64) -> i64 {
+        if self.is_shown { self.timestamp_map.corrected(raw, self.ordinal) } else { raw }
     }
 
     /// Evaluates an expression. Assembled text is appended to `scratch`.
@@ -126,7 +126,7 @@ impl RecordScope<'_> {
 
     pub(crate) fn builtin(&self, builtin: Builtin) -> RuleValue {
         match builtin {
-            Builtin::Date => RuleValue::Date(self.date(self.time)),
+            Builtin::Date => RuleValue::Date(self.corrected(self.raw)),
             Builtin::Pid => RuleValue::from_unsigned(self.stream.pid),
             Builtin::Tid => RuleValue::from_unsigned(self.stream.tid),
             Builtin::Rank => RuleValue::from_unsigned(self.stream.rank),
@@ -196,7 +196,7 @@ impl RecordScope<'_> {
             Value::Single(value) => RuleValue::Single(value),
             Value::Double(value) => RuleValue::Float(value),
             Value::Bool(value) => RuleValue::Bool(value),
-            Value::Date(ticks) => RuleValue::Date(self.date(self.facts.clock.global_from_ticks(ticks))),
+            Value::Date(ticks) => RuleValue::Date(self.corrected(self.facts.clock.global_from_ticks(ticks))),
             Value::Pointer(value) => RuleValue::Pointer(value),
             Value::Enum { index, value } => {
                 let name = self.program.enums.get(index as usize).and_then(|names| names.get(value));

@@ -48,7 +48,7 @@ impl PathReferent {
             return self.part(to_u32(scope.stream.process), Some(thread));
         };
         let values = values_of(keys, scope, scratch, symbols);
-        match self.table.find(to_u32(scope.stream.process), &values, scope.time) {
+        match self.table.find(to_u32(scope.stream.process), &values, scope.raw) {
             ReferentMatch::Thread(process, thread) => self.part(process, Some(thread)),
             ReferentMatch::Process(process) => self.part(process, None),
             ReferentMatch::Several => KeyPart::None,

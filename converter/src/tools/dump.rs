@@ -213,8 +213,9 @@ pub fn list_selected<E: From<ConvertError>>(
             // If the causal pass shifts records, timestamps depend on the position in the stream,
             // so no record is skipped.
             if plan.timestamp_maps[stream].has_lines_only() {
-                reader
-                    .skip_before(|ticks| plan.timestamp_maps[stream].date(plan.date(stream, ticks), 0) < range.from.0);
+                reader.skip_before(|ticks| {
+                    plan.timestamp_maps[stream].corrected(plan.raw_timestamp(stream, ticks), 0) < range.from.0
+                });
             }
             feeds.push(
                 OrderedStream::new(&plan, stream, reader, None, ItemSelection::RECORDS).map_err(ConvertError::from)?,
@@ -227,12 +228,12 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut scratch = String::new();
     let stopped = merge::<_, DumpStop<E>>(&mut feeds, |_, feed| {
         let Some((item, _)) = feed.item() else { return Ok(()) };
-        if item.date > range.to.0 {
+        if item.corrected > range.to.0 {
             return Err(DumpStop::Enough);
         }
         let kind = plan.program_number(feed.stream, item.place.id);
         let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
-        if !is_selected || !selection.takes_time(GlobalNanos(item.date)) {
+        if !is_selected || !selection.takes_time(GlobalNanos(item.corrected)) {
             return Ok(());
         }
         match record(&plan, (feed, start), &symbols, &mut scratch, &mut visit) {
@@ -274,7 +275,7 @@ fn record<E>(
 ) -> Result<ControlFlow<()>, E> {
     let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
     let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
-    let scope = plan.scope(feed.stream, program, item.time, (item.place.site, item.place.ordinal), body);
+    let scope = plan.scope(feed.stream, program, item.record_time, (item.place.site, item.place.ordinal), body);
     scratch.clear();
     let vals = values(&scope.with_corrected_time(), scratch, symbols);
     let text: &str = scratch;
@@ -294,8 +295,8 @@ fn record<E>(
     let name = symbols.text(stream.thread_name);
     let numbered = (stream.name_ordinal > 0).then(|| format!("{name} (#{})", stream.name_ordinal));
     visit(&ListedRecord {
-        time: GlobalNanos(item.date),
-        wall_clock: start.map(|start| start.saturating_add(item.date)),
+        time: GlobalNanos(item.corrected),
+        wall_clock: start.map(|start| start.saturating_add(item.corrected)),
         process: stream.process,
         pid: stream.pid,
         rank: stream.rank,

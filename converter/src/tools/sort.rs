@@ -159,7 +159,7 @@ fn zero(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
     let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
         let stream = plan.streams.iter().position(|stream| stream.process == number)?;
         let anchor = process.anchors.first().filter(|anchor| anchor.real_nanos > 0)?;
-        Some(i128::from(anchor.real_nanos) - i128::from(plan.date(stream, anchor.ticks)))
+        Some(i128::from(anchor.real_nanos) - i128::from(plan.raw_timestamp(stream, anchor.ticks)))
     });
     anchored.filter(|zero| *zero > 0).unwrap_or(NO_REAL_TIME)
 }
@@ -226,7 +226,7 @@ impl<W: Write> SortWriter<'_, W> {
             TimestampMap { correction: self.plan.timestamp_maps[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
-            let ticks = self.ticks(fine.date(self.plan.date(stream, anchor.ticks), 0));
+            let ticks = self.ticks(fine.corrected(self.plan.raw_timestamp(stream, anchor.ticks), 0));
             bytes.extend_from_slice(&ClockAnchor { ticks, ..*anchor }.encode());
         }
         let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
@@ -238,7 +238,7 @@ impl<W: Write> SortWriter<'_, W> {
     /// records of the stream.
     fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
         let Some(fine) = self.plan.timestamp_maps.get(stream) else { return end.0 };
-        self.ticks(fine.date(self.plan.date(stream, end.0), u64::MAX))
+        self.ticks(fine.corrected(self.plan.raw_timestamp(stream, end.0), u64::MAX))
     }
 
     /// Ticks of the sorted file's clock for a timestamp.
@@ -249,8 +249,8 @@ impl<W: Write> SortWriter<'_, W> {
     fn write_record(&mut self, item: &RecordRef<'_>) -> io::Result<()> {
         let stream = u32::try_from(item.stream).unwrap_or(u32::MAX);
         let (plan, zero, fine) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
-        let sorted = |ticks: u64| ticks_of(zero, fine.date(plan.date(item.stream, ticks), item.ordinal));
-        let ticks = self.ticks(item.date);
+        let sorted = |ticks: u64| ticks_of(zero, fine.corrected(plan.raw_timestamp(item.stream, ticks), item.ordinal));
+        let ticks = self.ticks(item.corrected);
         if item.program.is_none() {
             let lost = DroppedRecords::decode(item.body).unwrap_or_default();
             let count = self.gap_of(item.stream, &lost).unwrap_or(lost.count);

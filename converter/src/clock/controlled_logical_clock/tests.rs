@@ -88,7 +88,7 @@ impl RandomProgram {
 
     fn final_dates(&self, maps: &[TimestampMap]) -> Vec<Vec<i64>> {
         let of = |(stream, dates): (usize, &Vec<i64>)| {
-            dates.iter().enumerate().map(|(at, date)| maps[stream].date(*date, at as u64)).collect()
+            dates.iter().enumerate().map(|(at, date)| maps[stream].corrected(*date, at as u64)).collect()
         };
         self.dates.iter().enumerate().map(of).collect()
     }
@@ -191,7 +191,7 @@ proptest! {
         let found = restore_order(&log, &mut maps).unwrap();
         let date = |link: usize, finish: bool| {
             let end = ends.iter().find(|end| end.link == link && end.is_finish == finish).unwrap();
-            maps[end.stream].date(end.date, end.ordinal as u64)
+            maps[end.stream].corrected(end.date, end.ordinal as u64)
         };
         // Out of order, equal timestamps of a stream may form circles. They are counted.
         let reversed = (0..program.links.len()).filter(|link| date(*link, true) < date(*link, false)).count() as u64;
@@ -239,7 +239,7 @@ fn a_cycle_is_reported_and_the_rest_is_ordered() {
     let mut maps = vec![TimestampMap::default(); 3];
     let found = restore_order(&log_of(&ends), &mut maps).unwrap();
     assert_eq!((found.links, found.circular), (3, 1));
-    assert!(maps[2].date(0, 0) > maps[0].date(30, 2));
+    assert!(maps[2].corrected(0, 0) > maps[0].corrected(30, 2));
 }
 
 #[test]
@@ -249,9 +249,9 @@ fn a_stream_returns_to_its_clock() {
     let mut maps = vec![TimestampMap::default(); 2];
     let found = restore_order(&log_of(&ends), &mut maps).unwrap();
     assert_eq!((found.reversed, found.moved, found.largest_nanos), (1, 1, 1001));
-    assert_eq!(maps[1].date(4, 0), 4);
-    assert_eq!(maps[1].date(5, 0), 1006);
-    assert_eq!(maps[1].date(5_000_005, 1), 5_000_506);
-    assert_eq!(maps[1].date(20_000_000, 2), 20_000_000);
+    assert_eq!(maps[1].corrected(4, 0), 4);
+    assert_eq!(maps[1].corrected(5, 0), 1006);
+    assert_eq!(maps[1].corrected(5_000_005, 1), 5_000_506);
+    assert_eq!(maps[1].corrected(20_000_000, 2), 20_000_000);
     assert!(found.is_suspicious());
 }

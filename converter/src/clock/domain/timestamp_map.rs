@@ -103,7 +103,7 @@ impl TimestampMap {
 
     /// The final timestamp of a record with this raw timestamp and this position in the stream. It
     /// never decreases with (raw timestamp, ordinal). O(log of the number of knots).
-    pub(crate) fn date(&self, raw: i64, ordinal: u64) -> i64 {
+    pub(crate) fn corrected(&self, raw: i64, ordinal: u64) -> i64 {
         let date = self.line(raw);
         if self.jumps.0.is_empty() { date } else { self.jumps.date(raw, date, ordinal, self.tick) }
     }
@@ -146,7 +146,7 @@ mod tests {
             }
             let map = TimestampMap { correction: Some(Arc::new(correction.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
             positions.sort_unstable();
-            let dates: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.date(raw, ordinal)).collect();
+            let dates: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.corrected(raw, ordinal)).collect();
             prop_assert!(dates.is_sorted(), "{dates:?}");
             prop_assert!(dates.iter().zip(&positions).all(|(date, (raw, _))| *date >= correction.corrected(*raw)));
         }

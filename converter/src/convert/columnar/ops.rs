@@ -31,7 +31,7 @@ impl OpTemplate {
 /// An operation with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingOp {
-    pub(crate) date: i64,
+    pub(crate) corrected: i64,
     /// The value: the number of a value of its type, or the bits of a float. For a wide operation:
     /// the position of its record in the stream.
     pub(crate) bits: u64,
@@ -149,7 +149,7 @@ pub(crate) enum NextOp<'m> {
 impl OpBatch {
     /// The entries of a chunk that was assembled record by record.
     pub(crate) fn of_records(chunk: RowBatch) -> Self {
-        let mut entries = vec![OpEntry::RECORD; chunk.dates.len()];
+        let mut entries = vec![OpEntry::RECORD; chunk.corrected.len()];
         number_records(&mut entries);
         Self { entries, chunk, keeps: true, ..Self::default() }
     }
@@ -214,7 +214,7 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let turn = |bits| PendingOp { date, bits, template: entry.template(), stream };
+            let turn = |bits| PendingOp { corrected: date, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(turn(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),

@@ -15,10 +15,10 @@ pub(crate) struct RowBatch {
     pub(crate) bytes: Vec<u8>,
     /// The start of each record, and the end of the last one.
     pub(crate) starts: Vec<u32>,
-    /// The time at which each record is processed.
-    pub(crate) dates: Vec<i64>,
-    /// The raw timestamps. Empty if they equal `dates`.
-    pub(crate) times: Vec<i64>,
+    /// The corrected timestamp at which each record is processed.
+    pub(crate) corrected: Vec<i64>,
+    /// The raw timestamps. Empty if they equal `corrected`.
+    pub(crate) raw: Vec<i64>,
     /// The position of the first record in the stream, and the distances of the others from it. The
     /// distances are empty if the records are consecutive.
     pub(crate) first: u64,
@@ -58,10 +58,10 @@ pub(crate) struct RecordRef<'a> {
     pub(crate) site: u32,
     /// Position in the stream, from 0.
     pub(crate) ordinal: u64,
-    /// The time at which it is processed.
-    pub(crate) date: i64,
+    /// The corrected timestamp at which it is processed.
+    pub(crate) corrected: i64,
     /// The raw timestamp of the record.
-    pub(crate) time: i64,
+    pub(crate) raw: i64,
     /// The only action to run. `None` for all actions without a timestamp of their own.
     pub(crate) only: Option<u16>,
     /// The number of blocks of the stream that had been read.
@@ -84,7 +84,7 @@ impl<'a> RecordRef<'a> {
     /// The record with its program and stream. `None` for a gap.
     #[inline]
     pub(crate) fn scope(&self, plan: &'a ConversionPlan<'_>) -> Option<RecordScope<'a>> {
-        Some(plan.scope(self.stream, self.program?, self.time, (self.site, self.ordinal), self.body))
+        Some(plan.scope(self.stream, self.program?, self.raw, (self.site, self.ordinal), self.body))
     }
 }
 
@@ -100,8 +100,8 @@ impl RowBatch {
         }
         self.bytes.extend_from_slice(body);
         self.starts.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
-        self.dates.push(item.date);
-        self.times.push(item.time);
+        self.corrected.push(item.corrected);
+        self.raw.push(item.record_time);
         self.details.push(RowDetail { ordinal: item.place.ordinal, block, only: item.only });
     }
 
@@ -126,12 +126,12 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let date = *self.dates.get(at)?;
-        let time = self.times.get(at).copied().unwrap_or(date);
+        let date = *self.corrected.get(at)?;
+        let time = self.raw.get(at).copied().unwrap_or(date);
         let (ordinal, blocks_read, only) = match self.details.get(at) {
             Some(detail) => (detail.ordinal, detail.block, detail.only),
             None => (self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place)), self.block, None),
         };
-        Some(RecordRef { stream, id, program, site, ordinal, date, time, only, blocks_read, body })
+        Some(RecordRef { stream, id, program, site, ordinal, corrected: date, raw: time, only, blocks_read, body })
     }
 }

@@ -103,8 +103,8 @@ impl<'r> StreamCursor<'r> {
             }
             dates.clear();
             let Some(chunk) = self.by_records()? else { return Ok(true) };
-            if !chunk.dates.is_empty() {
-                dates.extend_from_slice(&chunk.dates);
+            if !chunk.corrected.is_empty() {
+                dates.extend_from_slice(&chunk.corrected);
                 *batch = OpBatch::of_records(chunk);
                 return Ok(false);
             }
@@ -127,13 +127,13 @@ impl<'r> StreamCursor<'r> {
         maker.make(columns, place, is_wanted, &mut self.templates, batch);
         self.look_through(columns, block, values);
         batch.memory = self.feed.take_memory();
-        let last = self.feed.dates_of(block, &maker.ticks, dates);
+        let last = self.feed.raw_timestamps(block, &maker.ticks, dates);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
         let map = &self.plan.timestamp_maps[self.feed.stream];
-        self.end = self.end.max(map.date(last, last_ordinal));
+        self.end = self.end.max(map.corrected(last, last_ordinal));
         let times = batch.of_kept(dates);
         if !map.is_identity() {
-            dates.iter_mut().enumerate().for_each(|(at, date)| *date = map.date(*date, batch.ordinal(at)));
+            dates.iter_mut().enumerate().for_each(|(at, date)| *date = map.corrected(*date, batch.ordinal(at)));
         }
         let Some(times) = times else { return };
         let mut rows = FixedSizeRows::default();
@@ -145,7 +145,16 @@ impl<'r> StreamCursor<'r> {
         };
         let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
         let FixedSizeRows { bytes, starts, .. } = rows;
-        batch.chunk = RowBatch { bytes, starts, dates, times, first, places, block: block.number, details: Vec::new() };
+        batch.chunk = RowBatch {
+            bytes,
+            starts,
+            corrected: dates,
+            raw: times,
+            first,
+            places,
+            block: block.number,
+            details: Vec::new(),
+        };
     }
 
     /// Notes the values that occur in columns, each with its first record.
@@ -172,7 +181,7 @@ impl<'r> StreamCursor<'r> {
                     let Some(((place, _), ticks)) = places.nth(number - met) else { break };
                     met = number + 1;
                     let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
-                    let (time, ordinal) = (self.feed.coarse(block, ticks), block.first_ordinal + place);
+                    let (time, ordinal) = (self.feed.raw_timestamp(block, ticks), block.first_ordinal + place);
                     let found = FirstRecord { time, stream, ordinal };
                     let process = u32::try_from(process).unwrap_or(u32::MAX);
                     let key = ColumnValue { program: need.program, action, process, value };
@@ -189,16 +198,16 @@ impl<'r> StreamCursor<'r> {
         loop {
             self.feed.advance()?;
             let Some((item, body)) = self.feed.item() else {
-                return Ok(Some(chunk).filter(|chunk| !chunk.dates.is_empty()));
+                return Ok(Some(chunk).filter(|chunk| !chunk.corrected.is_empty()));
             };
-            self.end = self.end.max(item.date);
+            self.end = self.end.max(item.corrected);
             let program = self.plan.program(self.feed.stream, item.place.id);
             if program.is_some() || item.place.is_gap() {
                 let is_located = program.is_some_and(|program| program.located);
                 chunk.add(item, body, is_located, self.feed.reader().blocks_read());
             }
             let most = if self.feed.reader().is_in_pieces() { SMALL_CHUNK_RECORDS } else { CHUNK_RECORDS };
-            if chunk.dates.len() >= most || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
+            if chunk.corrected.len() >= most || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
                 return Ok(Some(chunk));
             }
         }

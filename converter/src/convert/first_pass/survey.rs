@@ -164,7 +164,7 @@ impl FirstPassCollector {
     ) {
         for (number, action) in scope.program.actions.iter().enumerate() {
             self.scratch.clear();
-            let mut time = scope.time;
+            let mut time = scope.raw;
             if let Some(at) = &action.at
                 && let Some(date) = scope.eval(at, &mut self.scratch, symbols).integer()
             {
@@ -207,7 +207,7 @@ impl FirstPassCollector {
             ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
-                self.value(scope, *ty, code, ValueRecord { time: scope.time, place, variant: 0 }, model, symbols);
+                self.value(scope, *ty, code, ValueRecord { time: scope.raw, place, variant: 0 }, model, symbols);
             }
             ActionOp::Create { on } if !action.with.is_empty() => {
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
@@ -226,7 +226,7 @@ impl FirstPassCollector {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
-                        let met = ValueRecord { time: scope.time, place, variant };
+                        let met = ValueRecord { time: scope.raw, place, variant };
                         self.value(scope, ty, code, met, model, symbols);
                     }
                 }
@@ -263,7 +263,7 @@ impl FirstPassCollector {
             return;
         };
         let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: columnar.action };
-        self.end_of(&template.key.with_words(keys), *end, (*link, on.container()), place, turn.date, model);
+        self.end_of(&template.key.with_words(keys), *end, (*link, on.container()), place, turn.corrected, model);
     }
 
     /// Processes a link endpoint in a container of this type.

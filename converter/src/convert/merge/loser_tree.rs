@@ -7,7 +7,7 @@ pub(crate) trait TimeOrdered {
     type Error;
 
     /// The timestamp of the current item. `None` at the end.
-    fn date(&self) -> Option<i64>;
+    fn timestamp(&self) -> Option<i64>;
 
     /// Reads the next item. Its timestamp is not less than the current one.
     fn advance(&mut self) -> Result<(), Self::Error>;
@@ -19,12 +19,12 @@ pub(crate) fn merge<S: TimeOrdered, E: From<S::Error>>(
     sources: &mut [S],
     mut visit: impl FnMut(usize, &mut S) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut tournament = LoserTree::new(sources.iter().map(TimeOrdered::date));
+    let mut tournament = LoserTree::new(sources.iter().map(TimeOrdered::timestamp));
     while let Some(number) = tournament.winner() {
         let source = &mut sources[number];
         visit(number, source)?;
         source.advance()?;
-        tournament.replay(source.date());
+        tournament.replay(source.timestamp());
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ mod tests {
     impl TimeOrdered for SliceInput {
         type Error = Infallible;
 
-        fn date(&self) -> Option<i64> {
+        fn timestamp(&self) -> Option<i64> {
             self.dates.get(self.at).copied()
         }
 

@@ -75,7 +75,7 @@ pub(crate) struct MergedStreams {
 /// The timestamps that a stream has read, and its position in them.
 #[derive(Debug, Default)]
 struct StreamHead {
-    dates: Vec<i64>,
+    timestamps: Vec<i64>,
     at: u32,
     /// Whether no more timestamps follow.
     is_last: bool,
@@ -83,7 +83,7 @@ struct StreamHead {
 
 impl StreamHead {
     fn rest(&self) -> &[i64] {
-        self.dates.get(self.at as usize..).unwrap_or_default()
+        self.timestamps.get(self.at as usize..).unwrap_or_default()
     }
 }
 
@@ -133,15 +133,15 @@ impl MergedStreams {
         for stream in self.empty.drain(..) {
             let head = &mut self.heads[stream];
             head.at = 0;
-            head.is_last = read(stream, &mut head.dates)?;
-            if head.dates.is_empty() {
-                head.dates = Vec::new();
+            head.is_last = read(stream, &mut head.timestamps)?;
+            if head.timestamps.is_empty() {
+                head.timestamps = Vec::new();
                 has_ended = true;
             }
         }
         if has_ended {
             let heads = &self.heads;
-            self.live.retain(|stream| !heads[*stream].dates.is_empty());
+            self.live.retain(|stream| !heads[*stream].timestamps.is_empty());
         }
         Ok(())
     }

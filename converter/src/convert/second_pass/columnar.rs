@@ -164,7 +164,7 @@ impl<'p> Emitter<'p> {
     /// Performs an operation that is not wide.
     #[inline(always)]
     pub(crate) fn perform_short(&mut self, op: PendingOp) -> io::Result<()> {
-        self.advance_to(op.date)?;
+        self.advance_to(op.corrected)?;
         let Some(&head) = self.templates.heads.get(op.template as usize) else { return Ok(()) };
         if !head.effect.is_of_stack() {
             return self.perform_without_stack(op, &head);
@@ -317,7 +317,7 @@ impl<'p> Emitter<'p> {
 
     /// Performs a link endpoint, or a state or point event with fields or a source position.
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
-        self.advance_to(op.date)?;
+        self.advance_to(op.corrected)?;
         let Some(head) = &self.templates.heads.get(op.template as usize).copied() else { return Ok(()) };
         let TemplateBody { action, program, columnar, .. } = self.templates.bodies[op.template as usize];
         let Some(wide) = &columnar.wide else { return Ok(()) };

@@ -154,7 +154,7 @@ fn detach_item(item: &OrderedItem) -> OrderedItem {
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
-    let OrderedItem { due, time, only, rank, place, block, .. } = item;
+    let OrderedItem { raw: due, record_time: time, only, rank, place, block, .. } = item;
     let body = block.as_ref().map_or(&[][..], |block| place.body(block));
     for number in [due.cast_unsigned(), time.cast_unsigned(), place.ordinal, place.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -182,7 +182,10 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     place.truncated = head[40] & 2 != 0;
     let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
-    Some((OrderedItem { date: due, due, time, only, rank: short(38), place, block }, HEAD + length))
+    Some((
+        OrderedItem { corrected: due, raw: due, record_time: time, only, rank: short(38), place, block },
+        HEAD + length,
+    ))
 }
 
 impl PartialEq for SortedItems {
@@ -216,9 +219,9 @@ mod tests {
         place.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         OrderedItem {
-            date: due,
-            due,
-            time: due + 1,
+            corrected: due,
+            raw: due,
+            record_time: due + 1,
             only: ordinal.is_multiple_of(2).then_some(4),
             rank: 9,
             place,
@@ -245,11 +248,11 @@ mod tests {
             expected.sort();
             let mut found = Vec::new();
             while let Ok(Some(item)) = spilled.pop() {
-                prop_assert_eq!((item.time, item.rank, item.place.site, item.place.id), (item.due + 1, 9, 5, 7));
+                prop_assert_eq!((item.record_time, item.rank, item.place.site, item.place.id), (item.raw + 1, 9, 5, 7));
                 prop_assert_eq!(item.place.truncated, item.place.ordinal.is_multiple_of(3));
                 prop_assert_eq!(item.only, item.place.ordinal.is_multiple_of(2).then_some(4));
                 let block = item.block.clone().unwrap_or_default();
-                found.push((item.due, item.place.ordinal, item.place.body(&block).to_vec()));
+                found.push((item.raw, item.place.ordinal, item.place.body(&block).to_vec()));
             }
             prop_assert_eq!(found, expected);
         }
