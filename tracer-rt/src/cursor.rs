@@ -133,7 +133,7 @@ pub(crate) fn raise_test_signal(place: &str) {
         && fault_injection::is_injected(&format!("signal at {place}"))
     {
         fault_injection::ARMED.store(false, Ordering::Relaxed);
-        // SAFETY: the call takes a number.
+        // SAFETY: `raise` takes no pointer and has no preconditions.
         unsafe { libc::raise(libc::SIGUSR1) };
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn is_injected(name: &str) -> bool {
 }
 
 /// The value of `TUMIT_FAULT`.
-/// Called in signal handlers and allocators, so it takes no memory and no lock.
+/// Called in signal handlers and allocators, so it allocates nothing and takes no lock.
 fn asked_for() -> &'static str {
     static TEXT: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
     let mut text = TEXT.load(Ordering::Relaxed);

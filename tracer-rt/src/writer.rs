@@ -300,7 +300,7 @@ impl BlockWriter {
     /// Closes the file. Nothing is written after this.
     fn close(&mut self) {
         if let WriterTarget::Open(file) = &mut self.file
-            && self.reserve.is_beyond(self.length)
+            && self.reserve.has_space_after(self.length)
         {
             file.cut(self.length);
         }
@@ -401,7 +401,7 @@ impl BlockWriter {
         self.reserve.grow(file.checked_file(self.length)?, self.length + self.block.len() as u64, self.stage)?;
         if let Err(error) = file.write(&self.block, self.length) {
             file.cut(self.length);
-            self.reserve.cut(self.length);
+            self.reserve.note_truncation(self.length);
             return Err(error);
         }
         self.length += self.block.len() as u64;

@@ -296,7 +296,7 @@ pub struct DeclaredValue {
     pub style: SpecStyle,
 }
 
-/// Displayed shape and size (Pajé papers, S41).
+/// Displayed shape and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpecStyle {
     /// Shape of a mark.

@@ -45,7 +45,7 @@ struct AstBuilder<'d> {
 /// Parses a file. Errors go to `diagnostics`. The tree has the items that could be parsed.
 pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let text = diagnostics.sources.get(file).map(|source| source.text.clone()).unwrap_or_default();
-    let Some(text) = scan::check(file, &text, diagnostics) else { return ast::File::default() };
+    let Some(text) = scan::repair_quotes(file, &text, diagnostics) else { return ast::File::default() };
     match SpecGrammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
             let mut builder = AstBuilder {
@@ -75,7 +75,7 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
 /// `bad_…`.
 pub(crate) fn tree(text: &str) -> Option<ParseNode<'_>> {
     let mut diagnostics = Diagnostics::default();
-    scan::check(FileId(0), text, &mut diagnostics)?;
+    scan::repair_quotes(FileId(0), text, &mut diagnostics)?;
     SpecGrammar::parse(Rule::file, text).ok().filter(|_| diagnostics.is_empty())?.next()
 }
 

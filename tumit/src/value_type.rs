@@ -1,4 +1,4 @@
-//! The types of expressions.
+//! Types for checking rule expressions and constants, in `resolve`, `expr` and `check`.
 
 use tracer_format::schema::{FieldType, Scalar};
 
@@ -14,7 +14,8 @@ pub(crate) enum ValueType {
     Pointer,
     /// An array or bytes. It can be shown, but not be an operand.
     List,
-    /// Unknown, because of a mistake that was already reported. Compatible with every type.
+    /// The type is unknown because of an error that is already reported. Compatible with every
+    /// type.
     Any,
 }
 

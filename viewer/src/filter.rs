@@ -1,5 +1,4 @@
-//! Filters (thesis P53–P63, papers S30–S35): sources on top of other sources, and their
-//! [`FilterChain`].
+//! Filters: sources on top of other sources, and their [`FilterChain`].
 //!
 //! A [`FilterExpr`] is a value: it can be parsed, printed, compared and stored.
 //! [`FilterExpr::apply`] resolves its names in a trace and returns a

@@ -37,6 +37,7 @@ pub(crate) mod link_density;
 mod links;
 mod lookup;
 mod marks;
+mod max_end_tree;
 pub(crate) mod mixture_few_values;
 pub(crate) mod mixture_many_values;
 mod model;
@@ -50,7 +51,6 @@ pub(crate) mod self_repair;
 pub(crate) mod state_cursor;
 pub(crate) mod state_writer;
 mod states;
-mod tree;
 mod unpack;
 mod variables;
 

@@ -407,7 +407,7 @@ pub trait TimelineSource: Send + Sync {
         self.facts(id)
     }
 
-    /// Returns the entities that are related to one (thesis P79, papers S22).
+    /// Returns the entities that are related to one.
     /// These are the states at which a reference field points at that time, and the reverse; the
     /// links that start or end in a state; and the states at both endpoints of a link.
     ///

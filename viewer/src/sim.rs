@@ -1,5 +1,5 @@
-//! [`Simulation`]: converts Pajé operations to entities (thesis P14–P39), and passes each to an
-//! [`EntitySink`] when it has ended.
+//! [`Simulation`]: converts Pajé operations to entities, and passes each to an [`EntitySink`] when
+//! it has ended.
 //!
 //! The memory is that of open states, of containers, and of the data that the receiver keeps.
 //! Pending endpoints of links go to a file if there are many.

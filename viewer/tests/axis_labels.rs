@@ -92,8 +92,8 @@ proptest! {
     }
 }
 
-/// Writes images for inspection to the build folder. Their labels contain days, hours and the base
-/// of a deep zoom.
+/// Checks labels in days, in hours, and as offsets from a base timestamp. Writes the images for
+/// inspection to the build folder.
 #[test]
 fn long_times_are_in_days_and_hours() {
     let source = source();

@@ -1,4 +1,4 @@
-//! [`DrawStyle`]: the style of an entity type or value, its shape and size.
+//! [`DrawStyle`]: the style of an entity type or value, apart from its colour: its shape and size.
 //!
 //! Pajé's own programs support shapes and sizes, but Pajé text has no instruction for them. They
 //! are the user fields `Shape` and `Size` of definitions. Other readers treat these as unknown
@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The style of a type or value in a trace, apart from its colour.
+/// The shape and size of a type or value in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DrawStyle {
     /// Shape of event marks.
@@ -27,7 +27,7 @@ pub enum MarkShape {
     Diamond,
     /// A disc.
     Circle,
-    /// A square on its side.
+    /// An upright square.
     Square,
     /// A vertical line.
     Line,

@@ -1,5 +1,5 @@
 //! Times as text. This is the only parser of times: of the options of the command, and of filters.
-//! The page has the same rules and messages in `viewer/server/ui/time_range.js`. The table
+//! The page has the same rules and messages in `viewer/server/ui/util/time_range.js`. The table
 //! `converter/paje/tests/time_ranges.json` tests both.
 
 use std::fmt;

@@ -1,10 +1,16 @@
-//! Collections that exceed their memory budget: the rest is in temporary files without names.
+//! Collections that exceed their memory budget: the rest is in unlinked temporary files. The Pajé
+//! reader, the converter, the simulation and the index use them.
 //!
-//! [`SpillMap`](map::SpillMap) and [`EndpointMap`](endpoint_map::EndpointMap) look entries up by
-//! key. [`RowSorter`](row_sorter::RowSorter) sorts rows of equal size.
-//! [`ByteStreams`](byte_streams::ByteStreams) and
-//! [`DeferredSection`](deferred_section::DeferredSection) are written and then read in order.
-//! [`Spool`](spool::Spool) is read at offsets.
+//! - [`SpillMap`](map::SpillMap) has one entry of fixed size per key.
+//! - [`EndpointMap`](endpoint_map::EndpointMap) has a queue of link endpoints per key, and pairs a
+//!   new endpoint with the first one that waits. It consists of three `SpillMap`s.
+//! - [`RowSorter`](row_sorter::RowSorter) sorts rows of equal size.
+//! - [`ByteStreams`](byte_streams::ByteStreams) are many streams in one file. Each is read from its
+//!   start.
+//! - [`Spool`](spool::Spool) is one sequence of bytes. Several threads append to it and read at
+//!   offsets.
+//! - [`DeferredSection`](deferred_section::DeferredSection) is a part of an output that is written
+//!   before its place is known.
 
 pub mod byte_streams;
 pub mod deferred_section;

@@ -25,7 +25,7 @@ const ALIKE: usize = 4;
 /// The destination of entries that exceed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverflowStore {
-    /// The folder of the temporary files. They have no names, and the system removes them when the
+    /// The folder of the temporary files. They are unlinked, so the system removes them when the
     /// process ends in any way.
     pub folder: PathBuf,
     /// Maximum number of entries in memory.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::temporary_space::temporary_file;
 
-/// Bytes in a temporary file without a name. Several threads may append and read. The file is
+/// Bytes in an unlinked temporary file. Several threads may append and read. The file is
 /// created at the first use, and is removed with its last user.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! A line per domain, with offset and drift, from the corridor between messages in both directions.
 //!
-//! The messages from A to B lie above the line of B's clock over A's. The messages from B to A lie
-//! below it. For each pair, the line in the middle of the widest corridor is used. Lines are
+//! Messages from A to B lie above the line (clock of B minus clock of A), and messages from B to A
+//! lie below it. For each pair, the line in the middle of the widest corridor is used. Lines are
 //! composed along the tree of the narrowest corridors. Slow messages do no harm, because only the
 //! fastest ones touch the corridor.
 
@@ -75,7 +75,8 @@ pub(crate) fn lines(
     let mut pairs = Vec::new();
     for group in edges.chunk_by(|a, b| (a.from.min(a.to), a.from.max(a.to)) == (b.from.min(b.to), b.from.max(b.to))) {
         let (a, b) = (group[0].from.min(group[0].to), group[0].from.max(group[0].to));
-        // Points above the line of b - a, and points below it.
+        // Messages from `a` to `b` lie above the line (clock of `b` minus clock of `a`), messages
+        // from `b` to `a` below it. Times are those of `a`.
         let mut above: Vec<(f64, f64)> = Vec::new();
         let mut below: Vec<(f64, f64)> = Vec::new();
         for edge in group {
@@ -83,7 +84,7 @@ pub(crate) fn lines(
             if edge.from == a {
                 above.extend(points.map(|&MessagePoint { sent, took }| (sent, took)));
             } else {
-                // Both sides use the timestamps of `a`.
+                // The clock of `a` gives the time of the reception.
                 below.extend(points.map(|&MessagePoint { sent, took }| (sent + took, -took)));
             }
         }

@@ -153,8 +153,8 @@ impl FitProblem<'_> {
                 observations.push(Observation {
                     edge: number as u32,
                     knot: knot as u32,
-                    part: place - knot,
-                    took: point.took * 1e-3,
+                    fraction: place - knot,
+                    apparent_latency: point.took * 1e-3,
                 });
             }
         }

@@ -291,8 +291,8 @@ impl<'r> ConversionPlan<'r> {
         self.programs.get(*table.get(usize::from(id))? as usize)
     }
 
-    /// The needs of a pass over the records of the programs that `wanted` selects. If `values` is
-    /// set, the pass also needs the columns from which other programs compute values.
+    /// The data that a pass reads: whole records of the types that `wanted` selects and, if
+    /// `values` is set, also the value columns ([`RecordProgram::columns`]) of every type.
     pub(crate) fn needs(&self, wanted: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
         let need = |number: &u32| {
             let Some(program) = self.programs.get(*number as usize) else { return TypeColumns::default() };

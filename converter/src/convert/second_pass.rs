@@ -3,7 +3,7 @@
 //! Actions are evaluated here for each record, or earlier by columns (`ready`). Both ways share the
 //! code that performs the operations.
 
-pub(crate) mod ambiguous_ids;
+pub(crate) mod ambiguous_references;
 pub(crate) mod columnar;
 pub(crate) mod container_cache;
 mod containers;
@@ -32,7 +32,7 @@ use crate::rules::stacks::{StackId, StateStack};
 use crate::rules::value::{KeyPart, Symbols};
 use crate::rules::value_cache::KnownValues;
 use crate::rules::values::ValueTable;
-use ambiguous_ids::AmbiguousReferences;
+use ambiguous_references::AmbiguousReferences;
 use columnar::TemplateTable;
 use container_cache::ContainerCache;
 pub(crate) use definitions::SinglePassState;

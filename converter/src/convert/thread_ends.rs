@@ -42,8 +42,9 @@ struct ThreadEnd {
 }
 
 impl EndEvents {
-    /// The ends of a run's processes, and of the threads that have a recorded end. If rules need
-    /// them, of all threads. O(n log n) in the number of streams.
+    /// The ends of all processes and of the threads with a recorded end. If a rule uses
+    /// `thread.end` or `process.end`, also the ends of the threads without one: these end with
+    /// their process. O(n log n) in the number of streams.
     pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
         let mut all: Vec<EndEvent> = Vec::new();
         let mut threads: FxHashMap<(u32, u32), ThreadEnd> = FxHashMap::default();

@@ -35,7 +35,7 @@ pub(crate) struct OrderedStream<'r> {
     scratch: String,
     symbols: Symbols,
     taking: ItemSelection,
-    /// The record that follows the gap returned last.
+    /// The record after the gap that was returned last.
     behind_gap: Option<(i64, RecordPosition)>,
     /// Number of records read since the last call of [`Self::take_read`].
     read: u64,
@@ -45,10 +45,11 @@ pub(crate) struct OrderedStream<'r> {
     pub(crate) early: u64,
 }
 
-/// The parts of a stream that become items.
+/// The records and gaps of a stream that become items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemSelection {
-    /// Selects the programs whose records are items.
+    /// Selects record types by their compiled rules. Records of a type without rules are always
+    /// items.
     pub(crate) wanted: fn(&RecordProgram) -> bool,
     /// Whether gaps between records and marks of truncated records are items, too.
     pub(crate) gaps: bool,

@@ -20,6 +20,7 @@ struct RecordWalk {
     /// Number of bytes of valid records.
     bytes: usize,
     records: u32,
+    /// Ticks of the last valid record.
     last: u64,
     /// The error at which decoding stopped.
     why: Option<String>,
@@ -53,8 +54,8 @@ impl ProcessBuilder {
         Ok(())
     }
 
-    /// The later of the last readings in the file and in the live file. `in_live` is 0 if the live
-    /// file has none.
+    /// The last known clock reading of the process: the later of the last anchor in its file and
+    /// the last reading in its live file. `in_live` is 0 if the live file has none.
     fn last_reading(&self, in_live: u64) -> Option<LocalTicks> {
         let in_file = self.process.anchors.iter().map(|anchor| anchor.ticks).max();
         Some(in_live.max(in_file.unwrap_or(0))).filter(|ticks| *ticks > 0).map(LocalTicks)

@@ -437,8 +437,8 @@ impl<'r> RunStreamReader<'r> {
 }
 
 /// Whether blocks are missing between two blocks. `before` is `None` at the start of a stream.
-/// After a block of the live file the recorder may skip a number. A record reports overwritten
-/// blocks.
+/// After a block of the live file, the recorder may skip a sequence number. A record reports
+/// overwritten blocks.
 pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;

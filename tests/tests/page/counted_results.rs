@@ -8,7 +8,8 @@ use tests::page::{SETTLED, ViewProcess, open, press, read};
 
 const MANY: usize = 1_300;
 
-/// A thread that works many times, and sends a message each time; all of it comes from one line.
+/// A thread that works 1,300 times and sends a message each time. The working states, the idle
+/// states and the messages each come from one line of `solve.c`.
 fn many() -> String {
     let head = include_str!("../../../viewer/tests/header.paje");
     let mut text = String::new();

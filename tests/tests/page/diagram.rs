@@ -367,8 +367,8 @@ fn relay() -> String {
 fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     let viewer = ViewProcess::of(&relay());
     let (mut browser, _) = open(&viewer);
-    // A point of an arrow, a quarter of its length after its start, because the edges of rows are
-    // in the middle.
+    // A point of an arrow at a quarter of its length. Its midpoint lies on the boundary between two
+    // rows.
     let on = |browser: &mut BrowserPage, share: f64, from: &str, to: &str| {
         let chart = browser.find_all("application", None).remove(0);
         let ((x, a), b) = (spot(browser, &chart, share, from), spot(browser, &chart, share, to).1);

@@ -1,6 +1,7 @@
 //! Writes a process file block by block, or a file of several processes in timestamp order.
-//! For tools that filter, sort or correct runs. Recorders have their own writers, because they have
-//! other constraints. This module opens no files: it writes to an open writer of the caller.
+//! Tools that filter, sort or correct runs use this module. Recorders have their own writers,
+//! because they have other constraints. The module opens no files: it writes to the [`Write`] that
+//! the caller supplies.
 //!
 //! ```
 //! use tracer_format::block::decode_block;
@@ -64,17 +65,26 @@ pub struct FileWriter<W> {
 #[derive(Debug, Default)]
 struct OutputStream {
     process: u32,
+    /// Number of records of the stream so far, without reports of drops.
     written: u64,
+    /// Sequence number of the next block.
     sequence: u64,
+    /// Number of records that were dropped so far.
     dropped: u64,
-    /// The value of `dropped` in the last block.
+    /// Number of dropped records in the head of the last block: the value of `dropped` at that
+    /// time.
     reported: u64,
+    /// Number of records in `bytes`.
     records: u32,
+    /// Flags of the next block.
     flags: u8,
+    /// Ticks of the first record in `bytes`.
     first: u64,
+    /// Ticks of the last record.
     last: u64,
+    /// The encoded records of the next block.
     bytes: Vec<u8>,
-    /// The truncation mark of the next record.
+    /// The body of the truncation mark that precedes the next record, in bytes.
     mark: Option<Vec<u8>>,
 }
 

@@ -1,5 +1,5 @@
 //! The head of a slot: the words that a thread and the writer thread share without a lock.
-//! `tests/hand_over.rs` checks them under every memory order that two processors allow.
+//! `tests/slot_hand_over.rs` checks them under every memory order that two processors allow.
 
 use super::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
 //! A thread gets a stream at its first record, and a slot at its first record and when its slot is
-//! full.
+//! full. The full slot is queued for the writer thread.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -78,7 +78,7 @@ impl BlockWriter {
         match restored {
             Ok(copy) => {
                 self.file = WriterTarget::Open(copy);
-                self.reserve.cut(self.length);
+                self.reserve.note_truncation(self.length);
                 report(&format!("{message} while the program runs: it is created again"));
             }
             Err(error) => self.report_once(&format!("{message}: {error}")),

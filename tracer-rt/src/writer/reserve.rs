@@ -1,6 +1,6 @@
-//! Space reserved for the end of the file, which reports drops.
-//! It is kept below the limit of the file size and allocated on the disk after the end of the file,
-//! so that other programs cannot use it.
+//! The writer keeps space for the last blocks free, so that drops can be reported on a full disk.
+//! The space is below the limit of the file size (`RLIMIT_FSIZE`). It is allocated beyond the end
+//! of the file, so that other programs cannot use it.
 
 use std::fs::File;
 use std::io;
@@ -32,8 +32,8 @@ impl ReserveStage {
 #[derive(Debug)]
 pub(super) struct DiskReserve {
     /// Whether space is allocated on the disk.
-    /// Not if the slots are in a live file, which reports drops as well, nor after the file system
-    /// has refused it.
+    /// False if the slots are in a live file, which reports drops as well. False after the file
+    /// system has refused an allocation.
     allocates: bool,
     /// End of the allocated space, as an offset in bytes.
     end: u64,
@@ -53,7 +53,7 @@ impl DiskReserve {
         live_file::within_limit(end)?;
         while self.allocates && end > self.end && !fault_injection::is_injected("no space is reserved") {
             let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
-            // SAFETY: the call takes numbers. The descriptor is open.
+            // SAFETY: `fallocate` takes no pointer. The descriptor is open.
             if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {
                 self.end = end;
                 continue;
@@ -68,13 +68,14 @@ impl DiskReserve {
         Ok(())
     }
 
-    /// The file was cut to this length, which frees the space after it, or it is another file.
-    pub(super) const fn cut(&mut self, length: u64) {
+    /// Notes that the file was cut to this length, which frees the space after it, or that it is
+    /// another file.
+    pub(super) const fn note_truncation(&mut self, length: u64) {
         self.end = length;
     }
 
     /// Whether space is allocated after this length.
-    pub(super) const fn is_beyond(&self, length: u64) -> bool {
+    pub(super) const fn has_space_after(&self, length: u64) -> bool {
         self.end > length
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Resul
     } else {
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
-    let mut files = SpecFiles { root: name, text };
+    let mut files = SpecFileLoader { root: name, text };
     Ok(match older {
         Some(older) => tumit::compile_since(name, &mut files, older),
         None => tumit::compile(name, &mut files),
@@ -155,13 +155,13 @@ fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {
     }
 }
 
-/// The root, which is already read, and the files that it uses.
-struct SpecFiles<'a> {
+/// Loads the files of a spec: the root from memory, the files that it uses from disk.
+struct SpecFileLoader<'a> {
     root: &'a str,
     text: String,
 }
 
-impl Loader for SpecFiles<'_> {
+impl Loader for SpecFileLoader<'_> {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         if path == self.root {
             return Ok(self.text.clone());

@@ -21,7 +21,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $number,)* }
             }
 
-            /// The meaning and the remedy, in one or two sentences.
+            /// What the code means, in a few sentences.
             #[must_use]
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$name => $explanation,)* }

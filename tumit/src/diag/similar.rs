@@ -1,7 +1,7 @@
 //! "Did you mean": the candidate nearest to a mistyped name.
 //!
-//! The distance is the number of insertions, deletions, replacements and swaps of neighbours
-//! ("optimal string alignment").
+//! The distance is the number of insertions, deletions, replacements and swaps of adjacent
+//! letters ("optimal string alignment").
 
 use strsim::osa_distance;
 

@@ -9,9 +9,9 @@ use crate::source::{FileId, SourceSpan};
 /// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 64;
 
-/// The text to parse. Missing quotes are inserted, so that the rest of the file can be parsed.
-/// `None` when the text cannot be parsed at all.
-pub(super) fn check(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
+/// The text to parse. A missing `"` replaces a character of its line, so that offsets stay.
+/// `None` for an unclosed `"""` or too deep nesting.
+pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let bytes = text.as_bytes();
     let mut repaired = text.to_owned();
     let (mut at, mut depth) = (0, 0usize);
@@ -124,7 +124,7 @@ mod tests {
     fn quotes_in_comments_and_escapes_are_no_texts() {
         for text in ["// it's \"so\n", r#""a \" b""#, "\"\"\"a \" b\n\"\"\"", "/// \"\n"] {
             let mut diagnostics = Diagnostics::default();
-            assert_eq!(check(FileId(0), text, &mut diagnostics).as_deref(), Some(text));
+            assert_eq!(repair_quotes(FileId(0), text, &mut diagnostics).as_deref(), Some(text));
             assert!(diagnostics.is_empty(), "{text}");
         }
     }

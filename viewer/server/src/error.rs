@@ -31,7 +31,7 @@ pub enum ServerError {
     },
     /// The file at the path is not a socket. It is left unchanged.
     #[error("{} exists and is not a socket; choose another path with --socket", path.display())]
-    NoSocket {
+    NotASocket {
         /// The file.
         path: PathBuf,
     },
@@ -52,7 +52,7 @@ pub enum ServerError {
     /// No trace was given.
     #[error("no trace is given; name one")]
     NoTrace,
-    /// The trace contradicts itself.
+    /// A query of the trace failed.
     #[error("the trace cannot be displayed")]
     Query(#[from] QueryError),
 }

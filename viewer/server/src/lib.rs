@@ -57,16 +57,16 @@ use unix_socket::OwnerSocket;
 /// A server that listens and is ready to run.
 #[derive(Debug)]
 pub struct Server {
-    address: ListenAddress,
+    listener: ServerListener,
     app: Arc<AppState>,
     limits: ConnectionLimits,
     /// The port in the page's address. For a socket, the port at which the tunnel begins.
     port: u16,
 }
 
-/// The endpoint at which the server listens.
+/// The bound TCP port, or the Unix socket for a tunnel.
 #[derive(Debug)]
-enum ListenAddress {
+enum ServerListener {
     Port(TcpListener),
     Socket(OwnerSocket),
 }
@@ -98,7 +98,7 @@ impl Server {
             _ => ServerError::Listen { port, source },
         })?;
         let port = listener.local_addr().map_err(|source| ServerError::Listen { port, source })?.port();
-        Ok(Self { address: ListenAddress::Port(listener), app, limits: ConnectionLimits::default(), port })
+        Ok(Self { listener: ServerListener::Port(listener), app, limits: ConnectionLimits::default(), port })
     }
 
     /// Starts to listen at a socket path that only this user can reach.
@@ -109,8 +109,8 @@ impl Server {
     /// If there is another file at the path, or a trace cannot be laid out.
     pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
         let (app, port) = app(traces)?;
-        let address = ListenAddress::Socket(OwnerSocket::bind(path).await?);
-        Ok(Self { address, app, limits: ConnectionLimits::default(), port })
+        let listener = ServerListener::Socket(OwnerSocket::bind(path).await?);
+        Ok(Self { listener, app, limits: ConnectionLimits::default(), port })
     }
 
     /// The address on the loopback interface. For a socket, the address at which its tunnel must
@@ -169,9 +169,9 @@ impl Server {
         let app = Arc::clone(&self.app);
         let router = router(Arc::clone(&app));
         let serving = async {
-            match self.address {
-                ListenAddress::Port(listener) => connections::serve(listener, router, self.limits).await,
-                ListenAddress::Socket(socket) => connections::serve(socket, router, self.limits).await,
+            match self.listener {
+                ServerListener::Port(listener) => connections::serve(listener, router, self.limits).await,
+                ServerListener::Socket(socket) => connections::serve(socket, router, self.limits).await,
             }
         };
         tokio::select! {

@@ -25,7 +25,7 @@ impl OwnerSocket {
         let listen_error = |source| ServerError::ListenAt { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
             Ok(metadata) if !metadata.file_type().is_socket() => {
-                return Err(ServerError::NoSocket { path: path.to_owned() });
+                return Err(ServerError::NotASocket { path: path.to_owned() });
             }
             Ok(_) if UnixStream::connect(path).await.is_ok() => {
                 return Err(ServerError::SocketInUse { path: path.to_owned() });

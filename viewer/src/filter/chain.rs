@@ -90,7 +90,7 @@ pub enum FilterFileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilterFieldError {
-    /// The field, such as `filters[2].on`.
+    /// The field, such as `filters[2].on`. Empty if the whole file is invalid.
     pub field: String,
     /// The expected and the found content.
     pub why: String,

@@ -19,13 +19,13 @@ use super::builder::{LINK_WORDS, LaneStreams};
 use super::format::{LaneRecord, PageBytes, TableRef};
 use super::link_density::LinkDensityWriter;
 use super::links;
+use super::max_end_tree::MaxEndTreeWriter;
 use super::nested_sums::{self, NestedLanes};
 use super::overview::OverviewWriter;
 use super::packed_table::PackedTableWriter;
 use super::page_writer::PageWriter;
 use super::prefix_counts::PrefixCountWriter;
 use super::state_writer::{self, LaneValues};
-use super::tree::MaxEndTreeWriter;
 use super::variables::VariableNodeWriter;
 use crate::query::{TimestampExtent, effective_end};
 

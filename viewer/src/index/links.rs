@@ -1,5 +1,5 @@
-//! Links in an image: the links of a type by the earlier of their two timestamps, and all endpoints
-//! by container and timestamp.
+//! Links in the index file: the links of a type by the earlier of their two timestamps, and all
+//! endpoints by container and timestamp.
 
 use std::ops::ControlFlow;
 
@@ -9,8 +9,8 @@ use super::bit_fields::{sortable_timestamp, timestamp};
 use super::format::{LaneRecord, TableRef};
 use super::image::IndexImage;
 use super::link_density::LinkDensity;
+use super::max_end_tree::MaxEndTree;
 use super::packed_table::{PackedTable, TableBlock};
-use super::tree::MaxEndTree;
 use crate::query::LinkRow;
 use crate::query::effective_end;
 use crate::query::{EntityId, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError, TimeRange};
@@ -77,7 +77,7 @@ impl<'a> IndexLinks<'a> {
             record,
             table: PackedTable::new(image, record.table),
             ends: PackedTable::new(image, ends),
-            tree: MaxEndTree { image, at: record.sums.at },
+            tree: MaxEndTree { image, offset: record.sums.at },
         }
     }
 

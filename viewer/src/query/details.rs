@@ -1,5 +1,5 @@
-//! Facts of entities and relations between them (thesis P79, papers S22). They need only the few
-//! look-ups that both the store in memory and the index have.
+//! Facts of entities and relations between them. They need only the few look-ups that both the
+//! store in memory and the index have.
 
 use tumit_paje::{ContainerId, TypeId};
 

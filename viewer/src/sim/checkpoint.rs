@@ -1,5 +1,5 @@
-//! The state of a simulation as bytes (thesis P18). It can be saved after any operation, and
-//! another simulation can continue from it.
+//! The state of a simulation as bytes. It can be saved after any operation, and another simulation
+//! can continue from it.
 //!
 //! The saved state includes everything that affects later operations: types, values, containers,
 //! open entities, link endpoints that wait, and counted diagnostics. It also includes the receiver

@@ -304,7 +304,7 @@ fn goes_with(field: &str, ty: &str) -> bool {
     }
 }
 
-/// The meaning of an id.
+/// The meaning of the id of an event definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum IdMeaning {
     Event(EventDefinition),
@@ -312,7 +312,7 @@ enum IdMeaning {
     Useless,
 }
 
-/// A definition that is not complete yet.
+/// A `%EventDef` whose `%EndEventDef` is not read yet.
 #[derive(Debug)]
 struct OpenDefinition {
     id: String,
@@ -332,7 +332,7 @@ pub(super) struct Definitions {
     open: Option<OpenDefinition>,
 }
 
-/// Definitions with more fields are not accepted by every reader.
+/// Maximum number of fields that every reader accepts in a definition.
 const MAX_FIELDS: usize = 19;
 /// Numeric ids below this are looked up in a table.
 const SMALL: usize = 256;

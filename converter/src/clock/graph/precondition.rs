@@ -1,5 +1,6 @@
-//! The preconditioner for each domain alone: its data and its smoothness, by a factorisation `L D
-//! Lᵀ` of bandwidth 2.
+//! The block-diagonal preconditioner of the conjugate gradients in `system.rs`: per domain, an
+//! `L D Lᵀ` factorisation of its own matrix. This matrix contains the domain's observations and its
+//! smoothness, and has bandwidth 2.
 //!
 //! Each row of a solution depends on the row before it, so the solution of one domain is limited by
 //! the latency of the processor's arithmetic. Therefore several domains are solved at once.

@@ -1,5 +1,10 @@
 //! The weighted least-squares problem of the graph fit, and its solution by conjugate gradients.
 //!
+//! - Domain: processes that share a clock.
+//! - Edge: messages from one domain to another, of one class. The edge back has the messages in the
+//!   other direction.
+//! - Knot: a support point in time, at which each domain has a correction.
+//!
 //! The unknowns, in microseconds, are a correction per knot of each domain but the first, and the
 //! smallest delay of each edge. The delays are eliminated: for given corrections, those of an edge
 //! and of the edge back solve two equations. The matrix of the remaining unknowns is never built.
@@ -11,16 +16,16 @@ use std::ops::Range;
 use super::coarse::CoarseSpace;
 use super::precondition::BandFactors;
 
-/// An observation on an edge, at a place between two knots.
+/// An observation of an edge: a message at a time between two knots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
     pub(crate) edge: u32,
-    /// The knot before.
+    /// The last knot before the message.
     pub(crate) knot: u32,
-    /// The position between this knot and the next, 0 to 1.
-    pub(crate) part: f64,
+    /// The position of the message between this knot and the next, 0 to 1.
+    pub(crate) fraction: f64,
     /// The apparent latency of the message, microseconds.
-    pub(crate) took: f64,
+    pub(crate) apparent_latency: f64,
 }
 
 /// An edge of the fit.
@@ -28,11 +33,11 @@ pub(crate) struct Observation {
 pub(crate) struct EdgeTerm {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The edge back, and the strength of the tie: one over the variance of the difference of the
-    /// two delays.
+    /// The edge back, and the weight of the symmetry assumption: one over the variance of the
+    /// difference of the two delays.
     pub(crate) back: Option<(usize, f64)>,
-    /// One over the variance of the delay itself, for edges without an edge back.
-    pub(crate) alone: f64,
+    /// For an edge without an edge back: the weight of the delay itself, one over its variance.
+    pub(crate) delay_weight: f64,
 }
 
 /// Assumptions that do not depend on observations.
@@ -60,8 +65,8 @@ impl FitPrior {
     }
 }
 
-/// The edges between two domains, and sums over their observations: weights times products of `1 -
-/// part` and `part`.
+/// The edges between two domains, and sums over their observations: weights times products of
+/// `1 - fraction` and `fraction`.
 #[derive(Clone, Debug)]
 pub(crate) struct DomainPair {
     /// Observations of edges in this direction count positively, those of edges back negatively.
@@ -72,8 +77,8 @@ pub(crate) struct DomainPair {
     /// elements next to it.
     pub(crate) diagonal: Vec<f64>,
     pub(crate) off_diagonal: Vec<f64>,
-    /// By knot: the sum of weights times observations.
-    took: Vec<f64>,
+    /// By knot: the sum of weights times apparent latencies.
+    latencies: Vec<f64>,
 }
 
 impl DomainPair {
@@ -124,13 +129,13 @@ pub(crate) struct SystemShape<'s> {
 impl SystemShape<'_> {
     /// The residual of an observation, microseconds. Positive if the message was late.
     pub(crate) fn residual(&self, observation: &Observation, x: &[f64], delays: &[f64]) -> f64 {
-        let Observation { edge, knot, part, took } = *observation;
+        let Observation { edge, knot, fraction, apparent_latency } = *observation;
         let edge = edge as usize;
         let at = |domain: usize| {
             let first = domain * self.knots + knot as usize;
-            x[first] + (x[first + 1] - x[first]) * part
+            x[first] + (x[first + 1] - x[first]) * fraction
         };
-        took + at(self.edges[edge].to) - at(self.edges[edge].from) - delays[edge]
+        apparent_latency + at(self.edges[edge].to) - at(self.edges[edge].from) - delays[edge]
     }
 }
 
@@ -142,9 +147,10 @@ pub(crate) struct NormalEquations<'s> {
     signs: Vec<f64>,
     /// By edge and knot: the weights that couple the correction to the delay.
     pub(crate) coupling: Vec<f64>,
-    /// By edge: the sum of weights, and the sum of weights times observations.
+    /// By edge: the sum of weights.
     weights: Vec<f64>,
-    took: Vec<f64>,
+    /// By edge: the sum of weights times apparent latencies.
+    latencies: Vec<f64>,
     /// Delays with a fixed value, microseconds.
     pinned: Vec<Option<f64>>,
 }
@@ -174,32 +180,32 @@ impl<'s> NormalEquations<'s> {
                 |pair: &DomainPair| (pair.from.min(pair.to), pair.from.max(pair.to)) == (from.min(to), from.max(to));
             if !pairs.last().is_some_and(is_same) {
                 let empty = || vec![0.0; knots];
-                let (diagonal, off_diagonal, took) = (empty(), empty(), empty());
-                pairs.push(DomainPair { from, to, edges: number..number, diagonal, off_diagonal, took });
+                let (diagonal, off_diagonal, latencies) = (empty(), empty(), empty());
+                pairs.push(DomainPair { from, to, edges: number..number, diagonal, off_diagonal, latencies });
             }
             let pair = pairs.len() - 1;
             pairs[pair].edges.end = number + 1;
             signs.push(if pairs[pair].from == from { 1.0 } else { -1.0 });
             of_edge.push(pair);
         }
-        let (mut sums, mut took) = (vec![1e-9; edges], vec![0.0; edges]);
+        let (mut sums, mut latencies) = (vec![1e-9; edges], vec![0.0; edges]);
         let mut coupling = vec![0.0; edges * knots];
         for (observation, &weight) in shape.observations.iter().zip(weights) {
-            let &Observation { edge, knot, part, .. } = observation;
+            let &Observation { edge, knot, fraction, .. } = observation;
             let (edge, knot) = (edge as usize, knot as usize);
-            let (pair, seen) = (&mut pairs[of_edge[edge]], signs[edge] * observation.took);
-            let (one, two) = (weight * (1.0 - part), weight * part);
-            pair.diagonal[knot] += one * (1.0 - part);
-            pair.diagonal[knot + 1] += two * part;
-            pair.off_diagonal[knot] += one * part;
-            pair.took[knot] += one * seen;
-            pair.took[knot + 1] += two * seen;
+            let (pair, seen) = (&mut pairs[of_edge[edge]], signs[edge] * observation.apparent_latency);
+            let (one, two) = (weight * (1.0 - fraction), weight * fraction);
+            pair.diagonal[knot] += one * (1.0 - fraction);
+            pair.diagonal[knot + 1] += two * fraction;
+            pair.off_diagonal[knot] += one * fraction;
+            pair.latencies[knot] += one * seen;
+            pair.latencies[knot + 1] += two * seen;
             coupling[edge * knots + knot] += one;
             coupling[edge * knots + knot + 1] += two;
             sums[edge] += weight;
-            took[edge] += weight * observation.took;
+            latencies[edge] += weight * observation.apparent_latency;
         }
-        Self { shape, pairs, signs, coupling, weights: sums, took, pinned }
+        Self { shape, pairs, signs, coupling, weights: sums, latencies, pinned }
     }
 
     fn buffers(&self) -> ProductBuffers {
@@ -230,15 +236,15 @@ impl<'s> NormalEquations<'s> {
         }
     }
 
-    /// The edge back and the strength of the tie, if its delay is not pinned.
+    /// The edge back and the weight of the symmetry assumption, if its delay is not pinned.
     pub(crate) fn reverse_edge(&self, edge: usize) -> Option<(usize, f64)> {
         self.shape.edges[edge].back.filter(|(back, _)| !self.is_held(*back))
     }
 
-    /// The stiffness of a delay: the weight of its observations and ties.
+    /// The stiffness of a delay: the weight of its observations and assumptions.
     pub(crate) fn stiffness(&self, edge: usize) -> f64 {
         let term = &self.shape.edges[edge];
-        self.weights[edge] + term.alone + term.back.map_or(0.0, |(_, alike)| alike)
+        self.weights[edge] + term.delay_weight + term.back.map_or(0.0, |(_, alike)| alike)
     }
 
     /// The forces on the delays if all corrections are 0.
@@ -246,9 +252,9 @@ impl<'s> NormalEquations<'s> {
         let pinned = |back: usize| self.pinned[back].unwrap_or(0.0);
         let force = |edge: usize| {
             let tie = self.shape.edges[edge].back.map_or(0.0, |(back, alike)| alike * pinned(back));
-            self.took[edge] + tie
+            self.latencies[edge] + tie
         };
-        (0..self.took.len()).map(force).collect()
+        (0..self.latencies.len()).map(force).collect()
     }
 
     /// The delays for given corrections, microseconds.
@@ -317,7 +323,7 @@ impl<'s> NormalEquations<'s> {
         let without: Vec<f64> = self.delays(&vec![0.0; x.len()]);
         self.push(&without, 1.0, &mut buffers.own, &mut rest);
         for pair in &self.pairs {
-            buffers.own.iter_mut().zip(&pair.took).for_each(|(own, took)| *own = -took);
+            buffers.own.iter_mut().zip(&pair.latencies).for_each(|(own, latency)| *own = -latency);
             pair.add(&buffers.own, &mut rest);
         }
         self.apply_constraints(&mut rest);
@@ -388,8 +394,8 @@ mod tests {
         // Clock 1 is 3 us ahead at the first knot and 5 us at the last. The network takes 2 us each
         // way.
         let edges = [
-            EdgeTerm { from: 0, to: 1, back: Some((1, 100.0)), alone: 0.0 },
-            EdgeTerm { from: 1, to: 0, back: Some((0, 100.0)), alone: 0.0 },
+            EdgeTerm { from: 0, to: 1, back: Some((1, 100.0)), delay_weight: 0.0 },
+            EdgeTerm { from: 1, to: 0, back: Some((0, 100.0)), delay_weight: 0.0 },
         ];
         let mut observations = Vec::new();
         for (edge, sign) in [(0, 1.0), (1, -1.0)] {
@@ -397,7 +403,12 @@ mod tests {
                 let place = f64::from(step) / 20.0 * 3.0;
                 let knot = (place.floor() as u32).min(2);
                 let lead = 3.0 + 2.0 * place / 3.0;
-                observations.push(Observation { edge, knot, part: place - f64::from(knot), took: 2.0 + sign * lead });
+                observations.push(Observation {
+                    edge,
+                    knot,
+                    fraction: place - f64::from(knot),
+                    apparent_latency: 2.0 + sign * lead,
+                });
             }
         }
         let weights = vec![100.0; observations.len()];

@@ -1,7 +1,7 @@
-//! Ties between opposite delays: the possible difference between the delays of both directions.
+//! Ties: the assumptions that the delays of both directions between two domains are alike.
 //!
 //! The sum S of the smallest delays of both directions does not depend on the offset of the clocks.
-//! Therefore a fit knows S well even if its offsets are wrong. S determines the strength of the tie
+//! Therefore a fit knows S well even if its offsets are wrong. S determines the weight of the tie
 //! between the two delays. Round trips of single messages do not show S: in a program with
 //! processes that wait for each other, one of the two directions takes as long as their loads
 //! differ.
@@ -17,7 +17,7 @@ const PIECES: usize = 32;
 /// Minimum number of messages of a piece in each direction.
 const AT_LEAST: usize = 4;
 
-/// The constant part of the ties of all edges.
+/// The data of the ties of all edges that does not change during the fit.
 pub(crate) struct RoundTripTies<'t> {
     edges: &'t [FastestMessages],
     /// By edge: the edge in the opposite direction.
@@ -54,7 +54,7 @@ impl<'t> RoundTripTies<'t> {
         self.back.iter().enumerate().map(guess).collect()
     }
 
-    /// The ties that follow from these delays.
+    /// The edges with the weights of their ties, computed from these delays.
     pub(crate) fn terms(&self, delays: &[f64]) -> Vec<EdgeTerm> {
         let trip = |(number, back): (usize, &Option<usize>)| {
             let fitted = delays[number] + delays[(*back)?];
@@ -86,8 +86,8 @@ impl<'t> RoundTripTies<'t> {
             let class = if edge.class == DelayClass::Message { 0.1 } else { 0.0 };
             let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
             let back = self.back[number].map(|back| (back, 1.0 / (unlike * unlike)));
-            let alone = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
-            EdgeTerm { from: edge.from, to: edge.to, back, alone }
+            let delay_weight = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
+            EdgeTerm { from: edge.from, to: edge.to, back, delay_weight }
         };
         self.edges.iter().enumerate().map(term).collect()
     }

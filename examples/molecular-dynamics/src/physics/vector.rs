@@ -11,7 +11,6 @@ pub(crate) struct Vec3 {
 }
 
 impl Vec3 {
-    /// The vector of these components.
     pub(crate) const fn new(x: f64, y: f64, z: f64) -> Self {
         Self { x, y, z }
     }

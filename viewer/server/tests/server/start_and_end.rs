@@ -32,7 +32,7 @@ async fn only_the_socket_of_a_dead_server_is_replaced() {
     serve().await.unwrap().run(None, async {}).await.unwrap();
     std::fs::write(&path, "text").unwrap();
     let error = serve().await.unwrap_err();
-    assert!(matches!(error, ServerError::NoSocket { .. }), "{error}");
+    assert!(matches!(error, ServerError::NotASocket { .. }), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), b"text", "a file that is not a socket stays unchanged");
 }
 

@@ -1,4 +1,5 @@
-// A scene of the server (scene/wire.rs) on a canvas, and the entity at a point of it.
+// Draws a scene message (viewer/src/scene/wire.rs) on a canvas, and finds the entity at a point.
+// Used by chart.js, timeline.js and overlay.js.
 
 import { Mixtures } from "./mixtures.js";
 import { Stream } from "../net/wire.js";
@@ -14,7 +15,10 @@ import { Stream } from "../net/wire.js";
  * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
  */
 
-/** Kinds of entities, in the order of their numbers on the wire. */
+/**
+ * Kinds of entities, in the order of their numbers on the wire: container, state, event, link,
+ * value of a variable.
+ */
 const KINDS = "cselv";
 /** @type {CanvasTextAlign[]} */
 const ANCHORS = ["left", "center", "right"];
@@ -89,15 +93,19 @@ class SceneDrawing {
   constructor(context, scene, withArrows) {
     this.context = context;
     this.withArrows = withArrows;
-    /** The number of columns of pixels that are drawn as one. @type {number} */
+    /** The number of pixel columns that are drawn as one. @type {number} */
     this.columns = scene.columns;
     /** @type {[string, number][]} */
     this.paints = [["", 0], ...scene.paints];
-    /** The present colours of the context. */
-    this.inks = { fillStyle: "", strokeStyle: "" };
+    /** The current colours of the context. */
+    this.colors = { fillStyle: "", strokeStyle: "" };
     this.bandStream = new Stream(scene.bytes[4]);
     const columns = (/** @type {string} */ kind, /** @type {number} */ whole) => tableColumns(scene, kind, whole);
-    /** @type {Record<string, any[]>} */
+    /**
+     * The tables of the scene: r rectangles, x mixtures, b bands, l lines, p paths (curves),
+     * a arrows, m marks, t texts.
+     * @type {Record<string, any[]>}
+     */
     this.tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
     const mixtures = readMixtures(context, scene, this.tables, this.paints);
     this.mixturePixels = mixtures?.pixels;
@@ -108,10 +116,10 @@ class SceneDrawing {
   }
 
   /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
-  ink(paint, as) {
+  setPaint(paint, as) {
     const [name, alpha] = this.paints[paint];
     // Comparing a colour with the previous one is faster than having the canvas parse it.
-    if (this.inks[as] !== name) this.context[as] = this.inks[as] = name;
+    if (this.colors[as] !== name) this.context[as] = this.colors[as] = name;
     this.context.globalAlpha = alpha;
   }
 
@@ -122,7 +130,7 @@ class SceneDrawing {
     for (let i = first; i < end; i += 1) {
       const [x, w] = [(this.rightEdge + gaps[i]) / 100, widths[i] / 100];
       this.rightEdge += gaps[i] + widths[i];
-      this.ink(fill[i], "fillStyle");
+      this.setPaint(fill[i], "fillStyle");
       if (radius[i] > 0) {
         context.beginPath();
         context.roundRect(x, y[i], w, h[i], radius[i]);
@@ -147,15 +155,15 @@ class SceneDrawing {
     for (let i = first; i < end; i += 1) {
       const { xs, edges } = band(x[i], step[i] / 10000, count[i], this.columns, unit[i], this.bandStream);
       const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
-      this.ink(pale[i], "fillStyle");
+      this.setPaint(pale[i], "fillStyle");
       curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
       context.fill();
       curve(context, xs, mean);
-      this.ink(line[i], "strokeStyle");
+      this.setPaint(line[i], "strokeStyle");
       context.lineWidth = width[i];
       context.lineJoin = "round";
       context.stroke();
-      this.ink(fill[i], "fillStyle");
+      this.setPaint(fill[i], "fillStyle");
       context.lineTo(xs[xs.length - 1], floor[i]);
       context.lineTo(xs[0], floor[i]);
       context.fill();
@@ -166,7 +174,7 @@ class SceneDrawing {
   lines(first, end) {
     const [x0, y0, x1, y1, width, paint] = this.tables.l;
     for (let i = first; i < end; i += 1) {
-      this.ink(paint[i], "strokeStyle");
+      this.setPaint(paint[i], "strokeStyle");
       stroke(this.context, [x0[i], y0[i], x1[i], y1[i]], width[i]);
     }
   }
@@ -179,13 +187,13 @@ class SceneDrawing {
       const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
       curve(context, x, y);
       if (line[i]) {
-        this.ink(line[i], "strokeStyle");
+        this.setPaint(line[i], "strokeStyle");
         context.lineWidth = width[i] / 100;
         context.lineJoin = "round";
         context.stroke();
       }
       if (fill[i] && x.length) {
-        this.ink(fill[i], "fillStyle");
+        this.setPaint(fill[i], "fillStyle");
         if (floor[i] >= 0) {
           context.lineTo(x[x.length - 1], floor[i] / 100);
           context.lineTo(x[0], floor[i] / 100);
@@ -206,7 +214,7 @@ class SceneDrawing {
       drawn.arrows.push(arrow);
       if (this.withArrows) {
         drawArrow(this.context, arrow);
-        this.inks.fillStyle = this.inks.strokeStyle = "";
+        this.colors.fillStyle = this.colors.strokeStyle = "";
       }
       const id = entityId(ids[i]);
       // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
@@ -220,7 +228,7 @@ class SceneDrawing {
     const { paints, drawn } = this;
     const [x, y, size, shape, fill, ids] = this.tables.m;
     for (let i = first; i < end; i += 1) {
-      this.ink(fill[i], "fillStyle");
+      this.setPaint(fill[i], "fillStyle");
       const box = [x[i], y[i], size[i], shape[i]];
       mark(this.context, box);
       const id = entityId(ids[i]);
@@ -233,7 +241,7 @@ class SceneDrawing {
     const { context } = this;
     const [x, y, size, weight, anchor, fill, texts] = this.tables.t;
     for (let i = first; i < end; i += 1) {
-      this.ink(fill[i], "fillStyle");
+      this.setPaint(fill[i], "fillStyle");
       context.font = `${weight[i]} ${size[i]}px Inter, sans-serif`;
       context.textAlign = ANCHORS[anchor[i]];
       context.fillText(texts[i], x[i], y[i]);
@@ -287,16 +295,16 @@ function stroke(context, [x0, y0, x1, y1], width) {
 
 /** @param {CanvasRenderingContext2D} context @param {Arrow} of */
 export function drawArrow(context, { ends, width, head, paint, halo }) {
-  const ink = (/** @type {[string, number]} */ [name, alpha]) => {
+  const setPaint = (/** @type {[string, number]} */ [name, alpha]) => {
     context.strokeStyle = name;
     context.fillStyle = name;
     context.globalAlpha = alpha;
   };
   if (halo) {
-    ink(halo);
+    setPaint(halo);
     stroke(context, ends, width + 1.8);
   }
-  ink(paint);
+  setPaint(paint);
   strokeArrow(context, ends, width, head);
 }
 
@@ -435,12 +443,12 @@ function distance(x, y, [x0, y0, x1, y1]) {
  * Draws an outline around an entity.
  * @param {CanvasRenderingContext2D} context
  * @param {Hit} of
- * @param {string} ink
+ * @param {string} color
  * @param {number} width
  */
-export function outline(context, { kind, box }, ink, width) {
-  context.strokeStyle = ink;
-  context.fillStyle = ink;
+export function outline(context, { kind, box }, color, width) {
+  context.strokeStyle = color;
+  context.fillStyle = color;
   context.lineWidth = width;
   if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
   else if (kind === "arrow") strokeArrow(context, box, width + 0.4, 10);

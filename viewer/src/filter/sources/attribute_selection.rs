@@ -1,5 +1,5 @@
-//! Selection by attribute (thesis P58): by a [`Condition`] on fields (extra fields; `from`, `to`
-//! and `key` of links; `file`, `line`, `value`, `container`) and on the endpoints of links.
+//! Selection by attribute: by a [`Condition`] on fields (extra fields; `from`, `to` and `key` of
+//! links; `file`, `line`, `value`, `container`) and on the endpoints of links.
 //!
 //! A field that the first entities of each type do not have is an error.
 //!

@@ -1,6 +1,6 @@
-//! Values by attribute (thesis P62). The entities of a type get the class of a field as their
-//! value. The class gives them a colour, an entry in the legend and a row of statistics. For
-//! example, links are classified by the size of their messages, and states by their duration.
+//! Values by attribute. The entities of a type get the class of a field as their value. The class
+//! gives them a colour, an entry in the legend and a row of statistics. For example, links are
+//! classified by the size of their messages, and states by their duration.
 //!
 //! Cost: a list reads the facts of each listed entity, some microseconds each. Aggregates (cells of
 //! states, dense events and links) read each entity in the interval. The class of an entity is
@@ -69,8 +69,8 @@ pub(crate) fn apply(
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
         let mut named = classes.names_and_colors(field);
-        // Every entity has a duration, so the last class, for entities without the field, is
-        // removed.
+        // For the field `duration`, only states and links are classified. All of them have a
+        // duration, so the class "no duration", which is the last one, is removed.
         named.truncate(named.len() - usize::from(is_duration_field));
         for (name, color) in named {
             let (id, style) = (ValueId(model.values.len() as u32), model.types[ty.index()].style);

@@ -1,5 +1,4 @@
-//! Style by rule (thesis P61): sets colour, shape or size of some values, or makes all other values
-//! grey.
+//! Style by rule: sets colour, shape or size of some values, or makes all other values grey.
 //!
 //! Cost: none. Only the model differs.
 

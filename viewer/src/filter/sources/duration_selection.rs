@@ -1,6 +1,6 @@
-//! Selection by duration (thesis P58): states and links with a duration that meets a comparison.
+//! Selection by duration: states and links with a duration that meets a comparison.
 //!
-//! Cost: lists and cells of the selected types read every state within the interval.
+//! Cost: lists and mixture cells of the selected types read every state within the interval.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::{EntityFacts, PajeTypeKind, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId};
 
-struct DurationSource {
-    touched: Vec<bool>,
+struct DurationPredicate {
+    /// By type: whether the selection applies to its entities.
+    selected_types: Vec<bool>,
     keep: SelectionEffect,
     comparison: Comparison,
     nanos: i64,
@@ -29,13 +30,16 @@ pub(crate) fn apply(
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of states or links", has_duration)?;
-    let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), DurationSource { touched, keep, comparison, nanos })))
+    let selected_types = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
+    Ok(Arc::new(EntityFilterSource::new(
+        Arc::clone(inner),
+        DurationPredicate { selected_types, keep, comparison, nanos },
+    )))
 }
 
-impl EntityPredicate for DurationSource {
+impl EntityPredicate for DurationPredicate {
     fn touches(&self, ty: TypeId) -> bool {
-        self.touched.get(ty.index()).copied().unwrap_or(false)
+        self.selected_types.get(ty.index()).copied().unwrap_or(false)
     }
 
     fn passes_by_value(&self, _: ValueId, nanos: i64) -> Option<bool> {

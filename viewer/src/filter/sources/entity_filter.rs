@@ -2,8 +2,9 @@
 //! entities that an [`EntityPredicate`] accepts.
 //!
 //! Cost: a list costs as much as a list of the inner source, because each entity is read. The same
-//! holds for cells. If the pick depends only on the value, cells are those of the inner source,
-//! without the removed shares. Types that the pick does not touch cost nothing.
+//! holds for mixture cells. If the predicate depends only on the value, mixture cells are those of
+//! the inner source, without the removed shares. Types that the predicate does not test cost
+//! nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +18,7 @@ use crate::query::{
 };
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
-/// individually. It stays the same for nested picks.
+/// individually. It stays the same for nested selections.
 const LOOK: usize = 8192;
 
 /// Decides which entities pass. Containers and samples of variables always pass.
@@ -25,7 +26,7 @@ pub(crate) trait EntityPredicate: Send + Sync {
     /// Whether entities of this type are tested. Entities of other types pass.
     fn touches(&self, ty: TypeId) -> bool;
 
-    /// Whether a value passes. `None` if the pick does not depend on the value alone.
+    /// Whether a value passes. `None` if this does not depend on the value alone.
     fn value(&self, value: ValueId) -> Option<bool> {
         let _ = value;
         None
@@ -41,7 +42,7 @@ pub(crate) trait EntityPredicate: Send + Sync {
         self.value(value)
     }
 
-    /// Whether it depends on the containers of both endpoints of a link.
+    /// Whether the predicate depends on the containers of both endpoints of a link.
     fn needs_ends(&self) -> bool {
         false
     }
@@ -52,14 +53,14 @@ pub(crate) trait EntityPredicate: Send + Sync {
         None
     }
 
-    /// Whether a link passes by its facts and endpoints. Only for a pick that needs the endpoints.
+    /// Whether a link passes by its facts and endpoints. Only if [`Self::needs_ends`].
     fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], model: &TypeModel) -> bool {
         let _ = (facts, ends, model);
         true
     }
 }
 
-/// A source that contains only the picked entities.
+/// A source that contains only the entities that pass.
 pub(crate) struct EntityFilterSource<P> {
     inner: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,

@@ -1,6 +1,6 @@
-//! Grouping (thesis P54, papers S32): one container replaces several. The contents of the members
-//! become those of the group. Containers below the members lie below the group, and links lead to
-//! and from the group. Removing the group from the chain, or switching it off, is the *burst*.
+//! Grouping: one container replaces several. The contents of the members become those of the group.
+//! Containers below the members lie below the group, and links lead to and from the group. Removing
+//! the group from the chain, or switching it off, is the *burst*.
 //!
 //! A cell of the group is the sum of the members' cells. Its total time can be a multiple of its
 //! width: the number of members that live at once. Lists are merged by timestamp. A variable of a

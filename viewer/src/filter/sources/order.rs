@@ -1,5 +1,5 @@
-//! Order (thesis P59, papers S26, S33): sorts siblings by hand, by name, by timestamp or by a
-//! statistic; or keeps only the containers that a statistic selects.
+//! Order: sorts siblings by hand, by name, by timestamp or by a statistic; or keeps only the
+//! containers that a statistic selects.
 //!
 //! Cost: the statistic is computed when the filter is made, see
 //! [`crate::filter::sources::measure`]. Queries cost nothing more.
@@ -98,7 +98,7 @@ fn arranged(
 }
 
 /// Keeps the first `number` containers of a type, sorted by a statistic, and hides the other
-/// containers of that type.
+/// containers of that type. Containers below the hidden ones are hidden too.
 pub(crate) fn keep_best(
     inner: &Arc<dyn TimelineSource>,
     (number, ty): (u32, &NamePattern),
@@ -120,7 +120,7 @@ pub(crate) fn keep_best(
 }
 
 /// Keeps the containers of a type with a statistic that meets the comparison, and hides the other
-/// containers of that type.
+/// containers of that type. Containers below the hidden ones are hidden too.
 pub(crate) fn keep_matching(
     inner: &Arc<dyn TimelineSource>,
     ty: &NamePattern,

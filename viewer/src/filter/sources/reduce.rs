@@ -1,6 +1,5 @@
-//! Reduction (thesis P53, papers S31): count, sum, mean, minimum or maximum of the entities below
-//! each container of a type, at each moment. The result is a new variable or state of that
-//! container.
+//! Reduction: count, sum, mean, minimum or maximum of the entities below each container of a type,
+//! at each moment. The result is a new variable or state of that container.
 //!
 //! Cost: the entities are read once in order of time, when the filter is made. This takes O(n log
 //! n) time, and memory for the entities that exist at one time. Each change of the result takes

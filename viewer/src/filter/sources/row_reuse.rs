@@ -1,4 +1,4 @@
-//! Reuse of rows (thesis P60): containers that do not live at the same time share a row.
+//! Reuse of rows: containers that do not live at the same time share a row.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::filter::language::pattern::{self, NamePatterns};
 use crate::query::tree;
 use crate::query::{GlobalNanos, PajeTypeKind, TimelineSource, TypeId};
 
-/// Reuse of the rows of ended containers (thesis P60): siblings of a type share a row if their
-/// lifetimes do not overlap.
+/// Reuse of the rows of ended containers: siblings of a type share a row if their lifetimes do not
+/// overlap.
 ///
 /// A row is a group of containers that live at different times. So nothing in it overlaps, and all
 /// costs are those of groups.

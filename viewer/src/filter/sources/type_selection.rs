@@ -1,4 +1,4 @@
-//! Selection by type (thesis P55) and by container (P57); the result is a [`HideSource`].
+//! Selection by type and by container; the result is a [`HideSource`].
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Selection by value (thesis P56): hides states, events and links of some values, or of all other
-//! values.
+//! Selection by value: hides states, events and links of some values, or of all other values.
 //!
 //! Cost: cells are those of the inner source without the hidden shares, independent of the number
 //! of states. Lists are read completely, see [`crate::filter::sources::entity_filter`].

@@ -6,8 +6,8 @@ use super::super::details::IndexDetails;
 use super::super::format::LaneRecord;
 use super::super::links::{self, IndexLinks};
 use super::super::marks::IndexMarkLane;
+use super::super::max_end_tree::MaxEndTree;
 use super::super::states::{self, IndexStateLane};
-use super::super::tree::MaxEndTree;
 use super::super::variables::IndexVariableLane;
 use super::{IndexReader, life};
 use crate::index::packed_table::PackedTable;
@@ -108,7 +108,7 @@ impl EntityLookup for IndexReader {
     }
 
     fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
-        let tree = MaxEndTree { image: &self.image, at: self.image.header.reference_tree };
+        let tree = MaxEndTree { image: &self.image, offset: self.image.header.reference_tree };
         links::referring(PackedTable::new(&self.image, self.image.header.references), tree, container, interval, most)
     }
 

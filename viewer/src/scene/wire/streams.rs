@@ -43,18 +43,19 @@ impl StreamDetail {
 /// The streams of an image.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SceneStreams {
-    /// Mixtures: number of adjacent pixel columns with the same mixture.
+    /// Mixtures are run-length coded. For each run: the number of adjacent pixel columns with the
+    /// same mixture.
     pub(crate) runs: Vec<u8>,
-    /// Mixtures: number of parts of each run's mixture.
+    /// For each run: the number of parts of its mixture.
     pub(crate) counts: Vec<u8>,
-    /// Mixtures: the paint of each part, from bottom to top.
+    /// For each part: its paint. The parts of a mixture are in order from bottom to top.
     pub(crate) paints: Vec<u8>,
-    /// Mixtures: the height of each part, in steps.
+    /// For each part: its height, in steps.
     pub(crate) heights: Vec<u8>,
-    /// Bands: for each column, the height of the upper edge, lower edge and mean above the floor,
-    /// in steps.
-    /// Each is the difference to the column before in zigzag form: `2n` for `n` at least 0, `-2n -
-    /// 1` for a negative `n`.
+    /// For each column of a band: the heights of its upper edge, its lower edge and its mean above
+    /// the floor, in steps.
+    /// Each is the difference to the column before in zigzag form: `2n` for `n` at least 0,
+    /// `-2n - 1` for a negative `n`.
     pub(crate) bands: Vec<u8>,
 }
 

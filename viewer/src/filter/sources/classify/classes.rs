@@ -18,9 +18,9 @@ use crate::text::time;
 const FEW: usize = 10;
 /// Number of classes for more different numbers.
 const SOME: usize = 6;
-/// Maximum number of entities that are read to choose classes. The next constant: number of time
-/// ranges from which they come.
+/// Maximum number of entities that are read to choose classes.
 const MOST_EXAMINED: usize = 20_000;
+/// Number of time ranges from which these entities come.
 const PARTS: u32 = 16;
 /// Maximum number of containers that are read in each time range.
 const LISTS: usize = 1_000;
@@ -188,7 +188,8 @@ fn one_two_five(number: f64) -> f64 {
     }
     let far = |of: f64| (of * power / number.abs()).ln().abs();
     let near = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(1.0);
-    // Powers below 1 are not exact, but their decimal text is.
+    // Negative powers of ten are inexact in binary. Formatting to one digit and parsing gives the
+    // float nearest to, for example, 0.002.
     round_digits(near * power, 0).copysign(number)
 }
 

@@ -1,5 +1,5 @@
-//! [`AmbiguousReferences`]: references by value that several processes match. Each is reported with the place
-//! of its rule.
+//! Rule references such as `tid 8` that fit several processes. The second pass omits their actions
+//! and reports each reference once, with the place of its rule.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::rules::referent_table::key_name;
 use crate::rules::value::{KeyPart, Symbols};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-/// References that are reported one by one.
-const MOST: usize = 8;
+/// Maximum number of references that are reported one by one. The others are counted.
+const MAX_REPORTED: usize = 8;
 
 /// The ambiguous references, in the order of their first use.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct AmbiguousReferences(Vec<AmbiguousReference>);
 #[derive(Debug)]
 struct AmbiguousReference {
     reference: Arc<WrittenReference>,
-    /// Actions that were left out for it.
+    /// Number of actions that were omitted because of it.
     count: u64,
     /// The key values of the first action.
     example: String,
@@ -52,9 +52,9 @@ impl AmbiguousReferences {
 
     /// An error for each reference.
     pub(crate) fn diagnostics(&self) -> Vec<TraceDiagnostic> {
-        let more = self.0.len().saturating_sub(MOST);
+        let more = self.0.len().saturating_sub(MAX_REPORTED);
         let more = (more > 0).then(|| format!("… and {more} more ambiguous references"));
-        let texts = self.0.iter().take(MOST).map(AmbiguousReference::sentence).chain(more);
+        let texts = self.0.iter().take(MAX_REPORTED).map(AmbiguousReference::sentence).chain(more);
         texts.map(|text| TraceDiagnostic::error(DiagnosticKind::Rule, text)).collect()
     }
 }

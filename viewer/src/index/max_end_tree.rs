@@ -1,6 +1,7 @@
-//! The largest end in each block of a table, and in groups of sixteen nodes. The tree finds the
-//! rows that overlap an interval in a list sorted by start. The cost does not grow with the number
-//! of skipped rows.
+//! Finds the rows of a table sorted by start that overlap an interval, from the largest end per
+//! block and per 16 nodes. Links and the lookup of entities use it.
+//!
+//! The cost does not grow with the number of skipped rows.
 
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -50,14 +51,15 @@ impl MaxEndTreeWriter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MaxEndTree<'a> {
     pub(crate) image: &'a IndexImage,
-    pub(crate) at: u64,
+    /// Offset of the lowest level in the file, in bytes.
+    pub(crate) offset: u64,
 }
 
 impl<'a> MaxEndTree<'a> {
     /// Number of blocks from `block` on that can be skipped, because all their ends are at most
     /// `from`. `blocks` is the number of all blocks.
-    fn passed_over(&self, block: u64, blocks: u64, from: i64) -> u64 {
-        let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.at);
+    fn skippable_blocks(&self, block: u64, blocks: u64, from: i64) -> u64 {
+        let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.offset);
         while nodes > 0 && block.is_multiple_of(size) && self.largest(level, block / size) <= from {
             passed = size;
             if nodes == 1 {
@@ -85,7 +87,7 @@ impl<'a> MaxEndTree<'a> {
     ) {
         let (mut number, blocks) = (rows.start / BLOCK as u64, table.blocks());
         while number < blocks && number * (BLOCK as u64) < rows.end {
-            let passed = self.passed_over(number, blocks, from);
+            let passed = self.skippable_blocks(number, blocks, from);
             if passed > 0 {
                 number += passed;
                 continue;
