@@ -53,7 +53,7 @@ pub(crate) use domain::extent::StreamExtent;
 pub use domain::map::ClockMap;
 pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
 pub use domain::{ClockDomain, TimestampSource};
-pub(crate) use fit::uncorrected::{LoggedEndpoint, UncorrectedClocks};
+pub(crate) use fit::uncorrected_clocks::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
 pub use model::{CorrectionMethod, RunClocks};
 

@@ -33,7 +33,6 @@
 
 mod clock_check;
 pub(crate) mod columnar;
-mod combined;
 pub(crate) mod first_pass;
 pub(crate) mod gaps;
 mod job;
@@ -48,6 +47,7 @@ pub(crate) mod plan;
 pub(crate) mod read_ahead;
 pub(crate) mod rule_conversion;
 pub(crate) mod rule_match;
+mod rules_with_text;
 mod second_pass;
 pub(crate) mod single_pass;
 pub(crate) mod text_lines;
@@ -79,8 +79,8 @@ pub fn convert(
     options: &ConvertOptions,
     sink: &mut dyn PajeSink,
 ) -> Result<ConversionReport, ConvertError> {
-    match combined::output_beside_rules(run, options) {
-        Some(output) => combined::convert(run, options, &output, sink),
+    match rules_with_text::output_beside_rules(run, options) {
+        Some(output) => rules_with_text::convert(run, options, &output, sink),
         None => convert_rules(run, options, sink),
     }
 }

@@ -30,6 +30,7 @@ mod levels;
 mod live;
 pub(crate) mod live_recovery;
 mod loss;
+mod memory_budget;
 mod names;
 mod open;
 pub mod output_permissions;
@@ -40,7 +41,6 @@ mod scan;
 pub(crate) mod stream_reader;
 mod streams;
 mod thread_identity;
-mod unpacked;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,7 @@ pub use process::{
 pub use launch::{Launch, LaunchSelection};
 pub(crate) use live::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
+pub(crate) use memory_budget::{BudgetShare, waiting_budget};
 pub(crate) use names::missing_names;
 pub(crate) use process::{MovedLiveFiles, RecordTypePosition, ThreadName};
 pub(crate) use read_at::open_shared;
@@ -68,7 +69,6 @@ pub(crate) use scan::{ScanItem, scan};
 pub(crate) use stream_reader::{BlockPosition, RecordPosition, RunStreamReader, is_gap};
 pub(crate) use thread_identity::first_ticks;
 pub(crate) use tumit_spill::spool::Spool;
-pub(crate) use unpacked::{BudgetShare, waiting_budget};
 
 /// An opened run: the tables of its files and the positions of their records. Records stay in the
 /// files.

@@ -2,5 +2,5 @@
 
 pub mod c;
 pub mod fortran;
-pub mod once;
+pub mod program_cache;
 pub mod rust;

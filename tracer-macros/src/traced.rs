@@ -12,7 +12,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, Expr, ExprPath, Ident, Item, ItemFn, Path, Token, TraitItemFn};
 
-mod returned;
+mod returned_future;
 
 /// `level::span(arguments) [, task = EXPRESSION]`
 struct TracedAttribute {
@@ -88,7 +88,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
         async_body(&traced, &function)
     } else {
         let parts = Ident::new("parts", Span::mixed_site());
-        match returned::polled(&function.sig.output, &mut function.block, &parts) {
+        match returned_future::polled(&function.sig.output, &mut function.block, &parts) {
             Some(future) => {
                 let call = traced.call("parts");
                 quote!(let #parts = #call; #future)
@@ -143,7 +143,7 @@ fn plain_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
 fn async_body(traced: &TracedAttribute, function: &ItemFn) -> TokenStream {
     let parts = Ident::new("parts", Span::mixed_site());
     let (call, statements) = (traced.call("parts"), &function.block.stmts);
-    let typed = returned::type_annotation(&function.sig.output);
+    let typed = returned_future::type_annotation(&function.sig.output);
     quote! {
         let #parts = #call;
         ::tracer_rt::private::TracedFuture::new(#parts, async move {

@@ -2,9 +2,9 @@
 //!
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
-mod counted;
+mod counted_field;
 
-pub use counted::{Choices, Counted, Slice, Text};
+pub use counted_field::{Choices, Counted, Slice, Text};
 
 /// Values that can be packed into a record.
 /// Implemented only here. Generated code passes tuples of these.

@@ -28,7 +28,7 @@ pub(crate) mod counts;
 pub(crate) mod details;
 mod entities;
 mod links;
-pub(crate) mod nested;
+pub(crate) mod nested_times;
 mod places;
 mod raw_value;
 pub mod replay;
@@ -55,7 +55,7 @@ pub use entities::{
     StateLaneId, VariableSample,
 };
 pub(crate) use links::{LinkRow, effective_end};
-pub use nested::NestedTime;
+pub use nested_times::NestedTime;
 pub(crate) use places::{ContainersByType, types_in};
 pub(crate) use raw_value::RawValue;
 pub(crate) use timestamp_extent::TimestampExtent;
@@ -297,7 +297,7 @@ pub trait TimelineSource: Send + Sync {
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let place = (container, ty, self.depths(container, ty));
-        nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
+        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
     /// Returns the states of a lane that overlap the interval, by start.

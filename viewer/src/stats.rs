@@ -42,7 +42,7 @@ use serde::{Serialize as _, Serializer};
 use serde_json::Value;
 
 use crate::parallel::in_parts;
-use crate::query::nested::NestedTotals;
+use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, NestedTime, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId,
 };

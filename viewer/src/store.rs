@@ -41,7 +41,7 @@ mod facts;
 mod links;
 mod marks;
 mod order;
-mod related;
+mod relations;
 mod spans;
 mod states;
 #[cfg(test)]
@@ -63,7 +63,7 @@ pub(crate) use states::RawLane;
 pub(crate) use variables::RawVariable;
 
 use crate::query::details as query_details;
-use crate::query::nested::{self, Checkpoints};
+use crate::query::nested_times::{self, Checkpoints};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCell, MixtureCells, NestedTime,
     QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
@@ -110,8 +110,8 @@ pub struct TraceStore {
     details: DetailTable,
     /// Rows of `details` by container id.
     container_details: Vec<u32>,
-    references: related::StateReferences,
-    ends: related::LinkEndIndex,
+    references: relations::StateReferences,
+    ends: relations::LinkEndIndex,
 }
 
 impl TraceStore {
@@ -236,14 +236,14 @@ impl TimelineSource for TraceStore {
         let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
         let place = (container, ty, self.depths(container, ty));
         if place.2 < 2 {
-            return Ok(nested::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
-        let sweep = |part| nested::sweep(list, place, part);
+        let sweep = |part| nested_times::sweep(list, place, part);
         match self.nested.binary_search_by_key(&(container, ty), |one| one.0) {
             Ok(at) => {
                 let words = &self.nested[at].1;
                 let word = |at: u64| words.get(at as usize).copied().unwrap_or(0);
-                nested::between(&Checkpoints::new(word, words.len() as u64), interval, sweep)
+                nested_times::between(&Checkpoints::new(word, words.len() as u64), interval, sweep)
             }
             Err(_) => sweep(interval),
         }

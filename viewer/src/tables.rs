@@ -25,7 +25,7 @@
 mod columns;
 mod csv;
 mod details;
-mod early;
+mod early_rows;
 mod frames;
 pub mod hierarchy;
 mod json;

@@ -5,7 +5,7 @@ pub(crate) mod causality_bounds;
 pub(crate) mod rebase;
 pub(crate) mod refinement;
 pub(crate) mod sample_bounds;
-pub(crate) mod uncorrected;
+pub(crate) mod uncorrected_clocks;
 pub(crate) mod wander;
 
 use std::io;

@@ -6,13 +6,13 @@
 //! and frequencies wander slowly. The wander is found by prediction. A fifth of the observations is
 //! held out, and the slowest wander that predicts them well is used.
 
-mod coarse;
+mod coarse_space;
 mod precondition;
 mod system;
 mod ties;
 
 use super::min_delays::{DelayClass, FastestMessages};
-use coarse::CoarseSpace;
+use coarse_space::CoarseSpace;
 use system::{EdgeTerm, FitPrior, NormalEquations, Observation, SystemShape};
 use ties::RoundTripTies;
 

@@ -12,8 +12,8 @@ use tracer_format::record::DroppedRecords;
 use tracer_format::{FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator, cause};
 
 use super::error::RunReadError;
+use super::memory_budget::{BudgetShare, BudgetUser};
 use super::process::{BlockIndex, DamagedRange, ProcessInRun, RecordExtent, StreamInRun};
-use super::unpacked::{BudgetShare, BudgetUser};
 pub(crate) use position::{BlockPosition, RecordPosition};
 use tumit_paje::time::LocalTicks;
 

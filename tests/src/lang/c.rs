@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tumit::codegen::{Backend, CodegenOptions, c::CBackend};
 
-use super::once;
+use super::program_cache;
 
 /// The warnings that a generated header must not cause.
 pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
@@ -111,7 +111,7 @@ pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra
     std::fs::write(&path, source).expect("the folder is writable");
     let program = folder.join("drive");
     let inputs = (compiler.flags, header, source, extra);
-    once::compile_once(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
+    program_cache::compile_once(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
 }
 
 /// A folder that is removed after the test.

@@ -32,16 +32,16 @@
 //! assert_eq!((width, numbers[4 * 99]), (4, 99));
 //! ```
 
+mod layout;
 mod numbers;
 mod pack;
-mod shape;
 mod unpack;
 
 #[cfg(all(test, feature = "schema"))]
 mod tests;
 
+pub use layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub use pack::BlockPacker;
-pub use shape::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub(crate) use unpack::unpack;
 pub use unpack::{BlockColumns, FixedSizeRows};
 

@@ -18,12 +18,12 @@
 
 mod array;
 mod binding;
-mod shown;
+mod display;
 mod value;
 
 pub use array::Array;
 pub use binding::{BoundType, SchemaBinding};
-pub use shown::event as show_event;
+pub use display::event as show_event;
 pub use value::{Address, Choice, Date, Encode, Enumerated, Field, Name, Text};
 
 use std::fmt;

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use super::app::AppState;
 use super::cancellation::{CancelFlag, ClientGuard};
 use super::filtered_cache::{FilterRefusal, FilteredTrace};
-use tumit_viewer::input::current::TraceAvailability;
+use tumit_viewer::input::current_trace::TraceAvailability;
 use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::{self, entity};

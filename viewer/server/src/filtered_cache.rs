@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 
 use super::cancellation::{CancelFlag, PendingAnswer};
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
-use tumit_viewer::input::current::CurrentTrace;
+use tumit_viewer::input::current_trace::CurrentTrace;
 use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::query::{QueryError, TimelineSource};
 

@@ -17,7 +17,7 @@ use super::assembly::value;
 use super::format::{LaneRecord, PageBytes, TableRef};
 use super::lane_writer::GatheredLane;
 use super::page_writer::PageWriter;
-use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
+use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
 /// the states of the interval.

@@ -20,7 +20,7 @@ use super::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
 use super::variables::IndexVariableLane;
 use crate::parallel::in_parts;
 use crate::query::details::{self, EntityLookup};
-use crate::query::nested::{self, Checkpoints};
+use crate::query::nested_times::{self, Checkpoints};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, GlobalNanos, LinkEntity, LinkVisitor,
     MixtureCell, MixtureCellWriter, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
@@ -343,10 +343,11 @@ impl TimelineSource for IndexReader {
         self.check(container, ty, interval)?;
         let place = (container, ty, self.depths(container, ty));
         if place.2 < 2 {
-            return Ok(nested::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
-        let sweep =
-            |part| nested::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), place, part);
+        let sweep = |part| {
+            nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), place, part)
+        };
         let Some(PageBytes { at, len }) =
             self.find_record(self.image.header.nested, (container.0, ty.0, 0)).map(|record| record.sums)
         else {
@@ -354,7 +355,7 @@ impl TimelineSource for IndexReader {
         };
         let word = |number: u64| self.image.word(at.saturating_add(number.saturating_mul(8)));
         let most = len.min(self.image.header.length / 8);
-        self.check_damage(nested::between(&Checkpoints::new(word, most), interval, sweep)?)
+        self.check_damage(nested_times::between(&Checkpoints::new(word, most), interval, sweep)?)
     }
 
     fn states(

@@ -11,7 +11,7 @@ use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_paje::read::PajeReadError;
 use tumit_paje::time::TimeUnit;
 
-use super::current::CurrentTrace;
+use super::current_trace::CurrentTrace;
 
 /// An index of at most this many bytes is read and checked as a whole. A larger one is mapped.
 pub(crate) const READ_BYTES: u64 = 32 << 20;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{FieldSet, KeyId, PajeEvent, PajeSink};
 
-use super::current::CurrentTrace;
+use super::current_trace::CurrentTrace;
 use crate::query::TimelineSource;
 use crate::sim::Simulation;
 
@@ -100,7 +100,7 @@ mod tests {
     use tumit_paje::{PajeEvent, PajeSink};
 
     use super::{FIRST, MOST, PreviewSink, preview_store};
-    use crate::input::current::{CurrentTrace, TraceAvailability};
+    use crate::input::current_trace::{CurrentTrace, TraceAvailability};
     use crate::query::{GlobalNanos, StateLaneId, TimelineSource as _};
     use crate::sim::Simulation;
 

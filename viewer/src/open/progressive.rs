@@ -20,7 +20,7 @@ use crate::input::trace::TraceInputFile;
 use crate::open::open;
 use crate::query::{TimelineSource, TraceSummary};
 
-pub use crate::input::current::{CurrentTrace, TraceAvailability, TraceSnapshot};
+pub use crate::input::current_trace::{CurrentTrace, TraceAvailability, TraceSnapshot};
 
 /// An opened trace.
 #[derive(Clone)]

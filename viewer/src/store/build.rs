@@ -12,11 +12,11 @@ use super::details::DetailTable;
 use super::links::StoreLinks;
 use super::marks::{RawMarks, StoreMarkLane};
 use super::order::depth_first;
-use super::related::{LinkEndIndex, StateReferences};
+use super::relations::{LinkEndIndex, StateReferences};
 use super::states::{RawLane, StoreStateLane};
 use super::variables::{RawVariable, StoreVariableLane};
 use super::{TraceStore, life};
-use crate::query::nested::{CheckpointWriter, NEEDS_CHECKPOINTS};
+use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS};
 use crate::query::{
     ContainerInfo, LinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo, TypeModel, ValueInfo,
     effective_end,

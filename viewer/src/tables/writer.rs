@@ -10,7 +10,7 @@ use tumit_paje::{ContainerId, ExtraField, FieldSet, SourcePosition, TypeId, Valu
 use super::columns::ExtraColumns;
 use super::csv;
 use super::details::RowDetailTable;
-use super::early::EarlyRows;
+use super::early_rows::EarlyRows;
 use super::frames::RowFrames;
 use super::row::{CellValue, EntityRow, LinkColumns, NamedContainer, RowContext, RowForm, RowKind};
 use crate::query::{ContainerInfo, TimeRange, TypeInfo};

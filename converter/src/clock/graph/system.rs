@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::coarse::CoarseSpace;
+use super::coarse_space::CoarseSpace;
 use super::precondition::BandFactors;
 
 /// An observation of an edge: a message at a time between two knots.

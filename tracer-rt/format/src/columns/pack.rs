@@ -2,8 +2,8 @@
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
+use super::layout::{BodyPart, PartCount, RecordShape};
 use super::numbers::push_groups;
-use super::shape::{BodyPart, PartCount, RecordShape};
 use super::{GROUP, MAX_PARTS, method};
 use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 

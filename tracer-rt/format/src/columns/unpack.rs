@@ -1,7 +1,7 @@
 //! Unpacking: combines columns to records, all of them or those of some types.
 
+use super::layout::{BodyPart, PartCount};
 use super::numbers::{self, ByteReader};
-use super::shape::{BodyPart, PartCount};
 use super::{MAX_PARTS, method};
 use crate::constants::RECORD_HEAD_BYTES;
 

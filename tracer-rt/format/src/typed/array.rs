@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::shown::list;
+use super::display::list;
 use super::{Context, Encode, Field, Sink};
 use crate::record::{Value, scalar_value};
 use crate::schema::{FieldType, Scalar};

@@ -5,7 +5,7 @@ mod text;
 
 use std::fmt::Write as _;
 
-use super::{Context, Sink, shown};
+use super::{Context, Sink, display};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 
@@ -182,7 +182,7 @@ impl Encode for Date {
 
     fn show(&self, out: &mut String) -> bool {
         match self.nanos {
-            Some(nanos) => shown::seconds(nanos, out),
+            Some(nanos) => display::seconds(nanos, out),
             None => {
                 let _ = write!(out, "{} ticks", self.ticks);
             }

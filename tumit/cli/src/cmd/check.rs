@@ -1,8 +1,8 @@
 //! `tumit check`.
 
 mod json;
+mod older_spec;
 mod paje;
-mod since;
 
 pub(super) use paje::is_paje;
 
@@ -123,7 +123,7 @@ type CheckResult = anyhow::Result<(Option<Spec>, Diagnostics)>;
 fn compile(file: &str, since: Option<&str>) -> CheckResult {
     let result = spec_files::compile_quietly(file, None)?;
     let (Some(since), Some(spec)) = (since, &result.0) else { return Ok(result) };
-    spec_files::compile_quietly(file, Some(&since::read_older_spec(since, &spec.name)?))
+    spec_files::compile_quietly(file, Some(&older_spec::read_older_spec(since, &spec.name)?))
 }
 
 fn as_text(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {

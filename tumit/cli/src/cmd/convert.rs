@@ -1,7 +1,7 @@
 //! `tumit convert`.
 
 mod entities;
-mod replayed;
+mod paje_text;
 mod style;
 
 use std::io::Write;
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     let chain = args.filters.chain(std::slice::from_ref(&args.input))?;
     if is_paje(input.path()) || !chain.filters.is_empty() {
-        return replayed::run(args, input, &chain);
+        return paje_text::run(args, input, &chain);
     }
     convert_run(args, input)
 }

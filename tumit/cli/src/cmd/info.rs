@@ -1,7 +1,7 @@
 //! `tumit info`.
 
 mod names;
-mod shown;
+mod report;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         serde_json::to_writer_pretty(&mut out, &info).context("cannot write")?;
         writeln!(out).context("cannot write")?;
     } else {
-        out.write_all(shown::text(&info, if args.all { usize::MAX } else { ROWS }).as_bytes())
+        out.write_all(report::text(&info, if args.all { usize::MAX } else { ROWS }).as_bytes())
             .context("cannot write")?;
     }
     out.flush().context("cannot write")?;

@@ -22,7 +22,7 @@ use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, hide, summary};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
-use crate::query::nested::NestedTotals;
+use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,

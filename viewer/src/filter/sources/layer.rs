@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample, counts, nested,
+    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample, counts, nested_times,
 };
 
 /// The queries of [`TimelineSource`]. The inner source answers each query that is not overridden.
@@ -122,7 +122,7 @@ pub trait FilterLayer: Send + Sync {
             return self.asked()?.nested_times(container, ty, interval);
         }
         let place = (container, ty, self.depths(container, ty));
-        nested::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
+        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
     }
 
     fn states(

@@ -5,7 +5,7 @@
 //! Durations and fields read each entity within the interval ([`single`]); fields also read all its
 //! facts, some microseconds each. A median or quantile stores 8 bytes per entity.
 
-mod single;
+mod entity_values;
 
 use std::sync::Arc;
 
@@ -52,15 +52,19 @@ impl MeasuredTree<'_> {
             Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
             Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
             Measure::Duration { which, values, of } => {
-                single::durations(source, list, *which, values, of.as_ref(), interval)
+                entity_values::durations(source, list, *which, values, of.as_ref(), interval)
             }
-            Measure::Field { operation, field, of } => single::fields(source, list, *operation, field, of, interval),
-            Measure::Sent { field, of } => single::links(source, list, true, field.as_deref(), of.as_ref(), interval),
+            Measure::Field { operation, field, of } => {
+                entity_values::fields(source, list, *operation, field, of, interval)
+            }
+            Measure::Sent { field, of } => {
+                entity_values::links(source, list, true, field.as_deref(), of.as_ref(), interval)
+            }
             Measure::Received { field, of } => {
-                single::links(source, list, false, field.as_deref(), of.as_ref(), interval)
+                entity_values::links(source, list, false, field.as_deref(), of.as_ref(), interval)
             }
             Measure::Integral { of } => {
-                Ok(self.sums(&single::integrals(source, list, &self.variable_types(of)?, interval)?))
+                Ok(self.sums(&entity_values::integrals(source, list, &self.variable_types(of)?, interval)?))
             }
             Measure::Time { values, of } => self.total_times(values, of.as_ref(), false),
             Measure::SelfTime { values, of } => self.total_times(values, of.as_ref(), true),

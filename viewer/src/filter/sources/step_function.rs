@@ -4,12 +4,12 @@
 //! [`fold`] makes such functions from entities; [`packed`] stores their bytes.
 
 mod fold;
-mod packed;
+mod piece_bytes;
 
 pub(crate) use fold::{PieceFold, PieceList, PieceMerge};
-pub(crate) use packed::PieceMemory;
+pub(crate) use piece_bytes::PieceMemory;
 
-use self::packed::PieceBytes;
+use self::piece_bytes::PieceBytes;
 use crate::query::{GlobalNanos, QueryError, SeriesColumn, TimeRange};
 
 /// Pieces per block. A block is read at once, and has sums.
@@ -116,7 +116,7 @@ impl<'a> StepWriter<'a> {
         let pieces = std::mem::replace(&mut self.open, rest);
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
         let sum = pieces.iter().fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, piece.from, piece.to)));
-        let bytes = self.room.put(packed::pack(&pieces))?;
+        let bytes = self.room.put(piece_bytes::pack(&pieces))?;
         self.steps.len += pieces.len();
         self.steps.blocks.push(PieceBlock { from: first.from, to: last.to, sum, bytes });
         Ok(())
@@ -146,7 +146,7 @@ impl StepFunction {
     /// The pieces of a block.
     fn read(&self, block: usize) -> Result<Vec<FunctionPiece>, QueryError> {
         let Some(found) = self.blocks.get(block) else { return Ok(Vec::new()) };
-        packed::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
+        piece_bytes::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
     }
 
     /// Piece number `at`.

@@ -3,7 +3,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use tumit_viewer::input::current::{CurrentTrace, TraceAvailability};
+//! use tumit_viewer::input::current_trace::{CurrentTrace, TraceAvailability};
 //! use tumit_viewer::query::TimelineSource;
 //!
 //! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
