@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Whether the defect `name` is on.
 pub(crate) fn is_injected(name: &str) -> bool {
-    cfg!(debug_assertions) && asked_for().split(';').any(|fault| fault == name)
+    cfg!(debug_assertions) && requested_faults().split(';').any(|fault| fault == name)
 }
 
 /// The value of `TUMIT_FAULT`.
 /// Called in signal handlers and allocators, so it allocates nothing and takes no lock.
-fn asked_for() -> &'static str {
+fn requested_faults() -> &'static str {
     static TEXT: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
     let mut text = TEXT.load(Ordering::Relaxed);
     if text.is_null() {

@@ -176,11 +176,11 @@ pub enum QueryError {
         what: &'static str,
     },
     /// The interval is empty or reversed, or there are no columns.
-    #[error("the interval is empty")]
+    #[error("the time range is empty")]
     EmptyInterval,
     /// The client has disconnected.
     #[error("the client has disconnected")]
-    NotAwaited,
+    Cancelled,
     /// The index of the trace is damaged, and cannot be rebuilt.
     #[error(
         "the index of this trace is damaged and could not be rebuilt; check whether the trace \

@@ -421,7 +421,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         self.process(event);
         self.links.check_storage()?;
-        self.entities.after()
+        self.entities.flush()
     }
 
     #[inline]
@@ -435,7 +435,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
 
     fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
         self.process_plain(event);
-        self.entities.after()
+        self.entities.flush()
     }
 
     fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
@@ -469,7 +469,7 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
 
     fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
         self.entity_count -= self.links.drop_unpaired_endpoints(&mut self.entities)?;
-        self.entities.after()
+        self.entities.flush()
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {

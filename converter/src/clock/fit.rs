@@ -178,8 +178,9 @@ fn fit_lines(
         }
         let second_lines = lines(domains, &edges, span.nanos(), |a, b| inputs.rates(a, b, &first_lines));
         let both = first_lines.iter().zip(&second_lines);
-        let joined =
-            both.map(|(first, second)| Some(after(first.as_ref()?, second.as_ref()?, base_span, span))).collect();
+        let joined = both
+            .map(|(first, second)| Some(compose_joins(first.as_ref()?, second.as_ref()?, base_span, span)))
+            .collect();
         return Ok(Some(LineFit { joined, span, steps }));
     }
 }
@@ -309,7 +310,7 @@ fn first_failure(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
 
 /// The composition of two lines. The first was fitted to timestamps in `first_span`. The second was
 /// fitted to those that the first corrected, in `second_span`.
-fn after(first: &DomainJoin, second: &DomainJoin, first_span: RunSpan, second_span: RunSpan) -> DomainJoin {
+fn compose_joins(first: &DomainJoin, second: &DomainJoin, first_span: RunSpan, second_span: RunSpan) -> DomainJoin {
     let between = starts_between(second_span, first_span);
     let (one, two) = (first.line, second.line);
     let offset = one.offset + two.offset + two.slope * (between + one.offset);

@@ -111,7 +111,8 @@ pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra
     std::fs::write(&path, source).expect("the folder is writable");
     let program = folder.join("drive");
     let inputs = (compiler.flags, header, source, extra);
-    program_cache::compile_once(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra)).map(|()| program)
+    program_cache::compile_once(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra))
+        .map(|()| program)
 }
 
 /// A folder that is removed after the test.

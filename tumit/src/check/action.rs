@@ -410,7 +410,7 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
             }
             ClauseKind::With(fields) => {
                 check_fields_used(action, lowered, clause.span, diagnostics);
-                with(scope, fields, lowered, diagnostics);
+                lower_with_clause(scope, fields, lowered, diagnostics);
             }
         }
     }
@@ -429,7 +429,12 @@ pub(super) fn condition(scope: &ExprScope<'_>, expr: &ast::Expr, diagnostics: &m
     condition
 }
 
-fn with(scope: &ExprScope<'_>, fields: &[ast::WithField], lowered: &mut Action, diagnostics: &mut Diagnostics) {
+fn lower_with_clause(
+    scope: &ExprScope<'_>,
+    fields: &[ast::WithField],
+    lowered: &mut Action,
+    diagnostics: &mut Diagnostics,
+) {
     for field in fields {
         if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(

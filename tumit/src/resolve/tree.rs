@@ -356,7 +356,7 @@ impl SpecModel {
     }
 }
 
-fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
+fn resolve_style(parts: &[ast::StyleClause], kind: &EntityKind, diagnostics: &mut Diagnostics) -> SpecStyle {
     // These are only warnings, because runs carry specs in which these mistakes had no effect.
     let mut warn = |subject: &str, span, label: &str, help: &str| {
         let title = format!("{subject} is not drawn");
@@ -364,7 +364,7 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
     };
     for part in parts {
         match part {
-            ast::Look::Shape(name) if *kind != EntityKind::Event => {
+            ast::StyleClause::Shape(name) if *kind != EntityKind::Event => {
                 let reason = match kind {
                     EntityKind::State => "states are rectangles",
                     EntityKind::Link => "links are arrows",
@@ -372,7 +372,7 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
                 };
                 warn("this shape", name.span, reason, "only events have shapes; remove it");
             }
-            ast::Look::Size(size, span) if *size > 1.0 && *kind == EntityKind::State => {
+            ast::StyleClause::Size(size, span) if *size > 1.0 && *kind == EntityKind::State => {
                 warn(
                     "a state of this size",
                     *span,
@@ -386,7 +386,7 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
     let mut style = SpecStyle::default();
     for part in parts {
         match part {
-            ast::Look::Shape(name) => match SHAPES.iter().find(|(shape, _)| *shape == name.text) {
+            ast::StyleClause::Shape(name) => match SHAPES.iter().find(|(shape, _)| *shape == name.text) {
                 Some((_, shape)) => style.shape = Some(*shape),
                 None => {
                     let shapes = SHAPES.map(|(shape, _)| shape);
@@ -398,12 +398,12 @@ fn resolve_style(parts: &[ast::Look], kind: &EntityKind, diagnostics: &mut Diagn
                     );
                 }
             },
-            ast::Look::Size(size, span) if *size <= 0.0 => diagnostics.push(
+            ast::StyleClause::Size(size, span) if *size <= 0.0 => diagnostics.push(
                 Diagnostic::error(Code::BadSize, "the size is zero or negative")
                     .at(*span, "not positive")
                     .help("the default size is 1"),
             ),
-            ast::Look::Size(size, _) => style.size = Some(*size),
+            ast::StyleClause::Size(size, _) => style.size = Some(*size),
         }
     }
     style

@@ -157,14 +157,14 @@ pub(crate) struct Entity {
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
     pub(crate) color: Option<SpecColor>,
-    pub(crate) look: Vec<Look>,
+    pub(crate) look: Vec<StyleClause>,
     pub(crate) from: Vec<Ident>,
     pub(crate) to: Vec<Ident>,
     pub(crate) values: Vec<Value>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Look {
+pub(crate) enum StyleClause {
     Shape(Ident),
     Size(f64, SourceSpan),
 }
@@ -175,7 +175,7 @@ pub(crate) struct Value {
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
     pub(crate) color: Option<SpecColor>,
-    pub(crate) look: Vec<Look>,
+    pub(crate) look: Vec<StyleClause>,
 }
 
 #[derive(Clone, Debug)]

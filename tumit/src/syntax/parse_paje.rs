@@ -1,6 +1,6 @@
 //! The `paje` block: containers, and the types of their entities.
 
-use super::ast::{Container, Entity, EntityKind, Ident, Look, TreeMember, Value};
+use super::ast::{Container, Entity, EntityKind, Ident, StyleClause, TreeMember, Value};
 use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
 
 const MEMBERS: &str = "the tree contains containers, states, events, variables and links";
@@ -91,10 +91,10 @@ impl AstBuilder<'_> {
         Some(Value { doc, name: name?, label, color, look })
     }
 
-    fn style_clause(&mut self, node: ParseNode<'_>) -> Option<Look> {
+    fn style_clause(&mut self, node: ParseNode<'_>) -> Option<StyleClause> {
         children(node).find_map(|child| match child.as_rule() {
-            Rule::name => Some(Look::Shape(self.ident(&child))),
-            Rule::float | Rule::integer => Some(Look::Size(self.float(&child), self.span(&child))),
+            Rule::name => Some(StyleClause::Shape(self.ident(&child))),
+            Rule::float | Rule::integer => Some(StyleClause::Size(self.float(&child), self.span(&child))),
             _ => None,
         })
     }

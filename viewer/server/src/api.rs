@@ -65,7 +65,7 @@ impl From<QueryError> for RequestError {
             QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
             QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
             // The client has disconnected, so that no client reads this response.
-            QueryError::NotAwaited => StatusCode::SERVICE_UNAVAILABLE,
+            QueryError::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())
@@ -220,7 +220,7 @@ async fn compute_any<T: Send + 'static>(
 ) -> Result<T, RequestError> {
     run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
         work(&filtered, &request)
     })
     .await

@@ -41,8 +41,8 @@ impl FilterLayer for PendingAnswer {
         self.source.as_ref()
     }
 
-    fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
-        if self.cancel.0.load(Ordering::Relaxed) { Err(QueryError::NotAwaited) } else { Ok(self.source.as_ref()) }
+    fn checked_source(&self) -> Result<&dyn TimelineSource, QueryError> {
+        if self.cancel.0.load(Ordering::Relaxed) { Err(QueryError::Cancelled) } else { Ok(self.source.as_ref()) }
     }
 
     // This layer changes nothing. The source's own sums and counts are therefore correct, and

@@ -80,7 +80,7 @@ pub(crate) struct FilteredTrace {
 
 impl FilteredTrace {
     /// A copy for one request. Its queries fail after the client has disconnected.
-    pub(crate) fn awaited(&self, cancel: &CancelFlag) -> Self {
+    pub(crate) fn with_cancellation(&self, cancel: &CancelFlag) -> Self {
         let source = Arc::new(PendingAnswer { source: Arc::clone(&self.source), cancel: cancel.clone() });
         Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
     }

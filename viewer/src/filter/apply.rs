@@ -35,10 +35,10 @@ impl FilterExpr {
             Self::Having { ty, by, comparison, number } => order::keep_matching(inner, ty, by, (*comparison, *number)),
             Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
             Self::Shape { values, of, shape } => {
-                color::dress(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
+                color::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
             }
             Self::Size { values, of, size } => {
-                color::dress(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
+                color::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
             }
             Self::Bright { values, of } => color::highlight_values(inner, values, of.as_ref()),
         }

@@ -228,7 +228,7 @@ impl EntitySink for IndexBuilder {
     }
 
     #[inline]
-    fn after(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.operations += 1;
         if self.operations >= OPERATIONS_PER_CHECK {
             self.operations = 0;

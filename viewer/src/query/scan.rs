@@ -262,7 +262,7 @@ mod tests {
         let part = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
         let mut added = 0;
         let error =
-            run(vec![ScanJob::of(list, part, true); 100], |_| Err::<(), _>(QueryError::NotAwaited), |(), _| added += 1);
-        assert_eq!((error, added), (Err(QueryError::NotAwaited), 0));
+            run(vec![ScanJob::of(list, part, true); 100], |_| Err::<(), _>(QueryError::Cancelled), |(), _| added += 1);
+        assert_eq!((error, added), (Err(QueryError::Cancelled), 0));
     }
 }

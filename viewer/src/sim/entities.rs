@@ -133,7 +133,7 @@ pub trait EntitySink {
     ///
     /// # Errors
     /// If the received entities cannot be written.
-    fn after(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 

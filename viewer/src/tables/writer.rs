@@ -341,7 +341,7 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         Ok(())
     }
 
-    fn after(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         if self.buffer.len() < BUFFER_BYTES {
             return Ok(());
         }

@@ -124,7 +124,7 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Res
     }
     cut(out, header, index, &signature);
     out.push('\n');
-    about(out, record);
+    write_documentation(out, record);
     if declared.is_empty() {
         declared.push("void".into());
     }
@@ -144,7 +144,7 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Res
 }
 
 /// Writes the documentation of the record and its fields, with their types as in the spec.
-fn about(out: &mut String, record: &RecordDecl) {
+fn write_documentation(out: &mut String, record: &RecordDecl) {
     let mut lines: Vec<String> = record.doc.trim().lines().map(|line| comment(line.trim())).collect();
     if lines.is_empty() {
         lines.push(comment(&record.layout.name));

@@ -17,7 +17,7 @@ const SCALE: f32 = 2.0;
 pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> Response {
     let file = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
         export_file(&filtered, &request)
     });
     match file.await {

@@ -48,7 +48,7 @@ pub(crate) async fn names(
     Json(numbers): Json<TraceNumbers>,
 ) -> JsonAnswer {
     run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.awaited(cancel);
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.with_cancellation(cancel);
         let model = trace.source.model();
         let places = places(&trace, &numbers.containers);
         let value = |id: u32| {
@@ -73,7 +73,7 @@ pub(crate) async fn numbers(
     Json(names): Json<TraceNames>,
 ) -> JsonAnswer {
     run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.awaited(cancel);
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.with_cancellation(cancel);
         let model = trace.source.model();
         let mut found: FxHashMap<&ContainerPath, Option<u32>> =
             names.containers.iter().map(|place| (place, None)).collect();

@@ -93,7 +93,7 @@ async fn send(
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
     let bytes = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.awaited(cancel);
+        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
         let view = request.view(&filtered)?;
         encode_to_fit((request.whole, view), |view| draw(&filtered, &request, view), pack)
     })

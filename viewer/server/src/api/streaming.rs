@@ -98,7 +98,7 @@ pub(crate) async fn grow(
         let _permit = permit;
         let progress = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSES.0)) };
         let answer = app.trace(request.trace).map_err(RequestError::from).and_then(|trace| {
-            let filtered = trace.filtered_trace(&request.filters)?.awaited(&cancel);
+            let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(&cancel);
             work(trace, &filtered, &request, &progress)
         });
         // The client may have disconnected.

@@ -24,7 +24,7 @@ impl FilterLayer for SlowSource {
         &self.source
     }
 
-    fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
+    fn checked_source(&self) -> Result<&dyn TimelineSource, QueryError> {
         self.queries.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(10));
         Ok(&self.source)

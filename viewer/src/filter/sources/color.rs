@@ -52,7 +52,7 @@ pub(crate) fn paint(
 
 /// Sets the shape or the size of values, or both. Without values, it applies to the types that `of`
 /// names. Only events have shapes.
-pub(crate) fn dress(
+pub(crate) fn set_styles(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,

@@ -62,7 +62,7 @@ pub trait FilterLayer: Send + Sync {
 
     /// The inner source, for queries that take work. A layer may override this to reject or count
     /// them all.
-    fn asked(&self) -> Result<&dyn TimelineSource, QueryError> {
+    fn checked_source(&self) -> Result<&dyn TimelineSource, QueryError> {
         Ok(self.inner_source())
     }
 
@@ -83,7 +83,7 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.asked()?.cells(lanes, interval, columns)
+        self.checked_source()?.cells(lanes, interval, columns)
     }
 
     /// Unlike the others, this default is computed from [`Self::cells`], unless the types are
@@ -96,7 +96,7 @@ pub trait FilterLayer: Send + Sync {
         most: usize,
     ) -> Result<MixtureCells, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.asked()?.largest(lanes, interval, columns, most);
+            return self.checked_source()?.largest(lanes, interval, columns, most);
         }
         let mut cells = self.cells(lanes, interval, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep_largest(most));
@@ -106,7 +106,7 @@ pub trait FilterLayer: Send + Sync {
     /// Computed from [`Self::cells`], as [`Self::largest`] is.
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.asked()?.times(lanes, interval);
+            return self.checked_source()?.times(lanes, interval);
         }
         query::times(|lanes| self.cells(lanes, interval, 1), lanes)
     }
@@ -119,7 +119,7 @@ pub trait FilterLayer: Send + Sync {
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         if self.keeps_entities(ty) {
-            return self.asked()?.nested_times(container, ty, interval);
+            return self.checked_source()?.nested_times(container, ty, interval);
         }
         let place = (container, ty, self.depths(container, ty));
         nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
@@ -131,7 +131,7 @@ pub trait FilterLayer: Send + Sync {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.asked()?.states(lane, interval, limit)
+        self.checked_source()?.states(lane, interval, limit)
     }
 
     fn events(
@@ -141,11 +141,11 @@ pub trait FilterLayer: Send + Sync {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.asked()?.events(container, ty, interval, limit)
+        self.checked_source()?.events(container, ty, interval, limit)
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        self.asked()?.links(ty, interval, limit)
+        self.checked_source()?.links(ty, interval, limit)
     }
 
     /// Computed from [`Self::events`], as [`Self::largest`] is from cells.
@@ -158,7 +158,7 @@ pub trait FilterLayer: Send + Sync {
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.keeps_entities(ty) {
-            return self.asked()?.event_counts(container, ty, interval, columns, most);
+            return self.checked_source()?.event_counts(container, ty, interval, columns, most);
         }
         counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
     }
@@ -172,7 +172,7 @@ pub trait FilterLayer: Send + Sync {
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.keeps_entities(ty) {
-            return self.asked()?.link_counts(ty, interval, exponent, visit);
+            return self.checked_source()?.link_counts(ty, interval, exponent, visit);
         }
         counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
     }
@@ -184,7 +184,7 @@ pub trait FilterLayer: Send + Sync {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.asked()?.samples(container, ty, interval, limit)
+        self.checked_source()?.samples(container, ty, interval, limit)
     }
 
     fn series(
@@ -194,7 +194,7 @@ pub trait FilterLayer: Send + Sync {
         interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.asked()?.series(container, ty, interval, columns)
+        self.checked_source()?.series(container, ty, interval, columns)
     }
 
     fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
@@ -202,11 +202,11 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        self.asked()?.facts(id)
+        self.checked_source()?.facts(id)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.asked()?.related_entities(id, limit)
+        self.checked_source()?.related_entities(id, limit)
     }
 
     fn extent(&self) -> TimeRange {
@@ -226,7 +226,7 @@ pub trait FilterLayer: Send + Sync {
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        self.asked()?.is_dense(lane, interval, most)
+        self.checked_source()?.is_dense(lane, interval, most)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
