@@ -61,8 +61,18 @@ def rate_of(processes):
     anchors = [anchor for process in processes for anchor in process.anchors]
     if rates or not anchors:
         return rates[0] if rates else 10**9
-    (ticks, nanos), (last_ticks, last_nanos) = min(anchors), max(anchors)
-    return (last_ticks - ticks) * 10**9 // (last_nanos - nanos) if last_nanos > nanos else 10**9
+    points = sorted((nanos, ticks) for ticks, nanos in anchors)
+    steps = [(after[0] - before[0], after[1] - before[1]) for before, after in zip(points, points[1:])]
+    steps = [(nanos, ticks) for nanos, ticks in steps if nanos > 10**7 and ticks > 0]
+    step_rates = sorted(ticks * 10**9 // nanos for nanos, ticks in steps)
+    if len(step_rates) > 2:
+        # Pairs with an unusual rate are ignored: the machine slept, or the clock was set.
+        median = step_rates[len(step_rates) // 2]
+        steps = [step for step in steps if abs(step[1] * 10**9 // step[0] - median) <= median // 200]
+        nanos, ticks = (sum(parts) for parts in zip(*steps))
+    else:
+        nanos, ticks = points[-1][0] - points[0][0], points[-1][1] - points[0][1]
+    return ticks * 10**9 // nanos if nanos > 0 and ticks > 0 else 10**9
 
 
 def generated_names(process):
