@@ -14,7 +14,9 @@ use tests::corpus::{CorpusCase, cases};
 use tests::lang::{c, rust};
 use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
 use tracer_format::block::{decode_block, find_block};
+use tracer_format::entries::ClockAnchor;
 use tracer_format::{BlockKind, PREAMBLE_BYTES, PayloadCodec};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 tracer_rt::events!("tests/ticks.tumit");
 
@@ -119,6 +121,29 @@ fn the_python_reader_agrees_on_the_examples() {
     c::GNU99.compile(&[&source.join("taktuk.c")], &program, &[&include]).unwrap();
     let run = c::record(&program, folder.path(), "taktuk.tmt", &[]);
     assert!(compare(&run, "taktuk") > 100);
+}
+
+/// The clock has 2 GHz, which only its anchors tell. The machine sleeps between two of them.
+#[test]
+fn the_python_reader_ignores_anchors_around_a_sleep() {
+    let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
+    let process = SyntheticProcess { hz: 0, ..SyntheticProcess::new(7) };
+    let mut file = SyntheticFile::new(&process, &spec.unwrap().schema());
+    file.thread(0, 7, "main");
+    for (nanos, ticks) in [(0, 0), (20, 40), (41, 82), (541, 90), (562, 132), (583, 174)] {
+        let (monotonic_nanos, ticks) = (1 + nanos * 1_000_000, 1 + ticks * 1_000_000);
+        file.anchor(ClockAnchor { ticks, monotonic_nanos, real_nanos: monotonic_nanos, bracket: 0 });
+    }
+    let mut records = SyntheticRecords::default();
+    (0..4_u32).for_each(|n| records.record(0, 1 + u64::from(n) * 2_000_000, &n.to_le_bytes()));
+    file.records(0, 0, &records);
+    file.end();
+    let folder = c::folder();
+    let run = folder.path().join("run.tmt");
+    file.save(&run, "7.tmt");
+    assert_eq!(compare(&run, "a sleep"), 4);
+    let dump = succeed(tumit().args(["dump", "--json", "--clock", "none"]).arg(&run));
+    assert!(dump.lines().last().unwrap().contains("\"time_ns\":3000000"), "{dump}");
 }
 
 /// The codecs of the blocks of records of a run.
