@@ -1,4 +1,4 @@
-//! A job of several processes with clocks of their own, and checks of what they recorded.
+//! A job of several processes with separate clocks, and checks of their records.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

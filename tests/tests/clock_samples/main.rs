@@ -1,5 +1,5 @@
-//! Clock samples over a program's own channel: processes in Rust, in C, and both together. Each has
-//! a clock of its own that is seconds off and runs faster or slower. The true timestamps of all
+//! Clock samples over a channel of the program: processes in Rust, in C, and both together. Each
+//! has a separate clock that is seconds off and runs faster or slower. The true timestamps of all
 //! samples are known.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

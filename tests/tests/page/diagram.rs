@@ -1,5 +1,5 @@
 //! Contents of the diagram: nested states, several types of states, events, variables with their
-//! bounds, bundles of arrows, panes with filters of their own; and their statistics and searches.
+//! bounds, bundles of arrows, panes with separate filters; and their statistics and searches.
 
 use tests::browser::BrowserPage;
 use tests::page::{
@@ -85,7 +85,7 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
     assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
-    // An event has its own band, above.
+    // An event has a separate band above.
     let band = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
