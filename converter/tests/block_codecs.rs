@@ -53,9 +53,9 @@ rule bare -> set count = "bare" on thread[0];
 "#;
 
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
-type Made = (u16, u32, u32);
+type CodecRecord = (u16, u32, u32);
 
-fn record(records: &mut SyntheticRecords, (kind, _, number): Made, ticks: u64, strings: &[u32]) {
+fn record(records: &mut SyntheticRecords, (kind, _, number): CodecRecord, ticks: u64, strings: &[u32]) {
     let thread = (number % 3).to_le_bytes();
     let string = strings[number as usize / 3 % strings.len()].to_le_bytes();
     let key = [(number / 3 % 5) as u8];
@@ -87,7 +87,7 @@ fn lost(records: &mut SyntheticRecords, ticks: u64) {
     records.last = ticks;
 }
 
-fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<Made>>]) {
+fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<CodecRecord>>]) {
     let schema = tumit::compile_text("packings.tumit", SPEC).0.unwrap().schema();
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     let strings: Vec<u32> = ["main", "work", "wait", "start"].into_iter().map(|text| file.string(text)).collect();
@@ -120,7 +120,7 @@ fn text(folder: &std::path::Path, threads: Option<usize>) -> (String, Conversion
     (String::from_utf8(writer.into_inner()).unwrap(), report.counts)
 }
 
-fn blocks() -> impl Strategy<Value = Vec<Vec<Made>>> {
+fn blocks() -> impl Strategy<Value = Vec<Vec<CodecRecord>>> {
     // Only a few blocks contain texts and losses. The others are read as a whole.
     let plain = (prop_oneof![0..7u16, 8..10u16], 0..100u32, any::<u32>());
     let any = (0..11u16, 0..100u32, any::<u32>());

@@ -9,9 +9,9 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
 use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, clocks_alone, options, write};
 
-struct Nothing;
+struct DiscardingSink;
 
-impl PajeSink for Nothing {
+impl PajeSink for DiscardingSink {
     fn event(&mut self, _event: &PajeEvent<'_>) -> std::io::Result<()> {
         Ok(())
     }
@@ -55,13 +55,13 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
         let folder = tempfile::tempdir().unwrap();
         write(&scene, folder.path());
         let run = OpenRun::open(folder.path()).unwrap();
-        let raw = convert(&run, &clocks_alone(CorrectionMethod::None), &mut Nothing).unwrap();
+        let raw = convert(&run, &clocks_alone(CorrectionMethod::None), &mut DiscardingSink).unwrap();
         for options in [CorrectionMethod::Graph, CorrectionMethod::Bursts, CorrectionMethod::None]
             .map(options)
             .into_iter()
             .chain([clocks_alone(CorrectionMethod::Graph)])
         {
-            let expected = convert(&run, &options, &mut Nothing).unwrap();
+            let expected = convert(&run, &options, &mut DiscardingSink).unwrap();
             let found = check_clocks(&run, &options).unwrap();
             let case = format!("{options:?} {scene:?}");
             assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{case}");
@@ -96,7 +96,7 @@ fn the_records_are_read_once() {
     // its resolution.
     assert!(read * 2 > size && read * 4 < size * 5, "{read} bytes read of {size}");
     let before = bytes_read();
-    convert(&run, &options, &mut Nothing).unwrap();
+    convert(&run, &options, &mut DiscardingSink).unwrap();
     let by_conversion = bytes_read() - before;
     assert!(by_conversion * 10 > read * 17, "a conversion reads twice: {by_conversion} bytes, {read} for its clocks");
 }

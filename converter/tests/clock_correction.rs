@@ -45,9 +45,9 @@ impl Clock {
 }
 
 /// A generator of numbers in 0..1 (Lehmer's).
-struct Random(u64);
+struct LehmerGenerator(u64);
 
-impl Random {
+impl LehmerGenerator {
     #[expect(clippy::cast_precision_loss, reason = "a random number")]
     fn next(&mut self) -> f64 {
         self.0 = self.0 * 48271 % 0x7fff_ffff;
@@ -73,7 +73,13 @@ struct TrueRecord {
 }
 
 /// Ten exchanges that rank `a` starts with rank `b`, in a burst that starts at a true time.
-fn burst(number: u32, start: f64, [a, b]: [usize; 2], clocks: &[Clock], random: &mut Random) -> Vec<SyncSample> {
+fn burst(
+    number: u32,
+    start: f64,
+    [a, b]: [usize; 2],
+    clocks: &[Clock],
+    random: &mut LehmerGenerator,
+) -> Vec<SyncSample> {
     let mut now = start;
     let mut samples = Vec::new();
     for exchange in 0..10 {
@@ -95,7 +101,7 @@ fn burst(number: u32, start: f64, [a, b]: [usize; 2], clocks: &[Clock], random: 
 }
 
 /// Adds the records of a message every millisecond.
-fn send_messages(files: &mut [(SyntheticFile, Vec<TrueRecord>)], random: &mut Random) {
+fn send_messages(files: &mut [(SyntheticFile, Vec<TrueRecord>)], random: &mut LehmerGenerator) {
     let mut key = 0u64;
     let mut now = START;
     while now < START + SECONDS * 1e9 {
@@ -124,7 +130,7 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     ];
     let (spec, diagnostics) = tumit::compile_text("ring.tumit", SPEC);
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
-    let mut random = Random(4711);
+    let mut random = LehmerGenerator(4711);
     let mut files: Vec<(SyntheticFile, Vec<TrueRecord>)> = Vec::new();
     for (rank, clock) in clocks.iter().enumerate() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]

@@ -80,9 +80,9 @@ const THREADS: [&str; 6] = ["thread[t]", "thread[t]", "thread[t]", "thread[0]", 
 const CLAUSES: [&str; 8] = ["", "", "", "", "", "", " when n > 1", " at date - 3"];
 
 /// An action: indices of [`ACTIONS`], of a thread, and of [`CLAUSES`].
-type GeneratedAction = (usize, usize, usize);
+type ActionIndices = (usize, usize, usize);
 
-fn spec(rules: &[Vec<GeneratedAction>]) -> String {
+fn spec(rules: &[Vec<ActionIndices>]) -> String {
     let mut text = String::from("trace columns;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {
         let located = if number % 2 == 1 { "located " } else { "" };
@@ -108,12 +108,12 @@ fn spec(rules: &[Vec<GeneratedAction>]) -> String {
 }
 
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
-type Made = (u16, u8, u32);
+type ColumnRecord = (u16, u8, u32);
 
 fn record(
     records: &mut SyntheticRecords,
     located: bool,
-    (kind, _, number): Made,
+    (kind, _, number): ColumnRecord,
     thread: u8,
     ticks: u64,
     strings: &[u32],
@@ -143,9 +143,9 @@ fn record(
 }
 
 /// A stream: whether all its records belong to one thread, and its blocks.
-type Stream = (bool, Vec<Vec<Made>>);
+type ColumnStream = (bool, Vec<Vec<ColumnRecord>>);
 
-fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
+fn write_run(folder: &Path, schema: &Schema, streams: &[ColumnStream]) {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
     let strings: Vec<u32> = ["main", "work", "start"].into_iter().map(|text| file.string(text)).collect();
     file.codec = PayloadCodec::Columns;
@@ -175,7 +175,7 @@ fn text(run: &OpenRun, by_record: bool, threads: usize) -> (String, ConversionCo
     (String::from_utf8(writer.into_inner()).unwrap(), report.counts)
 }
 
-fn stream() -> impl Strategy<Value = Stream> {
+fn stream() -> impl Strategy<Value = ColumnStream> {
     // Blocks with plain values only, and blocks with others: missing texts, large numbers,
     // undefined names.
     let plain =
@@ -185,7 +185,7 @@ fn stream() -> impl Strategy<Value = Stream> {
     (prop::bool::weighted(0.7), blocks)
 }
 
-fn actions() -> impl Strategy<Value = Vec<GeneratedAction>> {
+fn actions() -> impl Strategy<Value = Vec<ActionIndices>> {
     prop::collection::vec((0..ACTIONS.len(), 0..THREADS.len(), 0..CLAUSES.len()), 1..3)
 }
 

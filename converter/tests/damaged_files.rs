@@ -70,7 +70,7 @@ fn run_of(codec: PayloadCodec, times: u64) -> Vec<u8> {
 
 /// Checks the rules that any stream of operations has to obey.
 #[derive(Default)]
-struct Strict {
+struct OperationChecker {
     now: i64,
     /// Open states by container and type.
     depths: std::collections::BTreeMap<(u32, u32), i64>,
@@ -80,7 +80,7 @@ struct Strict {
     containers: u64,
 }
 
-impl PajeSink for Strict {
+impl PajeSink for OperationChecker {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         if let Some(GlobalNanos(time)) = event.time() {
             assert!(time >= self.now, "{time} after {}", self.now);
@@ -122,7 +122,7 @@ fn convert_bytes(folder: &std::path::Path, options: &ConvertOptions, bytes: &[u8
         }
         Err(error) => panic!("{error}"),
     };
-    Some(convert(&run, options, &mut Strict::default()).unwrap())
+    Some(convert(&run, options, &mut OperationChecker::default()).unwrap())
 }
 
 fn options() -> ConvertOptions {
@@ -254,7 +254,7 @@ fn losses_of(files: &[(&str, &[u8])]) -> (Vec<Loss>, u64) {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     let run = OpenRun::open(folder.path()).unwrap();
-    let report = convert(&run, &options(), &mut Strict::default()).unwrap();
+    let report = convert(&run, &options(), &mut OperationChecker::default()).unwrap();
     assert_eq!(report.losses, run.losses());
     (report.losses, report.counts.records)
 }

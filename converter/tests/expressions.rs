@@ -117,7 +117,7 @@ fn elements_functions_and_constants() {
 }
 
 #[test]
-fn formats_of_holes() {
+fn placeholders_have_width_alignment_precision_and_base() {
     let table = [
         ("\"{n:05}\"", "-0007"),
         ("\"[{what:8}]\"", "[h\u{e9}llo   ]"),

@@ -99,7 +99,7 @@ fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
 }
 
 /// The losses that `info` and all other commands report for a file with these bytes.
-fn told(bytes: &[u8]) -> (tempfile::TempDir, OpenRun, Vec<Loss>) {
+fn reported_losses(bytes: &[u8]) -> (tempfile::TempDir, OpenRun, Vec<Loss>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
     let run = OpenRun::open(folder.path()).unwrap();
@@ -127,12 +127,12 @@ proptest! {
     #[test]
     fn all_removed_blocks_are_reported(pieces in prop::collection::vec(piece(), 0..20)) {
         let (_, whole) = file(&pieces);
-        let (_, _, losses) = told(&whole);
+        let (_, _, losses) = reported_losses(&whole);
         prop_assert!(losses.is_empty(), "{losses:?}");
         let blocks = blocks(&whole);
         for (cut, header) in &blocks {
             let left = without(&whole, cut);
-            let (_folder, run, losses) = told(&left);
+            let (_folder, run, losses) = reported_losses(&left);
             if header.kind == BlockKind::End as u8 {
                 prop_assert!(matches!(losses[..], [Loss::NotEnded { .. }]), "{losses:?}");
                 continue;
@@ -153,7 +153,7 @@ proptest! {
             // A repaired file reports the same.
             let mut repaired = Vec::new();
             write(&run.processes[0], &mut repaired).unwrap();
-            prop_assert_eq!(count_missing(&told(&repaired).2), u64::from(header.records));
+            prop_assert_eq!(count_missing(&reported_losses(&repaired).2), u64::from(header.records));
         }
     }
 
@@ -161,7 +161,7 @@ proptest! {
     #[test]
     fn a_file_without_an_end_reports_only_gaps_before_its_last_block(pieces in prop::collection::vec(piece(), 0..20)) {
         let (open, _) = file(&pieces);
-        let (_, _, losses) = told(&open);
+        let (_, _, losses) = reported_losses(&open);
         prop_assert!(matches!(losses[..], [Loss::NotEnded { .. }]), "{losses:?}");
         let blocks = blocks(&open);
         for (cut, header) in &blocks {
@@ -172,7 +172,7 @@ proptest! {
             };
             let has_later = blocks.iter().any(|(_, other)| later(other));
             let describes = matches!(BlockKind::from_number(header.kind), Some(BlockKind::Process | BlockKind::Stream));
-            let (_, _, losses) = told(&without(&open, cut));
+            let (_, _, losses) = reported_losses(&without(&open, cut));
             prop_assert_eq!(losses.len() > 1, has_later || describes, "{:?} {:?}", header, losses);
         }
     }
@@ -185,7 +185,7 @@ fn missing_blocks_are_reported_with_their_places() {
     let blocks: Vec<_> =
         blocks(&whole).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
     let said = |cut: usize| {
-        let losses = told(&without(&whole, &blocks[cut].0)).2;
+        let losses = reported_losses(&without(&whole, &blocks[cut].0)).2;
         losses.iter().map(|loss| loss.to_string().rsplit_once("a.tmt: ").unwrap().1.to_owned()).collect::<Vec<_>>()
     };
     let of = |count: u32| format!("{count} of the 18 records that the process wrote are missing");
@@ -217,7 +217,7 @@ fn missing_records(run: &OpenRun) -> Option<(u64, Option<MissingEnd>)> {
 }
 
 /// Losses in `lost` records: stream, number of records, first and last timestamp.
-fn told_by_records(run: &OpenRun) -> Vec<(usize, u64, i64, i64)> {
+fn losses_in_records(run: &OpenRun) -> Vec<(usize, u64, i64, i64)> {
     let census = info::count(run, &ConvertOptions::default()).unwrap();
     census.losses.iter().map(|lost| (lost.stream, lost.records, lost.first.0, lost.last.0)).collect()
 }
@@ -241,8 +241,8 @@ fn copied_runs_report_the_losses_of_their_originals() {
     let (one, other) = (of_stream(0), of_stream(1));
     // Name, removed blocks, and the losses in the `lost` records of each copy. They contain no
     // unknown losses.
-    type Told = (usize, u64, i64, i64);
-    type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<Told>);
+    type LossFields = (usize, u64, i64, i64);
+    type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<LossFields>);
     let cases: [Case<'_>; 7] = [
         ("first", vec![&one[0]], vec![(0, 20, 1000, 1000)]),
         ("middle", vec![&one[2]], vec![(0, 20, 2019, 6000)]),
@@ -276,8 +276,8 @@ fn copied_runs_report_the_losses_of_their_originals() {
             for copy in [OpenRun::open(&sorted).unwrap(), copy, again] {
                 assert_eq!(places(&copy), places(&run), "{name}");
                 assert_eq!(missing_records(&copy), missing_records(&run), "{name}");
-                let count = |told: &Told| (told.0, if missing.is_some() { told.1 } else { 0 }, told.2, told.3);
-                assert_eq!(told_by_records(&copy), expected.iter().map(count).collect::<Vec<_>>(), "{name}");
+                let count = |loss: &LossFields| (loss.0, if missing.is_some() { loss.1 } else { 0 }, loss.2, loss.3);
+                assert_eq!(losses_in_records(&copy), expected.iter().map(count).collect::<Vec<_>>(), "{name}");
             }
         }
     }
@@ -290,7 +290,7 @@ fn parts_of_a_run_report_their_own_gaps() {
     let (_, whole) = file(&pieces);
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
     let records: Vec<_> = blocks(&whole).into_iter().filter(|(_, header)| is_records(header)).collect();
-    let told = |at: usize, select: &dyn Fn(&mut RecordSelection)| {
+    let missing_in_part = |at: usize, select: &dyn Fn(&mut RecordSelection)| {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("original.tmt");
         std::fs::write(&original, without(&whole, &records[at].0)).unwrap();
@@ -305,12 +305,12 @@ fn parts_of_a_run_report_their_own_gaps() {
             selection.times.push(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }.into());
         }
     };
-    assert_eq!(told(2, &from_to(0, 10)), (0, 0));
-    assert_eq!(told(2, &from_to(0, 100)), (20, 1));
-    assert_eq!(told(2, &from_to(2000, 2010)), (20, 1));
-    assert_eq!(told(2, &from_to(4001, 9000)), (0, 0));
-    assert_eq!(told(2, &|selection| selection.threads.push("11".to_owned())), (0, 0));
-    assert_eq!(told(2, &|selection| selection.threads.push("10".to_owned())), (20, 1));
-    assert_eq!(told(5, &from_to(0, 1000)), (0, 0));
-    assert_eq!(told(5, &from_to(0, 9000)), (20, 0));
+    assert_eq!(missing_in_part(2, &from_to(0, 10)), (0, 0));
+    assert_eq!(missing_in_part(2, &from_to(0, 100)), (20, 1));
+    assert_eq!(missing_in_part(2, &from_to(2000, 2010)), (20, 1));
+    assert_eq!(missing_in_part(2, &from_to(4001, 9000)), (0, 0));
+    assert_eq!(missing_in_part(2, &|selection| selection.threads.push("11".to_owned())), (0, 0));
+    assert_eq!(missing_in_part(2, &|selection| selection.threads.push("10".to_owned())), (20, 1));
+    assert_eq!(missing_in_part(5, &from_to(0, 1000)), (0, 0));
+    assert_eq!(missing_in_part(5, &from_to(0, 9000)), (20, 0));
 }

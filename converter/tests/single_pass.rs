@@ -77,7 +77,7 @@ const ACTIONS: [&str; 27] = [
 const CLAUSES: [&str; 5] = ["", "", "", "", " when n > 1"];
 
 /// An action: indices of [`ACTIONS`] and [`CLAUSES`].
-type GeneratedAction = (usize, usize);
+type ActionClause = (usize, usize);
 
 /// Rules for the ends of threads and processes.
 const END_RULES: [&str; 3] = [
@@ -87,7 +87,7 @@ const END_RULES: [&str; 3] = [
 ];
 
 /// The text of a spec. Each bit of `end_rules` adds one of [`END_RULES`].
-fn spec(rules: &[Vec<GeneratedAction>], end_rules: u8) -> String {
+fn spec(rules: &[Vec<ActionClause>], end_rules: u8) -> String {
     let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
     for number in 0..TYPES {
         let located = if number % 2 == 1 { "located " } else { "" };
@@ -109,9 +109,15 @@ fn spec(rules: &[Vec<GeneratedAction>], end_rules: u8) -> String {
 }
 
 /// A record: its type, ticks after the record before it, and a number that determines its fields.
-type Made = (u16, u8, u32);
+type SinglePassRecord = (u16, u8, u32);
 
-fn record(records: &mut SyntheticRecords, (kind, _, number): Made, thread: u8, ticks: u64, strings: &[u32]) {
+fn record(
+    records: &mut SyntheticRecords,
+    (kind, _, number): SinglePassRecord,
+    thread: u8,
+    ticks: u64,
+    strings: &[u32],
+) {
     // One text is missing.
     let string = if number % 97 == 96 { 77 } else { strings[number as usize % strings.len()] };
     let fields: [&[u8]; 6] = [
@@ -128,9 +134,9 @@ fn record(records: &mut SyntheticRecords, (kind, _, number): Made, thread: u8, t
 }
 
 /// A stream: whether all its records belong to one thread, and its blocks.
-type Stream = (bool, Vec<Vec<Made>>);
+type SinglePassStream = (bool, Vec<Vec<SinglePassRecord>>);
 
-fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
+fn write_run(folder: &Path, schema: &Schema, streams: &[SinglePassStream]) {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
     let strings: Vec<u32> = ["main", "2", "start", "0.5"].into_iter().map(|text| file.string(text)).collect();
     file.codec = PayloadCodec::Columns;
@@ -153,7 +159,7 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[Stream]) {
 
 /// The input of a sink.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
+struct SinkInput {
     shapes: Vec<String>,
     definitions: Vec<String>,
     /// Operations, with the keys of link endpoints.
@@ -163,29 +169,29 @@ struct Told {
 
 /// A sink that keeps its input.
 #[derive(Debug, Default)]
-struct Kept {
-    told: Told,
+struct InputRecorder {
+    input: SinkInput,
     can_restart: bool,
     /// Number of restarts, and number of removals of incomplete links.
-    begun_anew: usize,
-    settled: usize,
+    restarts: usize,
+    link_removals: usize,
 }
 
-impl PajeSink for Kept {
+impl PajeSink for InputRecorder {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         let text = format!("{event:?}");
         match event {
-            PajeEvent::DefineType { .. } | PajeEvent::DefineValue { .. } => self.told.definitions.push(text),
+            PajeEvent::DefineType { .. } | PajeEvent::DefineValue { .. } => self.input.definitions.push(text),
             PajeEvent::StartLink { key, .. } | PajeEvent::EndLink { key, .. } => {
-                self.told.operations.push((Some(key.0), text));
+                self.input.operations.push((Some(key.0), text));
             }
-            _ => self.told.operations.push((None, text)),
+            _ => self.input.operations.push((None, text)),
         }
         Ok(())
     }
 
     fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
-        self.told.shapes.push(format!("{shape:?}"));
+        self.input.shapes.push(format!("{shape:?}"));
         Ok(())
     }
 
@@ -194,47 +200,47 @@ impl PajeSink for Kept {
     }
 
     fn restart(&mut self) -> io::Result<()> {
-        self.told = Told::default();
-        self.begun_anew += 1;
+        self.input = SinkInput::default();
+        self.restarts += 1;
         Ok(())
     }
 
     fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
         let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
-        for key in self.told.operations.iter().filter_map(|operation| operation.0) {
+        for key in self.input.operations.iter().filter_map(|operation| operation.0) {
             *ends.entry(key).or_default() += 1;
         }
-        self.told.operations.retain(|(key, _)| key.is_none_or(|key| ends[&key] == 2));
-        self.settled += 1;
+        self.input.operations.retain(|(key, _)| key.is_none_or(|key| ends[&key] == 2));
+        self.link_removals += 1;
         Ok(())
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
-        self.told.end = Some(end);
+        self.input.end = Some(end);
         Ok(())
     }
 }
 
 /// The output of a conversion, its report, and the numbers of conversions in one pass and of
 /// unsuccessful attempts.
-fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (Told, String, (usize, usize)) {
-    let mut kept = Kept { can_restart, ..Kept::default() };
+fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
+    let mut kept = InputRecorder { can_restart, ..InputRecorder::default() };
     let report = convert(run, options, &mut kept).unwrap();
     let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_coarse);
     (
-        kept.told,
+        kept.input,
         format!("{counts:?} {:?} {lines:?} {reversed:?} {:?}", report.end, report.causality),
-        (kept.settled, kept.begun_anew),
+        (kept.link_removals, kept.restarts),
     )
 }
 
-fn stream() -> impl Strategy<Value = Stream> {
+fn stream() -> impl Strategy<Value = SinglePassStream> {
     let made = (0..TYPES, prop_oneof![1 => Just(0u8), 4 => 1u8..100], any::<u32>());
     let blocks = prop::collection::vec(prop::collection::vec(made, 1..30), 0..4);
     (prop::bool::weighted(0.7), blocks)
 }
 
-fn actions() -> impl Strategy<Value = Vec<GeneratedAction>> {
+fn actions() -> impl Strategy<Value = Vec<ActionClause>> {
     prop::collection::vec((0..ACTIONS.len(), 0..CLAUSES.len()), 1..3)
 }
 
@@ -262,12 +268,12 @@ fn one_pass_gives_the_operations_of_two_passes() {
             (options.causal, options.clock) = (false, CorrectionMethod::None);
         }
         let (expected, report, _) = converted(&run, &options, false);
-        let (told, its_report, (settled, begun_anew)) = converted(&run, &options, true);
-        prop_assert_eq!(told, expected, "{}", &spec);
+        let (input, its_report, (link_removals, restarts)) = converted(&run, &options, true);
+        prop_assert_eq!(input, expected, "{}", &spec);
         prop_assert_eq!(its_report, report, "{}", &spec);
-        prop_assert!(settled + begun_anew <= 1);
-        at_once.set(at_once.get() + settled);
-        in_vain.set(in_vain.get() + begun_anew);
+        prop_assert!(link_removals + restarts <= 1);
+        at_once.set(at_once.get() + link_removals);
+        in_vain.set(in_vain.get() + restarts);
         Ok(())
     });
     compared.unwrap_or_else(|error| panic!("{error}"));

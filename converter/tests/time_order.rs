@@ -33,7 +33,7 @@ impl PajeSink for Dates {
 
 /// By stream and block: steps between records, and the distance of the action's own timestamp, if
 /// it has one.
-type Steps = Vec<Vec<Vec<(u64, Option<i64>)>>>;
+type TimestampSteps = Vec<Vec<Vec<(u64, Option<i64>)>>>;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -42,7 +42,7 @@ proptest! {
         streams in prop::collection::vec(
             prop::collection::vec(prop::collection::vec((0u64..50, prop::option::of(-400i64..100)), 1..12), 0..5), 1..4)
     ) {
-        let streams: Steps = streams;
+        let streams: TimestampSteps = streams;
         let spec = tumit::compile_text("dates.tumit", SPEC).0.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &spec.schema());

@@ -38,7 +38,7 @@ struct Stacks {
     names: Vec<(u32, String)>,
     containers: Vec<String>,
     open: Vec<Vec<String>>,
-    told: Vec<String>,
+    lines: Vec<String>,
     events_before_values: bool,
     seen_events: bool,
 }
@@ -47,7 +47,7 @@ impl Stacks {
     fn change(&mut self, time: GlobalNanos, container: u32, change: impl FnOnce(&mut Vec<String>)) {
         let stack = &mut self.open[container as usize - 1];
         change(stack);
-        self.told.push(format!("{} {}: {}", time.0, self.containers[container as usize - 1], stack.join("/")));
+        self.lines.push(format!("{} {}: {}", time.0, self.containers[container as usize - 1], stack.join("/")));
     }
 }
 
@@ -120,7 +120,7 @@ fn block(from: u64, steps: &[Step]) -> SyntheticRecords {
 
 /// The loss of the second of three blocks, which has timestamps 100 to 199.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Loss {
+enum BlockDefect {
     /// The recorder dropped its records and reports this.
     Dropped,
     /// It is not in the file.
@@ -131,7 +131,7 @@ enum Loss {
     Senseless,
 }
 
-fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
+fn run_with(loss: BlockDefect, before: &[Step], after: &[Step]) -> Vec<u8> {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
     file.thread(0, 2, "main");
@@ -142,25 +142,26 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     let lost = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
     let start = file.bytes.len();
     match loss {
-        Loss::Dropped | Loss::Missing => {}
-        Loss::Damaged => {
+        BlockDefect::Dropped | BlockDefect::Missing => {}
+        BlockDefect::Damaged => {
             file.records(0, 1, &lost);
             let byte = &mut file.bytes[start + HEADER_BYTES + 7];
             *byte ^= 0x55;
         }
-        Loss::Senseless => {
+        BlockDefect::Senseless => {
             let mut senseless = lost.clone();
             senseless.payload[..2].copy_from_slice(&999u16.to_le_bytes());
             file.records(0, 1, &senseless);
         }
     }
     let mut last = SyntheticRecords::default();
-    if loss == Loss::Dropped {
-        let told = DroppedRecords { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
+    if loss == BlockDefect::Dropped {
+        let dropped =
+            DroppedRecords { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
         (last.first, last.last) = (120, 120);
         last.payload.extend_from_slice(&ID_LOST.to_le_bytes());
         last.payload.extend_from_slice(&[0; 4]);
-        last.payload.extend_from_slice(&told.encode());
+        last.payload.extend_from_slice(&dropped.encode());
         // The delta counts from the timestamp of the `lost` record.
         let mut rest = block(200, after);
         rest.payload[2..6].copy_from_slice(&80u32.to_le_bytes());
@@ -169,8 +170,8 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     } else {
         last = block(200, after);
     }
-    file.records(0, if loss == Loss::Dropped { 1 } else { 2 }, &last);
-    if loss == Loss::Dropped {
+    file.records(0, if loss == BlockDefect::Dropped { 1 } else { 2 }, &last);
+    if loss == BlockDefect::Dropped {
         file.end_with_dropped(3);
     } else {
         file.end();
@@ -178,23 +179,23 @@ fn run_with(loss: Loss, before: &[Step], after: &[Step]) -> Vec<u8> {
     file.bytes
 }
 
-fn told(bytes: &[u8]) -> (Vec<String>, ConversionReport, bool) {
+fn state_lines(bytes: &[u8]) -> (Vec<String>, ConversionReport, bool) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
     let run = OpenRun::open(folder.path()).unwrap();
     let mut stacks = Stacks::default();
     let report = convert(&run, &ConvertOptions::default(), &mut stacks).unwrap();
-    let calm: Vec<&String> = stacks.told.iter().filter(|line| line.contains("Thread 9")).collect();
+    let calm: Vec<&String> = stacks.lines.iter().filter(|line| line.contains("Thread 9")).collect();
     assert_eq!(calm[0], "5 Thread 9: calm");
     // Its state is unchanged until the end.
     assert!(calm.len() == 2 && calm[1].ends_with("Thread 9: "), "{calm:?}");
-    let told = stacks.told.iter().filter(|line| !line.contains("Thread 9")).cloned().collect();
-    (told, report, stacks.events_before_values)
+    let lines = stacks.lines.iter().filter(|line| !line.contains("Thread 9")).cloned().collect();
+    (lines, report, stacks.events_before_values)
 }
 
 #[test]
 fn a_loss_makes_states_unknown_until_something_is_certain() {
-    for loss in [Loss::Dropped, Loss::Missing, Loss::Damaged, Loss::Senseless] {
+    for loss in [BlockDefect::Dropped, BlockDefect::Missing, BlockDefect::Damaged, BlockDefect::Senseless] {
         let before = [Step::Enter(1, "run"), Step::Enter(1, "send"), Step::Become(2, "wait")];
         let after = [
             Step::Leave(1),
@@ -205,12 +206,12 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
             Step::Leave(1),
             Step::Leave(1),
         ];
-        let (told, report, late) = told(&run_with(loss, &before, &after));
+        let (lines, report, late) = state_lines(&run_with(loss, &before, &after));
         // The recorder reports the begin of a drop, and a block with a correct head gives its
         // begin. In the other cases, the state is unknown after the last record before the loss.
         let from = match loss {
-            Loss::Dropped | Loss::Senseless => 100,
-            Loss::Missing | Loss::Damaged => 20,
+            BlockDefect::Dropped | BlockDefect::Senseless => 100,
+            BlockDefect::Missing | BlockDefect::Damaged => 20,
         };
         let end = 260;
         let expected = [
@@ -227,7 +228,7 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
             "250 Thread 1: ".to_owned(),
             format!("{end} Thread 2: "),
         ];
-        assert_eq!(told, expected, "{loss:?}");
+        assert_eq!(lines, expected, "{loss:?}");
         assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1), "{loss:?}");
         assert!(!report.is_clean());
         assert!(
@@ -236,14 +237,14 @@ fn a_loss_makes_states_unknown_until_something_is_certain() {
             report.errors()
         );
         // Only a block with a correct head and invalid contents is detected late.
-        assert_eq!(late, loss == Loss::Senseless, "{loss:?}");
+        assert_eq!(late, loss == BlockDefect::Senseless, "{loss:?}");
     }
 }
 
 /// A copy reports exactly the unknown states of its original.
 #[test]
 fn copied_runs_have_the_same_unknown_states() {
-    for loss in [Loss::Dropped, Loss::Missing, Loss::Damaged, Loss::Senseless] {
+    for loss in [BlockDefect::Dropped, BlockDefect::Missing, BlockDefect::Damaged, BlockDefect::Senseless] {
         let before = [Step::Enter(1, "run"), Step::Become(2, "wait")];
         let bytes = run_with(loss, &before, &[Step::Leave(1), Step::Enter(1, "new"), Step::Idle(1)]);
         let folder = tempfile::tempdir().unwrap();
@@ -257,7 +258,12 @@ fn copied_runs_have_the_same_unknown_states() {
         let all = tumit_converter::tools::dump::RecordSelection::default();
         tumit_converter::tools::cut::cut(&run, &ConvertOptions::default(), &all, &cut).unwrap();
         for copy in [sorted, cut.join("original.tmt")] {
-            assert_eq!(told(&std::fs::read(&copy).unwrap()).0, told(&bytes).0, "{loss:?}, {}", copy.display());
+            assert_eq!(
+                state_lines(&std::fs::read(&copy).unwrap()).0,
+                state_lines(&bytes).0,
+                "{loss:?}, {}",
+                copy.display()
+            );
         }
     }
 }
@@ -273,7 +279,8 @@ fn states_that_dropped_records_may_have_opened_are_unknown() {
         Step::Idle(1),
         Step::Leave(1),
     ];
-    let (told, report, _) = told(&run_with(Loss::Missing, &[Step::Enter(3, "a"), Step::Idle(3)], &after));
+    let (lines, report, _) =
+        state_lines(&run_with(BlockDefect::Missing, &[Step::Enter(3, "a"), Step::Idle(3)], &after));
     let expected = [
         "0 Thread 3: a",
         "10 Thread 3: ",
@@ -287,7 +294,7 @@ fn states_that_dropped_records_may_have_opened_are_unknown() {
         "240 Thread 1: ",
         "250 Thread 3: ",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(lines, expected);
     // After `idle` the state is certain again. The last `leave` is an error of the program.
     assert_eq!((report.counts.unknown_states, report.counts.pops_of_nothing), (2, 1));
 }
@@ -314,7 +321,7 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
         let mut stacks = Stacks::default();
         let report = convert(&OpenRun::open(folder.path()).unwrap(), &ConvertOptions::default(), &mut stacks).unwrap();
         let of = |thread: &str| -> Vec<&str> {
-            stacks.told.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
+            stacks.lines.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
         };
         assert_eq!(report.is_clean(), whole);
         assert_eq!(of("Thread 9"), ["5 Thread 9: calm", "400 Thread 9: "]);
@@ -355,7 +362,7 @@ fn a_stack_belongs_to_the_stream_that_changed_it_last() {
         "30 Thread 2: unknown (records lost)",
         "200 Thread 2: unknown (records lost)/d",
     ];
-    assert_eq!(stacks.told[..5], expected);
+    assert_eq!(stacks.lines[..5], expected);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-/* Records more than a level that overwrites may keep, from one thread or three, counts each thread's calls that returned in a page
- * shared with the test, and ends in the way that the first argument names. */
+/* Records more than an overwriting level may keep, from one thread or three. A page shared with the
+ * test counts the completed calls of each thread. The first argument selects the end of the
+ * program. */
 #include "t_trace.h"
 
 #include <sched.h>
@@ -21,7 +22,7 @@ static void work(uint64_t thread, uint64_t from, uint64_t to) {
         t_tick(n, thread);
         __atomic_store_n(&witness[thread], n + 1, __ATOMIC_RELEASE);
         if (n % 1000 == 0 && calls != UINT64_MAX) {
-            t_step(n); /* of a level that drops */
+            t_step(n); /* in a level that drops */
         }
     }
 }
@@ -35,7 +36,7 @@ static int start(pthread_t *threads) {
     return pthread_create(&threads[0], NULL, work_once, &numbers[1]) == 0 && pthread_create(&threads[1], NULL, work_once, &numbers[2]) == 0;
 }
 
-/* A disk of its own for another run of this program, as small as the second argument says. */
+/* Runs this program again on a separate disk. The second argument is the size of the disk. */
 static int on_a_small_disk(const char *self, const char *size) {
     char command[9000], place[4096];
     pid_t child;
@@ -43,7 +44,7 @@ static int on_a_small_disk(const char *self, const char *size) {
     snprintf(place, sizeof place, "%s.disk", getenv("TUMIT_TRACE"));
     if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) || mkdir(place, 0777) != 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount(NULL, place, "tmpfs", 0, size) != 0) {
-        perror("no disk of its own");
+        perror("no separate disk");
         return 4;
     }
     child = fork();
@@ -58,14 +59,15 @@ static int on_a_small_disk(const char *self, const char *size) {
     return waitpid(child, &status, 0) == child && status == 0 ? system(command) : 6;
 }
 
-/* Numbers that nothing packs, so that a file grows; what is asked for meets the full disk, or a folder that is `gone`. */
+/* Records incompressible numbers, so that the file grows. The requested dumps find a full disk or,
+ * if `gone` is set, a removed folder. */
 static int noise(int gone) {
     uint64_t n, random = 1;
     for (n = 0; n < 2 * CALLS; n++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         t_noise(n, random);
         __atomic_store_n(&witness[0], n + 1, __ATOMIC_RELEASE);
-        if (n % 30000 == 29999) { /* more than the slots hold that may be kept */
+        if (n % 30000 == 29999) { /* more records than the kept slots hold */
             tumit1_dump();
         }
         if (gone && n == CALLS) {
@@ -94,7 +96,7 @@ static int run(const char *self, const char *way, const char *size) {
         work(0, 0, CALLS);
         tumit1_dump();
         work(0, CALLS, CALLS + 100);
-        tumit1_dump(); /* of a slot that is not full */
+        tumit1_dump(); /* dumps a slot that is not full */
         work(0, CALLS + 100, 2 * CALLS);
         if (way[4] == '\0') {
             return 0;

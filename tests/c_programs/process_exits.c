@@ -1,5 +1,5 @@
-/* Records from three threads, counts the calls that returned in a page shared with the test, and ends in the way that the
- * first argument names. */
+/* Records from three threads. A page shared with the test counts the completed calls. The first
+ * argument selects the end of the program. */
 #include "t_trace.h"
 
 #include <signal.h>
@@ -26,7 +26,8 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* Three threads; waits until they have made their calls, and returns before they have ended. */
+/* Starts two threads next to the caller. If `wait` is set, returns after the calls of all three,
+ * while the two threads still exist. */
 static uint64_t calls;
 static void *work_and_wait(void *argument) {
     (void)work(&calls);
@@ -69,7 +70,8 @@ static void *work_after_main(void *unused) {
     return unused;
 }
 
-/* A signal in the midst of a record: the child goes on with it, and it must not reach the parent's file. */
+/* A signal handler forks in the middle of a record. The child completes the record. It must not
+ * reach the parent's file. */
 static volatile sig_atomic_t forked;
 static void fork_now(int number) {
     (void)number;
@@ -97,14 +99,15 @@ static int in_children(const char *self, const char *way) {
         memset(&soon, 0, sizeof soon);
         soon.it_value.tv_usec = 300;
         setitimer(ITIMER_REAL, &soon, NULL);
-        /* The parent's calls are counted in the end: the handler may also come between a record and its count, which both would count. */
+        /* The parent's calls are counted at the end. The handler may also run between a record and
+         * its count, and then both processes would count the record. */
         for (n = 0; !forked || n < 1000; n++) {
             int before = forked;
             t_tick(n);
             if (forked != 2) {
                 mine = n + 1;
             } else if (before == 2) {
-                count(); /* else: whether this one is the parent's alone, nobody can say */
+                count(); /* otherwise the record may also be the parent's */
             }
         }
         if (forked != 2) {
@@ -242,7 +245,8 @@ int main(int argc, char **argv) {
         if (pthread_create(&thread, NULL, work_after_main, NULL) != 0) {
             return 1;
         }
-        pthread_exit(NULL); /* the last thread ends the process: ours must not be that one for ever */
+        /* The process ends with its last thread. The recorder's thread must not keep it alive. */
+        pthread_exit(NULL);
     }
     result = other_ways(argv[0], way);
     end(argv[0], way);

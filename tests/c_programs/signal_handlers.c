@@ -1,5 +1,6 @@
-/* Signal handlers that record where what they interrupt can be entered once only. The first argument says where; the second, after how
- * many seconds a program that hangs is ended. */
+/* Signal handlers record while they interrupt code that is not reentrant. The first argument
+ * selects this code. The second argument is the number of seconds until a hanging program is
+ * killed. */
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The handler of `fork` that runs last before it, as it is the first to be there: the recorder's runs before this one. */
+/* Is registered first, so it runs last of all handlers before `fork`, after the recorder's. */
 static volatile sig_atomic_t in_fork;
 static void strike_in_fork(void) {
     if (in_fork) {
@@ -31,7 +32,7 @@ static void record(int number) {
 }
 
 #ifdef OWN_MALLOC
-/* An allocator that is interrupted, and must not be entered then. */
+/* An allocator that a signal interrupts. It fails if it is entered again at that moment. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 static volatile sig_atomic_t armed, inside;
@@ -92,7 +93,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(where, "fork") == 0) {
         pid_t child;
-        times = 5000; /* more than a slot holds */
+        times = 5000; /* more records than a slot holds */
         in_fork = 1;
         child = fork();
         for (n = 10; n < 20; n++) {

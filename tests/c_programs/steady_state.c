@@ -1,7 +1,8 @@
-/* Records at a steady rate, under the eyes of its parent, which counts the calls to the system that the recording thread makes between
- * marks; the thread itself counts its page faults. Other programs may keep the helper from running, or stop it in its short critical
- * section: then the thread calls, too. So it records window by window, each of several slots, until one was undisturbed.
- * Prints records, calls and faults of the last window, and how many there were. */
+/* Records at a steady rate. The parent counts the system calls of the recording thread between
+ * marks. The recording thread counts its page faults. If other programs delay the writer thread, or
+ * interrupt it in its short critical section, the recording thread makes system calls, too.
+ * Therefore the program records several slots per window, until one window is undisturbed. It
+ * prints all records, the calls and faults of the last window, and the number of windows. */
 #include "t_trace.h"
 
 #include <errno.h>
@@ -11,17 +12,17 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define MARK SYS_getpgrp /* a call that nobody else makes */
+#define MARK SYS_getpgrp /* nothing else makes this system call */
 
-#define WINDOW 40000u       /* records: eight slots */
-#define WINDOWS 3000u       /* at most, */
-#define PATIENCE 180u       /* and seconds */
+#define WINDOW 40000u       /* records per window: eight slots */
+#define WINDOWS 3000u       /* maximum number of windows */
+#define PATIENCE 180u       /* maximum time in seconds */
 
 struct result {
     uint64_t records;
     uint64_t faults;
-    uint64_t calls;   /* the parent counts them, */
-    uint64_t windows; /* and says how many it has seen the end of */
+    uint64_t calls;   /* counted by the parent */
+    uint64_t windows; /* windows that the parent saw complete */
 };
 
 static uint64_t now(void) {
@@ -30,7 +31,8 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Makes so many records. Waits without calls to the system, as the clock is read without one. */
+/* Makes this number of records. It waits without system calls, because reading the clock needs
+ * none. */
 static void record_at(uint64_t rate, uint64_t records) {
     const uint64_t start = now();
     uint64_t made = 0;
@@ -51,14 +53,14 @@ static uint64_t faults(void) {
 static void child(uint64_t rate, volatile struct result *result) {
     const uint64_t give_up = now() + PATIENCE * 1000000000u;
     uint64_t window;
-    record_at(rate, rate / 2); /* several slots: the helper knows then how many to keep warm */
+    record_at(rate, rate / 2); /* several slots: the writer thread learns how many to prepare */
     tumit1_flush();
     raise(SIGSTOP);
     for (window = 1; window <= WINDOWS && now() < give_up; window++) {
         const uint64_t before = faults();
         (void)syscall(MARK);
         record_at(rate, WINDOW);
-        (void)syscall(MARK); /* behind it, the parent has told its number of calls */
+        (void)syscall(MARK); /* after it, the parent has stored its number of calls */
         result->faults = faults() - before;
         result->records += WINDOW;
         if (result->calls == 0 && result->faults == 0) {
@@ -67,7 +69,7 @@ static void child(uint64_t rate, volatile struct result *result) {
     }
 }
 
-/* The parent of a child that has stopped itself: counts its calls between marks, until it ends. */
+/* Runs in the parent. Counts the system calls of the stopped child between marks, until it ends. */
 static int watch(pid_t child_id, volatile struct result *result) {
     uint64_t calls = 0, marks = 0;
     int status;

@@ -1,4 +1,5 @@
-/* What programs do that a recorder may not expect, one at a time: `unusual WHAT [NUMBER]`. Ends with 0 when what it can see itself is right. */
+/* Unusual actions of programs, one per run: `unusual ACTION [NUMBER]`. The program exits with 0 if
+ * all results that it can observe are correct. */
 #include "t_trace.h"
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LARGE_STACK (64u << 20) /* the C library keeps smaller ones, and does not unmap them when a thread ends */
+#define LARGE_STACK (64u << 20) /* the C library does not unmap smaller stacks at a thread's end */
 
 static void ticks(uint64_t count) {
     uint64_t n;
@@ -33,7 +34,7 @@ static int has(const char *path, const char *text) {
     return bytes == (ssize_t)strlen(text) && memcmp(read_, text, strlen(text)) == 0;
 }
 
-/* As programs do that become daemons: all descriptors are closed, and the next files get these numbers. */
+/* Like a daemon, closes all descriptors. The next files get their numbers. */
 static int descriptors(void) {
     int i, first, second;
     ticks(10);
@@ -56,7 +57,8 @@ static int descriptors(void) {
     return has("first", "mine\nstill\n") && has("second", "too\n") ? 0 : 3;
 }
 
-/* Without the first three a file of ours would get what the program writes to them. */
+/* Closes the standard descriptors. A file of the recorder must not get their numbers, because the
+ * program writes to them. */
 static int low(void) {
     close(0);
     close(1);
@@ -94,19 +96,21 @@ static void *endless(void *started) {
     return NULL;
 }
 
-/* The signal by which glibc cancels threads at once, as if it had been on its way when the thread forbade that. */
+/* Sends the signal by which glibc cancels a thread at once. It arrives like one that was already
+ * pending when the thread disabled cancellation. */
 static void cancel_late(int thread) {
     syscall(SYS_tgkill, getpid(), thread, 32);
 }
 
-/* Threads that end without a word: their memory is gone when they are looked at. */
+/* Threads exit without notifying the recorder. Their memory is unmapped when the recorder checks
+ * them. */
 static int threads(int cancelled, int late) {
     pthread_attr_t attributes;
     int i;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, LARGE_STACK);
     pthread_key_create(&key, again);
-    flushing = late; /* it is in the recorder most of the time */
+    flushing = late; /* the threads are inside the recorder most of the time */
     t_tick(0);
     for (i = 0; i < 20; i++) {
         pthread_t thread;
@@ -121,7 +125,7 @@ static int threads(int cancelled, int late) {
             if (late && i > 0) {
                 cancel_late(started);
             } else {
-                pthread_cancel(thread); /* the first time it installs the handler */
+                pthread_cancel(thread); /* the first call installs the handler */
             }
         }
         pthread_join(thread, NULL);
@@ -167,7 +171,7 @@ static void *alone(void *number) {
     return NULL;
 }
 
-/* Many threads, at once or one after the other. */
+/* Many threads record, at once or one after the other. */
 static int many(unsigned count, int at_once) {
     pthread_t *threads_ = (pthread_t *)calloc(count, sizeof *threads_);
     pthread_attr_t attributes;
@@ -190,7 +194,7 @@ static int many(unsigned count, int at_once) {
     return 0;
 }
 
-/* A child that no fork handler is told of leaves by `exit`. */
+/* A child is created without fork handlers. It exits by `exit`. */
 static int bare_child(void) {
     int status = 1;
     pid_t child;
@@ -208,7 +212,7 @@ static int bare_child(void) {
     return status;
 }
 
-/* `errno` is the program's. */
+/* The recorder must not change `errno`. */
 static int errors(void) {
     uint64_t n;
     char name[32];
@@ -230,8 +234,8 @@ static int errors(void) {
     return 0;
 }
 
-/* The helper is not bound to the processor of the thread that made the first record. Its number may be any: others make threads, too, and
- * numbers begin again. */
+/* The writer thread is not bound to the processor of the thread that made the first record. It is
+ * found by its name, because thread ids are reused. */
 static int pinned(void) {
     cpu_set_t before, one, helper;
     char path[300], name[32];
@@ -246,7 +250,7 @@ static int pinned(void) {
     sched_setaffinity(0, sizeof one, &one);
     ticks(10);
     tumit1_flush();
-    for (tries = 0; tries < 60000; tries++) { /* it names itself before it chooses */
+    for (tries = 0; tries < 60000; tries++) { /* it sets its name before its affinity */
         DIR *const tasks = opendir("/proc/self/task");
         const struct dirent *task;
         while (tasks != NULL && (task = readdir(tasks)) != NULL) {
@@ -267,11 +271,11 @@ static int pinned(void) {
         }
         usleep(1000);
     }
-    fprintf(stderr, "the helper stays where the first record was made\n");
+    fprintf(stderr, "the writer thread stays on the processor of the first record\n");
     return 1;
 }
 
-/* Nothing is recorded until somebody outside wants it. */
+/* Nothing is recorded until another process requests it. */
 static int standby(void) {
     char line[8];
     ticks(10);
@@ -284,7 +288,7 @@ static int standby(void) {
     return 0;
 }
 
-/* Ends before the helper has done anything. */
+/* Exits before the writer thread has run. */
 static int early(void) {
     ticks(3);
     _exit(0);
@@ -292,7 +296,7 @@ static int early(void) {
 
 static volatile sig_atomic_t handled;
 
-/* Whether a handler interrupted the recorder or not: each call does its work, or is refused. */
+/* Each call succeeds or is refused, also if the handler interrupted the recorder. */
 static void call(int number) {
     struct tumit1_stats stats;
     (void)number;
@@ -336,7 +340,7 @@ static int calls(void) {
 
 static volatile sig_atomic_t refused;
 
-/* Switches the level off, for good only where that is left to the helper. */
+/* Switches the level off. The level stays off if the call defers this to the writer thread. */
 static void leave(int number) {
     (void)number;
     handled++;
@@ -355,7 +359,7 @@ static uint64_t records(void) {
     return stats.written_;
 }
 
-/* What a handler could not do is done, by the helper. */
+/* The writer thread carries out the request that the handler deferred. */
 static int later(void) {
     pthread_t own = pthread_self(), other;
     int i, done = 0;
@@ -366,7 +370,7 @@ static int later(void) {
         return 1;
     }
     while (!refused) {
-        tumit1_flush(); /* nearly always at work */
+        tumit1_flush(); /* is inside the recorder most of the time */
     }
     signal(SIGUSR1, SIG_IGN);
     handled = 3000;
@@ -379,7 +383,7 @@ static int later(void) {
     return pthread_join(other, NULL) != 0 || !done;
 }
 
-/* Two signals, so that handlers interrupt handlers, which interrupted records. */
+/* Two signals are sent, so that handlers interrupt handlers that interrupted records. */
 static uint64_t by_handlers;
 static void record_one(int number) {
     (void)number;
@@ -414,8 +418,9 @@ static int in_a_storm(void) {
     return 0;
 }
 
-/* The main thread reads the clock while it writes the end. Another thread records meanwhile. The writer thread may read the clock
- * at the same time; it does not wait, because the end could then be complete before the other thread records. */
+/* The main thread reads the clock while it writes the end. Another thread records meanwhile. The
+ * writer thread may read the clock at the same time. It does not wait, because the end could then
+ * be complete before the other thread records. */
 static int ending, end_seen, end_done;
 static pthread_t main_thread;
 static uint64_t clock_of_ours(void) {
@@ -453,7 +458,7 @@ static int at_the_end(void) {
     return pthread_join(other, NULL);
 }
 
-/* A forked child asks for a folder of its own; another one does not. */
+/* One forked child requests a separate folder. A second child does not. */
 static int elsewhere(void) {
     struct tumit1_config config;
     pid_t child;
@@ -478,7 +483,7 @@ static int elsewhere(void) {
     return waitpid(child, &status, 0) != child || status != 0;
 }
 
-/* Memory for the program, and for less than the recorder would like. */
+/* Limits the memory to that of the program and less than the recorder's default. */
 static int little(void) {
     struct rlimit limit;
     unsigned long pages = 0;
@@ -495,7 +500,7 @@ static int little(void) {
     return 0;
 }
 
-/* All memory of the program is locked, and little may be. Where the system allows less still, nothing is. */
+/* Locks all memory of the program under a low limit, if the system permits this limit. */
 static int locked(void) {
     struct rlimit limit;
     limit.rlim_cur = limit.rlim_max = 8u << 20;

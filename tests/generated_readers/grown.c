@@ -1,4 +1,5 @@
-/* Reads a run of the old spec with the header of the new one: grown RUN FOLDER; copies it with each `n` one less. */
+/* Reads a run of the old spec with the header of the new spec: `grown RUN FOLDER`. Copies the run
+ * and decrements each `n`. */
 #include "grow_read.h"
 
 int main(int argc, char **argv) {
@@ -32,7 +33,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf("%u unknown\n", (unsigned)run->processes[0]->unknown_records);
-    /* What the old file cannot hold is refused; an event of the new spec brings its schema along. */
+    /* The writer refuses fields that the old file cannot contain. For an event of the new spec, it
+     * also writes the new schema. */
     memset(&fresh, 0, sizeof fresh);
     fresh.head.ticks = UINT64_MAX / 4;
     if (!grow_write_fresh(writer, &fresh) || !tumit1r_finish(writer)) {

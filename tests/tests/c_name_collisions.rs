@@ -55,7 +55,7 @@ fn spec(trace: &str, words: &[&str]) -> String {
     text
 }
 
-/// Macros and globals that a program may have. It includes its own headers first, as any program
+/// Macros and globals that a program may have. It includes its headers first, as any program
 /// may.
 const PRELUDE: &str = r"
 #include <stdio.h>

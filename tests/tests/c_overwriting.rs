@@ -21,7 +21,7 @@ const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 /// Sixteen slots. Eight of them may be kept, so that each of six streams has one.
 const SMALL: &str = "1M";
 
-/// A program in a folder of its own.
+/// A program in a separate folder.
 struct OverwritingProgram {
     folder: tempfile::TempDir,
     program: PathBuf,
@@ -296,7 +296,7 @@ fn overwriting_keeps_the_newest_records() {
     }
 }
 
-/// A program with a clock of its own and small timestamps.
+/// A program with a user clock and small timestamps.
 fn with_own_clock(extra: &[&str]) -> OverwritingProgram {
     let folder = folder();
     let clock = "#include <stdint.h>\nstatic __inline__ uint64_t clock_now(void) { static uint64_t now; return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED); }\n";

@@ -13,7 +13,7 @@ const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.c");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
-fn only(run: &Path) -> ProcessFile {
+fn single_file(run: &Path) -> ProcessFile {
     let mut files = read(run);
     assert_eq!(files.len(), 1, "one process, one file");
     files.remove(0)
@@ -27,7 +27,7 @@ fn every_standard_compiles_clean_and_records_the_same() {
         let level = ["-O2", "-O0", "-O3"][number % 3];
         let program =
             build(folder.path(), compiler, TYPES, DRIVE_TYPES, &[level]).unwrap_or_else(|error| panic!("{error}"));
-        let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+        let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
         assert_eq!(file.totals(), (28, 0));
         assert_eq!(file.process[&tag::WRITER], b"c 0.1.0");
         assert_eq!(file.thread_name(0), "main");
@@ -57,7 +57,7 @@ fn build_options_remove_tracing() {
         if flag == "-DTUMIT_OFF" {
             assert!(!run.exists(), "nothing was recorded");
         } else {
-            let texts = only(&run).texts();
+            let texts = single_file(&run).texts();
             assert!(texts.iter().all(|text| text.starts_with("loud") || text.starts_with("silent")), "{texts:?}");
         }
     }
@@ -68,7 +68,7 @@ fn levels_follow_the_environment() {
     let folder = folder();
     let program = build(folder.path(), C99, TYPES, DRIVE_TYPES, &[]).unwrap_or_else(|error| panic!("{error}"));
     let levels = [("TUMIT_LEVELS", "ALL=off,types.QUIET=on,LOUD=off")];
-    let texts = only(&record(&program, folder.path(), "run.tmt", &levels)).texts();
+    let texts = single_file(&record(&program, folder.path(), "run.tmt", &levels)).texts();
     assert_eq!(
         texts,
         ["silent n=Unsigned(0)", "silent n=Unsigned(1)", "silent n=Unsigned(2)", "silent n=Unsigned(100)"]
@@ -121,7 +121,7 @@ int main(void) {
 }
 "#;
     let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.totals(), (161_000, 0));
     assert_eq!(file.records.len(), 5);
     for (stream, records) in &file.records {
@@ -164,7 +164,7 @@ int main(void) {
 }
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!((file.totals(), file.truncated, file.lost.len()), ((5, 0), 1, 0));
     let truncated = file.end.as_ref().and_then(|end| integer(end.get(&tag::RECORDS_TRUNCATED)?));
     assert_eq!(truncated, Some(1));
@@ -195,8 +195,8 @@ int main(void) {
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     // Records that the file cannot take wait in the live file. Without one, a full slot is dropped.
-    assert_eq!(only(&record(&program, folder.path(), "mapped.tmt", &[])).totals(), (200_000, 0));
-    let file = only(&record(&program, folder.path(), "private.tmt", &[("TUMIT_BUFFERS", "private")]));
+    assert_eq!(single_file(&record(&program, folder.path(), "mapped.tmt", &[])).totals(), (200_000, 0));
+    let file = single_file(&record(&program, folder.path(), "private.tmt", &[("TUMIT_BUFFERS", "private")]));
     let (written, dropped) = file.totals();
     assert_eq!(written + dropped, 200_000);
     assert!(dropped > 100_000 && written > 40_000, "{written} written, {dropped} dropped");
@@ -269,7 +269,7 @@ int main(void) {
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     // A loop that only records waits for the writer thread, even if that runs late.
-    let file = only(&record(&program, folder.path(), "run.tmt", &[("TUMIT_POLICY", "all=block")]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[("TUMIT_POLICY", "all=block")]));
     let calls: u64 = std::fs::read_to_string(folder.path().join("calls")).expect("a count").parse().expect("a number");
     let (written, dropped) = file.totals();
     assert_eq!(written + dropped, calls, "each call is in the file or counted as lost");
@@ -295,7 +295,7 @@ int main(void) {
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let run = record(&program, folder.path(), "run.tmt", &[]);
-    let file = only(&run);
+    let file = single_file(&run);
     let records = &file.records[&0];
     assert_eq!(records.len(), 20_000);
     assert!(records.iter().all(|record| record.ticks == records[0].ticks));
@@ -335,7 +335,7 @@ int main(void) {
         let program = build(folder.path(), C99, TICK, &format!("{counter}{source}"), &[]);
         let run = record(&program.unwrap_or_else(|error| panic!("{error}")), folder.path(), "run.tmt", &[]);
         let info = succeed(tumit().arg("info").arg(&run));
-        let file = only(&run);
+        let file = single_file(&run);
         std::fs::remove_dir_all(run).expect("the run can go");
         let records = &file.records[&0];
         let steps: Vec<u64> = records.windows(2).map(|pair| pair[1].ticks - pair[0].ticks).collect();
@@ -374,7 +374,7 @@ int main(void) { t_tick(1); t_tick(2); return 0; }
     for source in [run_time, compile_time] {
         let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
         let run = record(&program, folder.path(), "run.tmt", &[]);
-        let file = only(&run);
+        let file = single_file(&run);
         std::fs::remove_dir_all(run).expect("the run can go");
         assert_eq!(file.process_integer(tag::CLOCK_KIND), Some(5));
         assert_eq!(file.process_integer(tag::CLOCK_HZ), Some(1000));

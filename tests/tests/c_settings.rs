@@ -30,7 +30,7 @@ fn run(folder: &Path, program: &Path, environment: &[(&str, &str)]) -> String {
     errors
 }
 
-fn only(run: &Path) -> ProcessFile {
+fn single_file(run: &Path) -> ProcessFile {
     let mut files = read(run);
     assert_eq!(files.len(), 1);
     files.remove(0)
@@ -82,7 +82,7 @@ int main(void) {
             let errors = run(folder.path(), &program, &settings);
             assert_eq!(errors.matches("`COM=sleep` is not valid").count(), 1, "{errors}");
             assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
-            let file = only(&folder.path().join("run.tmt"));
+            let file = single_file(&folder.path().join("run.tmt"));
             assert_eq!(count(&file, "tick"), 300_000, "records that a thread waits for are all there");
             let dropped = file.totals().1;
             assert!(dropped > 0, "two slots cannot hold what nobody waits for");
@@ -177,7 +177,7 @@ int main(void) {
         command.env("TUMIT_TRACE", folder.path().join("run.tmt")).env("TUMIT_BUFFERS", "private");
         assert_eq!(output(&mut command).status.signal(), Some(9));
         // Reads the file directly: there was no repair, and there is no live file.
-        let file = only(&folder.path().join("run.tmt"));
+        let file = single_file(&folder.path().join("run.tmt"));
         assert_eq!(file.texts(), ["tick n=Unsigned(1)", "say text=\"quiet\""]);
         // Anchors are written at the start (twice if the clock rate is unknown), soon after it,
         // with the records of the quiet thread, and then each second. On a loaded machine they may
@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
             repair.arg("--force");
         }
         succeed(&mut repair);
-        let file = only(&run);
+        let file = single_file(&run);
         let text = |n: usize| format!("say text=\"name {n} {:0100}\"", 0);
         assert_eq!(file.texts(), (0..names).map(text).collect::<Vec<_>>());
         assert_eq!((file.thread_name(0).as_str(), file.schemas.len()), ("the only one", 1));
@@ -272,7 +272,7 @@ int main(void) {
 "#;
     let program =
         build(folder.path(), GNU99, TWO, source, &["-rdynamic", "-ldl"]).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[("TUMIT_LEVELS", "late.b=off")]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[("TUMIT_LEVELS", "late.b=off")]));
     assert_eq!(file.texts(), ["tick n=Unsigned(0)", "b n=Unsigned(7)"]);
 }
 

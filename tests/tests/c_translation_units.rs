@@ -29,7 +29,7 @@ fn run(program: &Path, folder: &Path) -> (Vec<ProcessFile>, Vec<String>) {
     (files, texts)
 }
 
-/// Each library works in a thread of its own.
+/// Each library works in a separate thread.
 fn library(function: &str, header: &str, calls: &str) -> String {
     format!(
         "#include \"{header}\"\n#include <pthread.h>\n\
@@ -111,7 +111,7 @@ fn units_of_both_languages_share_one_recorder() {
                 int main(void) { t_tick(1); two(); three(); t_tick(3); return 0; }\n";
     let two = "#include \"u_trace.h\"\n#include \"t_trace.h\"\nextern \"C\" void two(void);\n\
                void two(void) { t_work_scope guard(2); u_other(2); }\n";
-    // This unit has no recorder of its own.
+    // This unit has no recorder.
     let three = "#define TUMIT_EXTERN\n#include \"t_trace.h\"\n#include \"u_trace.h\"\nvoid three(void);\n\
                  void three(void) { u_named(\"three\"); t_tick(tumit1_new_task()); tumit1_flush(); }\n";
     let (main, two) = (write(folder.path(), "main.c", main), write(folder.path(), "two.cc", two));

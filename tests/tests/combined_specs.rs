@@ -1,4 +1,4 @@
-//! Specs with typed rules and `std:paje`: generic lines name the containers of their own process.
+//! Specs with typed rules and `std:paje`: generic lines name the containers of the same process.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ paje { container process[pid: u64] "Worker" { state act "Activity" } }
 rule phase -> set act = "{p}" on process[pid];
 "#;
 
-/// A parent and a child do the same. A second child has no container of its own.
+/// A parent and a child do the same. A second child has no container.
 const PROGRAM: &str = r#"
 #include "t_trace.h"
 #include <sys/wait.h>

@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The recorder's own events have a second spec. The table contains the rows of both, like the Pajé
+/// The events of self-tracing have a second spec. The table contains the rows of both, like the Pajé
 /// text.
 #[test]
 fn the_table_has_the_records_of_all_specs() {

@@ -12,10 +12,10 @@ const USUAL: &str = "trace a;\n\nlevel COM {\n    event post { node: u16 }\n}  /
 
 /// Runs `tumit fmt` in a folder; returns its status, standard output and standard error.
 fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    told(&output(tumit().arg("fmt").args(args).current_dir(folder)))
+    status_and_texts(&output(tumit().arg("fmt").args(args).current_dir(folder)))
 }
 
-fn told(out: &Output) -> (Option<i32>, String, String) {
+fn status_and_texts(out: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (out.status.code(), text(&out.stdout), text(&out.stderr))
 }
@@ -65,7 +65,7 @@ fn standard_input_goes_to_standard_output() {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(UGLY.as_bytes()).unwrap();
-        let (status, out, err) = told(&child.wait_with_output().unwrap());
+        let (status, out, err) = status_and_texts(&child.wait_with_output().unwrap());
         assert_eq!(status, expected, "{err}");
         assert!(if expected == Some(0) { out == USUAL } else { out.contains("<standard input>") }, "{out}");
     }
@@ -110,7 +110,7 @@ fn the_specs_of_the_repository_are_formatted() {
         specs(&workspace().join(folder), &mut found);
     }
     assert!(found.len() > 5, "only {} specs were found", found.len());
-    let (status, out, err) = told(&output(tumit().args(["fmt", "--check"]).args(&found)));
+    let (status, out, err) = status_and_texts(&output(tumit().args(["fmt", "--check"]).args(&found)));
     assert_eq!(status, Some(0), "{out}{err}");
     // The specs in documents, too.
     for document in ["README.md", "tumit/LANGUAGE.md"] {

@@ -15,7 +15,7 @@ const TYPES: &str = include_str!("../cases/types/spec.tumit");
 const DRIVE_TYPES: &str = include_str!("../cases/types/drive.f90");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
-fn only(run: &Path) -> ProcessFile {
+fn single_file(run: &Path) -> ProcessFile {
     let mut files = read(run);
     assert_eq!(files.len(), 1, "one process, one file");
     files.remove(0)
@@ -29,7 +29,7 @@ fn write(folder: &Path, name: &str, text: &str) {
 fn texts(compiler: FortranCompilers, spec: &str, driver: &str) -> Vec<String> {
     let folder = folder();
     let program = compiler.build(folder.path(), spec, driver).unwrap_or_else(|error| panic!("{error}"));
-    only(&record(&program, folder.path(), "run.tmt", &[])).texts()
+    single_file(&record(&program, folder.path(), "run.tmt", &[])).texts()
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn build_options_remove_tracing() {
         let run = record(&program, folder.path(), "off.tmt", &[]);
         match records {
             None => assert!(!run.exists(), "nothing was recorded"),
-            Some(records) => assert_eq!(only(&run).texts().len(), records, "what QUIET and LOUD record"),
+            Some(records) => assert_eq!(single_file(&run).texts().len(), records, "what QUIET and LOUD record"),
         }
     }
 }
@@ -260,7 +260,7 @@ fn files_modules_and_languages_share_one_recorder() {
     }
     let objects: Vec<_> = objects.iter().map(|name| format!("{name}.o")).collect();
     let program = GFORTRAN.link(folder, &objects.iter().map(String::as_str).collect::<Vec<_>>());
-    let file = only(&record(&program.unwrap_or_else(|error| panic!("{error}")), folder, "run.tmt", &[]));
+    let file = single_file(&record(&program.unwrap_or_else(|error| panic!("{error}")), folder, "run.tmt", &[]));
     assert_eq!(file.texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(2)", "other", "other", "tick n=Unsigned(3)"]);
     assert_eq!(file.schemas.len(), 2);
 }
@@ -285,7 +285,7 @@ end program drive
     let folder = folder();
     let compiler = FortranCompilers { driver_flags: &["-fopenmp"], ..GFORTRAN };
     let program = compiler.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.totals(), (9000, 0));
     assert_eq!(file.records.len(), 3);
     let names: Vec<_> = file.records.keys().map(|&stream| file.thread_name(stream)).collect();
@@ -325,7 +325,7 @@ end program drive
 ";
     let folder = folder();
     let program = GFORTRAN.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.process_integer(tag::CLOCK_HZ), Some(1000));
     assert_eq!(file.process[&tag::CLOCK_DOMAIN], b"my clock");
     assert_eq!(file.texts(), ["tick n=Unsigned(1)", "tick n=Unsigned(2)"]);
@@ -367,7 +367,7 @@ end program drive
 ";
     let folder = folder();
     let program = GFORTRAN.build(folder.path(), TICK, driver).unwrap_or_else(|error| panic!("{error}"));
-    let file = only(&record(&program, folder.path(), "run.tmt", &[]));
+    let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     let (written, dropped) = file.totals();
     assert_eq!(written + dropped, 100_001);
     let expected = (dropped + 1..=100_001).map(|n| format!("tick n=Unsigned({n})"));

@@ -125,7 +125,7 @@ fn mistakes_that_pj_dump_rejects_are_reported() {
     for &mistake in Mistake::ALL {
         for _ in 0..3 {
             let (style, steps) = steps().new_tree(&mut runner).unwrap().current();
-            // Values after lines with timestamps are a mistake of their own, so the style without
+            // Values after lines with timestamps are a separate mistake, so the style without
             // them is used.
             let generated = generate(style & !1, &steps, Some(mistake));
             std::fs::write(&path, &generated.text).unwrap();
@@ -133,7 +133,7 @@ fn mistakes_that_pj_dump_rejects_are_reported() {
             let found = output(tumit().args(["check", "--json"]).arg(&path));
             let text = String::from_utf8(found.stdout).unwrap();
             let is_reported =
-                text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.says()));
+                text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.message_part()));
             assert!(is_reported, "{mistake:?} is not reported:\n{text}\n{}", generated.text);
             let strict = output(tumit().args(["check", "--strict"]).arg(&path));
             assert_eq!(strict.status.code(), Some(1), "{mistake:?}");

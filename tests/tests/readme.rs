@@ -1,4 +1,4 @@
-//! The README's own example: its spec is the one compiled here, and its Rust lines have the
+//! The example of the README: its spec is the one compiled here, and its Rust lines have the
 //! described effect.
 
 use std::path::Path;

@@ -37,7 +37,7 @@ __attribute__((unused)) static void on_signal(int number) {
 }
 "#;
 
-fn only(run: &Path) -> ProcessFile {
+fn single_file(run: &Path) -> ProcessFile {
     let mut files = read(run);
     assert_eq!(files.len(), 1, "one process, one file");
     files.remove(0)
@@ -63,7 +63,7 @@ fn every_policy_and_handler_truncates_between_two_characters() {
     let policies = ["L=drop", "L=block", "L=overwrite"];
     for (policy, buffers) in policies.iter().flat_map(|policy| [(policy, "mapped"), (policy, "private")]) {
         let settings = [("TUMIT_POLICY", *policy), ("TUMIT_BUFFERS", buffers)];
-        let file = only(&record(&program, folder.path(), &format!("{policy}-{buffers}.tmt"), &settings));
+        let file = single_file(&record(&program, folder.path(), &format!("{policy}-{buffers}.tmt"), &settings));
         assert_eq!((file.totals(), file.truncated, truncated(&file)), ((42, 0), 21, Some(21)), "{policy} {buffers}");
         let records: Vec<_> = file.records.values().flatten().collect();
         let long = |text: &str| text.starts_with("say") && text.ends_with("é\" (truncated)");
@@ -91,7 +91,8 @@ fn records_are_truncated_to_the_free_part_of_a_slot() {
     let program = build(folder.path(), GNU99, SPEC, &source, &["-pthread"]).unwrap_or_else(|error| panic!("{error}"));
     // The writer thread may free the part too late for the first record, which is then dropped.
     // This does not happen in all of ten runs.
-    let run = |at: usize| only(&record(&program, folder.path(), &format!("{at}.tmt"), &[("TUMIT_MEMORY", "256k")]));
+    let run =
+        |at: usize| single_file(&record(&program, folder.path(), &format!("{at}.tmt"), &[("TUMIT_MEMORY", "256k")]));
     let file = (0..10).map(run).find(|file| file.totals().0 == 5).unwrap();
     // A record without a field that can be truncated is dropped.
     assert_eq!((file.totals(), file.truncated, truncated(&file)), ((5, 1), 1, Some(1)));

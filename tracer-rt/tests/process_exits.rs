@@ -12,7 +12,7 @@ mod process_exits {
 use std::process::Output;
 use std::time::Duration;
 
-use process_exits::place::{MANY, Place, fails, kill_at_random, random};
+use process_exits::place::{MANY, ProgramFolder, fails, kill_at_random, random};
 use tumit_test_support::raw_run::{RawRunRecord, read_processes};
 
 #[test]
@@ -27,7 +27,7 @@ fn child() {
 /// slow.
 const PATIENT: (&str, &str) = ("TUMIT_POLICY", "all=block");
 
-fn all_records_are_complete(place: &Place) {
+fn all_records_are_complete(place: &ProgramFolder) {
     let left = place.read_complete_run();
     assert!(!left.ended && left.buffers == 1 && left.live_dropped == Some(0), "{left:?}");
 }
@@ -64,7 +64,7 @@ fn check_drops(settings: &[(&'static str, &str)]) {
 #[test]
 fn every_process_exit_keeps_all_records() {
     for how in ["exit", "_exit", "quick_exit", "panic", "abort", "SIGSEGV", "SIGTERM", "SIGKILL", "exec"] {
-        let place = Place::new().with(PATIENT.0, PATIENT.1);
+        let place = ProgramFolder::new().with(PATIENT.0, PATIENT.1);
         let output = place.output(how);
         let left = place.left().pop().unwrap();
         // After the start of `exit` the other threads may continue for a moment. Their records
@@ -89,7 +89,7 @@ fn every_process_exit_keeps_all_records() {
 #[test]
 fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
     if cfg!(debug_assertions) {
-        let place = Place::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
+        let place = ProgramFolder::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
         let output = place.output("exit");
         let left = place.left().pop().unwrap();
         assert!(left.ended && left.end_dropped > 0, "{output:?}");
@@ -105,7 +105,7 @@ fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
 
 #[test]
 fn a_clean_end_removes_the_live_file() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     assert!(place.output("return").status.success());
     let left = place.read_complete_run();
     assert!(left.ended && left.buffers == 1);
@@ -115,7 +115,7 @@ fn a_clean_end_removes_the_live_file() {
 #[test]
 fn names_are_stored_before_their_records() {
     // The log of names has 64 KiB here, and the names need 200 KB.
-    let place = Place::new().with("TUMIT_MEMORY", "256K");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "256K");
     place.output("names");
     let left = place.left().pop().unwrap();
     let expected: Vec<_> = (0..2_000).map(|n| RawRunRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
@@ -126,7 +126,7 @@ fn names_are_stored_before_their_records() {
 
 #[test]
 fn forked_processes_have_live_files_of_their_own() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     place.output("fork");
     let all = place.left();
     assert_eq!(all.len(), 3);
@@ -143,7 +143,7 @@ fn forked_processes_have_live_files_of_their_own() {
 
 #[test]
 fn a_removed_folder_is_created_again() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let output = place.output("folder");
     assert!(output.status.success());
     assert!(place.read_complete_run().ended);
@@ -153,18 +153,18 @@ fn a_removed_folder_is_created_again() {
 
 #[test]
 fn buffers_are_in_the_requested_memory() {
-    let place = Place::new().with("TUMIT_BUFFERS", "private");
+    let place = ProgramFolder::new().with("TUMIT_BUFFERS", "private");
     assert!(place.output("return").status.success());
     assert_eq!(place.read_complete_run().buffers, 0);
     // In another folder: the process block contains its path.
     let live_folder = tempfile::tempdir().unwrap();
-    let place = Place::new().with("TUMIT_LIVE", live_folder.path().to_str().unwrap());
+    let place = ProgramFolder::new().with("TUMIT_LIVE", live_folder.path().to_str().unwrap());
     place.output("SIGKILL");
     let left = read_processes(&place.run(), live_folder.path()).pop().unwrap();
     assert!(left.ticks()[0].len() as u64 == 10_000 && left.live_blocks > 0);
     assert_eq!(std::fs::read_dir(place.run()).unwrap().count(), 1);
     // The folder does not exist: recording continues, and the file reports it.
-    let place = Place::new().with("TUMIT_LIVE", "/proc/nowhere");
+    let place = ProgramFolder::new().with("TUMIT_LIVE", "/proc/nowhere");
     assert!(place.output("return").status.success());
     assert_eq!(place.read_complete_run().buffers, 2);
 }
@@ -184,20 +184,20 @@ fn counts(output: &Output) -> [u64; 3] {
 fn a_full_disk_loses_nothing_silently() {
     // Space for the live file and for a part of the other file. The remaining records stay in the
     // live file.
-    let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
     let output = place.output("on a small disk");
     let [written, dropped, kept] = counts(&output);
     assert!(written > 0 && kept > 0 && dropped == 0 && written + kept == 100_000, "{written} {dropped} {kept}");
     let left = place.read_complete_run();
     assert!(!left.ended && left.buffers == 1 && left.live_blocks > 0);
     // No space for the live file, but enough for the other file.
-    let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
     assert_eq!(counts(&place.output("on a small disk")), [100_000, 0, 0]);
     let left = place.read_complete_run();
     assert!(left.ended && left.buffers == 2);
     // Nearly no space: all records that do not fit are counted.
     for (program, setting) in [("on a small disk", "size=200k"), ("limited", "")] {
-        let place = Place::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
+        let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
         let output = place.output(program);
         let [written, dropped, kept] = counts(&output);
         assert!(written > 0 && dropped > 0 && kept == 0 && written + dropped == 100_000, "{written} {dropped} {kept}");
@@ -220,7 +220,7 @@ fn full_disks(times: u32, fault: &'static str) {
         // Less than the live file needs, or enough for it and a part of the other file.
         let live = random(&mut seed) % 2 * (memory + 400);
         let kilobytes = live + 8 + random(&mut seed) % 700;
-        let place = Place::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
+        let place = ProgramFolder::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
         let place = place.with("TUMIT_POLICY", ["all=drop", "all=overwrite"][random(&mut seed) as usize % 2]);
         let (program, place) = match random(&mut seed) % 5 {
             0 => ("on a small disk", place.with("TUMIT_DISK", format!("size={kilobytes}k"))),
@@ -235,7 +235,7 @@ fn full_disks(times: u32, fault: &'static str) {
 
 /// Checks that the records in a run and the missing records that it reports are those that the
 /// program printed.
-fn adds_up(place: &Place, [written, dropped, kept]: [u64; 3], output: &Output) {
+fn adds_up(place: &ProgramFolder, [written, dropped, kept]: [u64; 3], output: &Output) {
     // A disk may be too small for any file.
     let Some(left) = place.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
     assert_eq!(left.blocks_of_records(), written + kept, "{dropped} dropped: {output:?}");
@@ -247,8 +247,10 @@ fn adds_up(place: &Place, [written, dropped, kept]: [u64; 3], output: &Output) {
 fn full_to_the_last_block(times: u64, fault: &'static str) {
     for at in 0..times {
         let kilobytes = 40 + at * 4 % 256;
-        let place =
-            Place::new().with("TUMIT_MEMORY", "128K").with("TUMIT_FAULT", fault).with("TUMIT_BUFFERS", "private");
+        let place = ProgramFolder::new()
+            .with("TUMIT_MEMORY", "128K")
+            .with("TUMIT_FAULT", fault)
+            .with("TUMIT_BUFFERS", "private");
         let place = place.with("TUMIT_DISK", format!("size={kilobytes}k"));
         let output = place.output("on a small disk");
         let counts = counts(&output);
@@ -271,7 +273,8 @@ fn the_end_of_a_file_has_reserved_space() {
 #[test]
 fn a_writer_thread_after_the_end_takes_no_records() {
     let with = |fault: &str| {
-        let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_DISK", "size=2962k").with("TUMIT_FAULT", fault);
+        let place =
+            ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_DISK", "size=2962k").with("TUMIT_FAULT", fault);
         let output = place.output("on a small disk");
         let counts = counts(&output);
         assert!(counts[2] > 0, "{output:?}");
@@ -306,7 +309,7 @@ fn injected_faults_are_detected() {
     if !cfg!(debug_assertions) {
         return;
     }
-    let with_fault = |fault: &'static str| Place::new().with("TUMIT_FAULT", fault);
+    let with_fault = |fault: &'static str| ProgramFolder::new().with("TUMIT_FAULT", fault);
     let forgotten = [PATIENT, ("TUMIT_FAULT", "full slots are discarded")];
     // The first few kills detect it. The number of kills is random.
     assert!(fails(|| kill_at_random("for ever", 500, &forgotten, 0, all_records_are_complete)));
@@ -327,7 +330,7 @@ fn check_policies(fault: &str) {
 
 /// Returns how many records were dropped.
 fn check_policies_once(fault: &str) -> u64 {
-    let place = Place::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
     let place = place.with("TUMIT_POLICY", "all=block,process_exits.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
     let output = place.output("flood");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -351,7 +354,7 @@ fn a_level_may_wait_for_a_slot() {
 #[test]
 fn short_lived_threads_take_no_memory() {
     // Two megabytes are 32 slots.
-    let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
     let output = place.output("short-lived threads");
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();
@@ -366,7 +369,7 @@ fn threads_share_slots_when_there_are_many() {
     for kill in [true, false] {
         // 160 slots: half of them for the first 81 threads, and a fifteenth of a slot for each of
         // the other threads.
-        let place = Place::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
+        let place = ProgramFolder::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
         let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
         let output = place.output("many threads");
         let left = place.left().pop().unwrap();
@@ -382,7 +385,7 @@ fn threads_share_slots_when_there_are_many() {
 
 #[test]
 fn self_tracing_records_the_work_of_the_recorder() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let output = place.output("stats");
     assert!(output.status.success(), "{output:?}");
     place.read_complete_run();
@@ -390,7 +393,7 @@ fn self_tracing_records_the_work_of_the_recorder() {
 
 #[test]
 fn recording_is_paused() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     assert!(place.output("paused").status.success());
     let left = place.read_complete_run();
     let records = left.records();
@@ -401,7 +404,7 @@ fn recording_is_paused() {
 #[test]
 fn levels_are_switched_from_outside() {
     use std::os::unix::fs::FileExt;
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let mut child = place.start("idle");
     let live = loop {
         let mut files = std::fs::read_dir(place.run()).into_iter().flatten().map(|entry| entry.unwrap().path());

@@ -15,14 +15,14 @@ use tumit_test_support::raw_run::{RawProcess, read_processes};
 tracer_rt::events!("tests/process_exits.tumit");
 
 /// An allocator with a part that is not reentrant, as in allocators with locks.
-struct Once;
+struct NonReentrantAllocator;
 
 /// If set, a signal interrupts the next call.
 static ARMED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
 // SAFETY: the system's allocator does all the work.
-unsafe impl GlobalAlloc for Once {
+unsafe impl GlobalAlloc for NonReentrantAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         while INSIDE.load(Ordering::Acquire) {
             std::thread::yield_now();
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Once {
 }
 
 #[global_allocator]
-static ALLOCATOR: Once = Once;
+static ALLOCATOR: NonReentrantAllocator = NonReentrantAllocator;
 
 /// The number of the next record of a handler.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -118,12 +118,12 @@ fn fork() {
 #[cfg(not(debug_assertions))]
 fn fork() {}
 
-struct Run {
+struct SignalRun {
     folder: tempfile::TempDir,
     child: Child,
 }
 
-impl Run {
+impl SignalRun {
     fn start(program: &str, fault: &str, buffers: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -163,17 +163,17 @@ impl Run {
 fn the_first_record_may_be_in_a_handler_that_interrupted_the_allocator() {
     for buffers in ["mapped", "private"] {
         // A session cannot start there, so the record is only counted.
-        let left = Run::start("first of all", "", buffers).left().pop().unwrap();
+        let left = SignalRun::start("first of all", "", buffers).left().pop().unwrap();
         assert_eq!(left.ticks()[0], (1..10).collect::<Vec<_>>());
         assert!(left.ended && left.end_dropped == 1 && left.ticks()[1].is_empty());
         // A thread's first record goes to its stream for handlers.
-        let left = Run::start("first of a thread", "", buffers).left().pop().unwrap();
+        let left = SignalRun::start("first of a thread", "", buffers).left().pop().unwrap();
         assert_eq!((left.ticks()[0].len(), left.ticks()[1].as_slice()), (10, &[0][..]));
         assert!(left.ended && left.end_dropped == 0);
     }
     if cfg!(debug_assertions) {
         for program in ["first of all", "first of a thread"] {
-            let mut run = Run::start(program, "handlers are not detected", "mapped");
+            let mut run = SignalRun::start(program, "handlers are not detected", "mapped");
             assert_eq!(run.ended_within(Duration::from_secs(5)), None, "{program}: a test that cannot fail");
         }
     }
@@ -186,7 +186,7 @@ fn a_handler_may_fork_during_the_recorders_work() {
     }
     for place in ["a slot", "the file", "a name"] {
         for buffers in ["mapped", "private"] {
-            let left = Run::start("fork", &format!("signal at {place}"), buffers).left();
+            let left = SignalRun::start("fork", &format!("signal at {place}"), buffers).left();
             assert_eq!(left.len(), 2, "{place}");
             let parent = left.iter().find(|left| left.parent.is_none()).unwrap();
             let child = left.iter().find(|left| left.parent.as_ref() == Some(&parent.id)).unwrap();
@@ -195,7 +195,7 @@ fn a_handler_may_fork_during_the_recorders_work() {
             assert_eq!(child.ticks()[2], (0..20_000).collect::<Vec<_>>(), "{place}: the child's");
             assert!(child.ended, "{place}");
         }
-        let mut run = Run::start("fork", &format!("signal at {place};forks wait"), "mapped");
+        let mut run = SignalRun::start("fork", &format!("signal at {place};forks wait"), "mapped");
         assert_eq!(run.ended_within(Duration::from_secs(5)), None, "{place}: a test that cannot fail");
     }
 }

@@ -28,7 +28,7 @@ const ROOM: usize = 2;
 const SLOTS: usize = 2;
 
 /// A slot and its payload. The checker detects data races on the payload.
-struct Place {
+struct ModelSlot {
     head: SlotHeader,
     payload: [UnsafeCell<u64>; ROOM],
 }
@@ -44,8 +44,8 @@ struct State {
     dropped: u64,
 }
 
-struct Process {
-    places: [Place; SLOTS],
+struct ModelProcess {
+    places: [ModelSlot; SLOTS],
     busy: AtomicBool,
     state: Mutex<State>,
 }
@@ -64,9 +64,9 @@ fn head() -> SlotHeader {
     }
 }
 
-impl Process {
+impl ModelProcess {
     fn new() -> Self {
-        let place = |_| Place { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
+        let place = |_| ModelSlot { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
         let state = State { free: (0..SLOTS).collect(), ..State::default() };
         Self { places: std::array::from_fn(place), busy: AtomicBool::new(false), state: Mutex::new(state) }
     }
@@ -144,7 +144,7 @@ fn hand_over(publish: fn(&SlotHeader, u64, u64)) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let process = Arc::new(Process::new());
+        let process = Arc::new(ModelProcess::new());
         let of_thread = Arc::clone(&process);
         let thread = loom::thread::spawn(move || {
             let mut current = None;

@@ -36,9 +36,9 @@ fn child() {
 }
 
 /// The run folder of a program.
-pub(crate) struct Place(tempfile::TempDir);
+pub(crate) struct ProgramRunFolder(tempfile::TempDir);
 
-impl Place {
+impl ProgramRunFolder {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }

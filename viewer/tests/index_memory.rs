@@ -153,14 +153,14 @@ fn memory_does_not_grow_with_the_length_of_the_trace() {
 
 /// A Pajé file with links that are all pending at the same time. Their ends come much later in
 /// another order, and a tenth of them never.
-struct Waiting {
+struct PendingLinkFile {
     links: u64,
     line: u64,
     text: Vec<u8>,
     at: usize,
 }
 
-impl Waiting {
+impl PendingLinkFile {
     fn new(links: u64) -> Self {
         let header = include_str!("header.paje");
         let tree = "0 P 0 P\n4 L 0 P P M\n5 l L M \"1 1 1\"\n6 0 p 0 P p\n";
@@ -168,7 +168,7 @@ impl Waiting {
     }
 }
 
-impl Read for Waiting {
+impl Read for PendingLinkFile {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while self.at == self.text.len() {
             self.text.clear();
@@ -194,7 +194,7 @@ fn memory_does_not_grow_with_open_links() {
     let _lock = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
     let [short, long] = [120_000, 240_000].map(|links| {
         let (most, index) = most(|sink| {
-            let reader = PajeReader::new(BufReader::new(Waiting::new(links)));
+            let reader = PajeReader::new(BufReader::new(PendingLinkFile::new(links)));
             reader.read(sink).map_err(io::Error::other)?;
             Ok(())
         });

@@ -96,7 +96,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// Writes the lines of a run in the safe subset: balanced, ordered in time, all links complete.
-struct Run {
+struct PajeLineWriter {
     text: String,
     time: u64,
     depths: Vec<u32>,
@@ -106,7 +106,7 @@ struct Run {
     keys: usize,
 }
 
-impl Run {
+impl PajeLineWriter {
     fn new(threads: usize) -> Self {
         let mut text = "6 0.000000000 p 0 P \"the process\"\n".to_owned();
         for thread in 0..threads {
@@ -204,7 +204,7 @@ proptest! {
         threads in 1_usize..4,
         ops in prop::collection::vec((prop_oneof![Just(0_u64), 1_u64..2_000_000_000], op()), 0..80),
     ) {
-        let mut run = Run::new(threads);
+        let mut run = PajeLineWriter::new(threads);
         for (step, op) in &ops {
             run.take(*step, op);
         }

@@ -174,9 +174,9 @@ fn check_states(
 }
 
 /// Pushes and pops: the time before each, and the pushed value. `None` pops.
-type Steps = Vec<(i64, Option<u32>)>;
+type StackSteps = Vec<(i64, Option<u32>)>;
 
-fn steps(values: u32, len: usize) -> impl Strategy<Value = Steps> {
+fn steps(values: u32, len: usize) -> impl Strategy<Value = StackSteps> {
     let step = prop_oneof![5 => (0..values).prop_map(Some), 5 => Just(None)];
     prop::collection::vec((prop_oneof![1 => Just(0_i64), 3 => 0_i64..20], step), 0..len)
 }
@@ -185,7 +185,7 @@ fn steps(values: u32, len: usize) -> impl Strategy<Value = Steps> {
 type Stretch = (i64, i64, Vec<u32>);
 
 /// A trace from steps, and its stack of open values over time.
-fn nested(steps: &Steps, values: u32) -> (Sources, Vec<Stretch>) {
+fn nested(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
     let (container, ty) = (HERE, ACTIVITY);
     let (mut now, mut stack, mut stretches, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
     for &(gap, push) in steps {

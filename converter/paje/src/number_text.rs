@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers() {
+    fn only_exact_integers_of_limited_size_have_an_integer_value() {
         assert_eq!([2.0, -3.0, 0.5, 1e15, f64::INFINITY].map(integer_value), [Some(2), Some(-3), None, None, None]);
     }
 }

@@ -243,7 +243,7 @@ fn messages_in_a_thousandth_of_the_run_are_used() {
 }
 
 #[test]
-fn few_messages() {
+fn sixty_messages_bound_errors_to_100_microseconds() {
     let scene = ClockScene {
         nodes: 4,
         per_node: 1,
@@ -257,7 +257,7 @@ fn few_messages() {
 }
 
 #[test]
-fn many_processes() {
+fn clocks_of_256_processes_are_correct_to_5_microseconds() {
     let scene = ClockScene {
         nodes: 64,
         per_node: 4,

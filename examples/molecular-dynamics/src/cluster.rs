@@ -6,18 +6,18 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::cells::Grid;
-use crate::controller::{self, Course};
+use crate::controller::{self, RunHistory};
 use crate::machine::{Machine, Usage};
-use crate::message::{Errand, Forces, Inbox, Order, Parcel, Port, Report, Switchboard, Work};
+use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, Work};
 use crate::node::control::Control;
 use crate::node::exchange::Exchange;
 use crate::node::integrator::{Integrator, Ports};
 use crate::node::internode::Internode;
-use crate::node::{Role, Shared, Sums, local};
+use crate::node::{NodeContext, NodeSums, Role, local};
 use crate::physics::{Atom, LennardJones, System};
 use crate::placement::{WORKERS, plan};
 use crate::sync::{Mutex, Semaphore};
-use crate::trace::{self, Place, SyncObject};
+use crate::trace::{self, SyncObject, ThreadAddress};
 
 /// The input of a run.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Setup {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The course of the run at node 0.
-    pub(crate) course: Course,
+    pub(crate) history: RunHistory,
     /// All atoms at the end, in the order of their numbers.
     pub(crate) atoms: Vec<Atom>,
     /// The usage of the processors of each working node.
@@ -65,34 +65,34 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
     trace::thread_made(controller::PLACE, "main");
     let (wiring, orders, reports) = wire();
     let mut nodes = Vec::new();
-    for (index, ((plan, wires), atoms)) in plans.into_iter().zip(wiring).zip(homes).enumerate() {
+    for (index, ((plan, channels), atoms)) in plans.into_iter().zip(wiring).zip(homes).enumerate() {
         let number = index as u16 + 1;
         trace::node_made(number);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(NodeContext {
             plan,
             grid,
             potential: LennardJones::new(cutoff),
             machine: Machine::new(processors, unit),
-            sums: Mutex::new(SyncObject { node: number, number: 0 }, Sums::default()),
+            sums: Mutex::new(SyncObject { node: number, number: 0 }, NodeSums::default()),
             done: Semaphore::new(SyncObject { node: number, number: 1 }),
         });
         let (owners, slots) = (Arc::clone(&owners), Arc::clone(&slots));
-        nodes.push(start(index, &shared, wires, |place, ports| {
+        nodes.push(start(index, &shared, channels, |place, ports| {
             Integrator::new((place, index), Arc::clone(&shared), owners, slots, atoms, ports)
         })?);
     }
 
-    let course = controller::run(orders, &reports, steps);
+    let history = controller::run(orders, &reports, steps);
     let usage = nodes.iter().map(|node| node.shared.machine.usage()).collect();
     trace::thread_ended(controller::PLACE);
     let mut atoms: Vec<Atom> = nodes.into_iter().flat_map(Node::join).collect();
     atoms.sort_by_key(|atom| atom.id);
-    Ok(Outcome { course, atoms, usage })
+    Ok(Outcome { history, atoms, usage })
 }
 
 /// The channel ends of the threads of one node.
 #[derive(Debug)]
-struct Wires {
+struct NodeChannels {
     ports: Ports,
     local: Inbox<Work>,
     internodes: Vec<Internode>,
@@ -101,11 +101,11 @@ struct Wires {
 }
 
 /// Makes all channels. Returns those of the working nodes and those of node 0.
-fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
+fn wire() -> (Vec<NodeChannels>, Vec<Port<Order>>, Inbox<Report>) {
     let mut board = Switchboard::default();
     let (to_controller, reports) = board.channel();
     let mut orders = Vec::new();
-    let mut wiring: Vec<Wires> = (0..WORKERS)
+    let mut wiring: Vec<NodeChannels> = (0..WORKERS)
         .map(|_| {
             let (order, control_orders) = board.channel();
             let (to_main, main_orders) = board.channel();
@@ -113,8 +113,8 @@ fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
             let (work, local) = board.channel();
             orders.push(order);
             let reports = board.another(&to_controller);
-            Wires {
-                ports: Ports { orders: main_orders, reports: main_reports, work: vec![work], errands: Vec::new() },
+            NodeChannels {
+                ports: Ports { orders: main_orders, reports: main_reports, work: vec![work], tasks: Vec::new() },
                 local,
                 internodes: Vec::new(),
                 exchanges: Vec::new(),
@@ -124,14 +124,14 @@ fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
         .collect();
     for here in 0..WORKERS {
         for there in (0..WORKERS).filter(|&there| there != here) {
-            let (errand, errands): (Port<Errand>, _) = board.channel();
+            let (task, tasks): (Port<NeighbourTask>, _) = board.channel();
             let (work_port, work) = board.channel();
-            let (parcel_port, parcels) = board.channel::<Parcel>();
+            let (message_port, messages) = board.channel::<NeighbourMessage>();
             let (forces_port, forces) = board.channel::<Forces>();
-            wiring[here].ports.errands.push((there, errand));
-            wiring[here].exchanges.push(Exchange { peer: there, errands, parcels: parcel_port, forces });
+            wiring[here].ports.tasks.push((there, task));
+            wiring[here].exchanges.push(Exchange { peer: there, tasks, messages: message_port, forces });
             wiring[there].ports.work.push(work_port);
-            wiring[there].internodes.push(Internode { peer: here, parcels, forces: forces_port, work });
+            wiring[there].internodes.push(Internode { peer: here, messages, forces: forces_port, work });
         }
     }
     (wiring, orders, reports)
@@ -140,7 +140,7 @@ fn wire() -> (Vec<Wires>, Vec<Port<Order>>, Inbox<Report>) {
 /// A running node.
 #[derive(Debug)]
 struct Node {
-    shared: Arc<Shared>,
+    shared: Arc<NodeContext>,
     main: JoinHandle<Vec<Atom>>,
     others: Vec<JoinHandle<()>>,
 }
@@ -158,12 +158,12 @@ impl Node {
 /// Starts the nine threads of a node.
 fn start(
     index: usize,
-    shared: &Arc<Shared>,
-    wires: Wires,
-    integrator: impl FnOnce(Place, Ports) -> Integrator,
+    shared: &Arc<NodeContext>,
+    channels: NodeChannels,
+    integrator: impl FnOnce(ThreadAddress, Ports) -> Integrator,
 ) -> io::Result<Node> {
-    let place = |role: Role| Place { node: index as u16 + 1, thread: role.number() };
-    let peers: Vec<usize> = wires.exchanges.iter().map(|exchange| exchange.peer).collect();
+    let place = |role: Role| ThreadAddress { node: index as u16 + 1, thread: role.number() };
+    let peers: Vec<usize> = channels.exchanges.iter().map(|exchange| exchange.peer).collect();
     let name = |role: Role| match role {
         Role::Main => "main".to_owned(),
         Role::Local => "local".to_owned(),
@@ -177,7 +177,7 @@ fn start(
         trace::thread_made(place(role), &name(role));
     }
 
-    let Wires { ports, local: local_work, internodes, exchanges, control } = wires;
+    let NodeChannels { ports, local: local_work, internodes, exchanges, control } = channels;
     let main = integrator(place(Role::Main), ports);
     let main = spawn(place(Role::Main), &name(Role::Main), move |_| main.run())?;
     let mut others = Vec::new();
@@ -197,9 +197,9 @@ fn start(
 
 /// Starts a thread with the name of its role, and records its end.
 fn spawn<T: Send + 'static>(
-    place: Place,
+    place: ThreadAddress,
     role: &str,
-    body: impl FnOnce(Place) -> T + Send + 'static,
+    body: impl FnOnce(ThreadAddress) -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     Builder::new().name(format!("node {} {role}", place.node)).spawn(move || {
         let result = body(place);

@@ -4,10 +4,10 @@
 use crate::cells::SKIN;
 use crate::message::{Inbox, Order, Port, Report};
 use crate::physics::Balance;
-use crate::trace::{self, Place};
+use crate::trace::{self, ThreadAddress};
 
 /// Node 0 and its only thread.
-pub(crate) const PLACE: Place = Place { node: 0, thread: 0 };
+pub(crate) const PLACE: ThreadAddress = ThreadAddress { node: 0, thread: 0 };
 
 /// Atoms are redistributed when one of them has moved by half of the distance beyond which a pair
 /// could be missed.
@@ -15,14 +15,14 @@ const REDISTRIBUTE_BEYOND: f64 = SKIN / 4.0;
 
 /// The course of a run at node 0.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Course {
+pub(crate) struct RunHistory {
     /// Energies and momentum of the initial state and after each step.
     pub(crate) balances: Vec<Balance>,
     /// The largest displacement of an atom since it was sorted into its cell.
     pub(crate) displacement: f64,
 }
 
-impl Course {
+impl RunHistory {
     /// Whether no atom ever moved so far that a pair could have been missed.
     pub(crate) fn is_complete(&self) -> bool {
         self.displacement <= SKIN / 2.0
@@ -30,8 +30,8 @@ impl Course {
 }
 
 /// Leads all nodes through `steps` steps.
-pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: u32) -> Course {
-    let mut course = Course::default();
+pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: u32) -> RunHistory {
+    let mut history = RunHistory::default();
     let mut order = Order::Begin;
     for step in 0..=steps {
         trace::ordered(step, order);
@@ -41,14 +41,14 @@ pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: 
         let mut balance = Balance::default();
         let mut displacement: f64 = 0.0;
         for _ in &orders {
-            let Some(report) = reports.receive(PLACE) else { return course };
+            let Some(report) = reports.receive(PLACE) else { return history };
             balance += report.balance;
             displacement = displacement.max(report.displacement);
         }
         trace::measured(step, &balance);
-        course.balances.push(balance);
-        course.displacement = course.displacement.max(displacement);
+        history.balances.push(balance);
+        history.displacement = history.displacement.max(displacement);
         order = Order::Step { redistribute: displacement > REDISTRIBUTE_BEYOND };
     }
-    course
+    history
 }

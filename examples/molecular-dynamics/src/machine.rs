@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tracer_rt::Date;
 
-use crate::trace::{self, Phase, Place};
+use crate::trace::{self, Phase, ThreadAddress};
 
 /// The costs of work per item, in units. A unit is the test of one pair's distance.
 pub(crate) mod cost {
@@ -101,7 +101,7 @@ impl Machine {
     /// `work` must not wait for another thread, because that may need the processor.
     /// Never wait for another thread inside: it may need the processor.
     #[track_caller]
-    pub(crate) fn run<T>(&self, place: Place, phase: Phase, work: impl FnOnce() -> (T, u64)) -> T {
+    pub(crate) fn run<T>(&self, place: ThreadAddress, phase: Phase, work: impl FnOnce() -> (T, u64)) -> T {
         let queued = trace::now();
         let (begins, since) = self.take_processor(queued);
         let (result, units) = work();
@@ -172,7 +172,7 @@ mod tests {
                 let (machine, working) = (&machine, &working);
                 scope.spawn(move || {
                     for _ in 0..20 {
-                        machine.run(Place { node: 1, thread }, Phase::Integrate, || {
+                        machine.run(ThreadAddress { node: 1, thread }, Phase::Integrate, || {
                             assert!(working.fetch_add(1, Ordering::SeqCst) < 2);
                             std::thread::yield_now();
                             working.fetch_sub(1, Ordering::SeqCst);
@@ -189,7 +189,7 @@ mod tests {
     fn work_lasts_as_long_as_its_units() {
         let machine = Machine::new(1, Duration::from_micros(10));
         let started = Instant::now();
-        machine.run(Place { node: 1, thread: 0 }, Phase::Integrate, || ((), 500));
+        machine.run(ThreadAddress { node: 1, thread: 0 }, Phase::Integrate, || ((), 500));
         assert!(started.elapsed() >= Duration::from_millis(5));
     }
 }

@@ -79,7 +79,7 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let wall = started.elapsed();
     let agreement = args.check.then(|| reference::compare(&outcome, system, args.cutoff));
     print(&outcome, agreement.as_ref(), wall)?;
-    if !outcome.course.is_complete() {
+    if !outcome.history.is_complete() {
         return Err("an atom moved so far in one step that pairs may have been missed: the system is not stable".into());
     }
     Ok(agreement.is_none_or(|agreement| agreement.is_good()))
@@ -88,8 +88,8 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
 /// Prints the results, one line for each subject, readable for people and tests.
 fn print(outcome: &Outcome, agreement: Option<&reference::Agreement>, wall: Duration) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let first = outcome.course.balances.first().copied().unwrap_or_default();
-    let last = outcome.course.balances.last().copied().unwrap_or_default();
+    let first = outcome.history.balances.first().copied().unwrap_or_default();
+    let last = outcome.history.balances.last().copied().unwrap_or_default();
     writeln!(
         out,
         "energy: start={:.6} end={:.6} drift={:.2e}",

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use crate::cells::CellBlock;
 use crate::physics::{Atom, Balance, Vec3};
-use crate::trace::{self, Kind, Place};
+use crate::trace::{self, Kind, ThreadAddress};
 
 /// The contents of a message.
 pub(crate) trait Payload {
@@ -43,7 +43,7 @@ pub(crate) struct Work(pub(crate) Arc<CellBlock>);
 
 /// From the main thread to a thread that communicates with a neighbour.
 #[derive(Clone, Debug)]
-pub(crate) enum Errand {
+pub(crate) enum NeighbourTask {
     /// Send these coordinates, and receive the forces.
     Forces(Arc<CellBlock>),
     /// These atoms now belong to the neighbour.
@@ -52,14 +52,14 @@ pub(crate) enum Errand {
 
 /// From a node to its neighbour.
 #[derive(Clone, Debug)]
-pub(crate) enum Parcel {
+pub(crate) enum NeighbourMessage {
     /// Positions in cells along the border.
     Coordinates(CellBlock),
     /// Atoms that moved.
     Atoms(Vec<Atom>),
 }
 
-/// The answer to [`Parcel::Coordinates`].
+/// The answer to [`NeighbourMessage::Coordinates`].
 #[derive(Clone, Debug)]
 pub(crate) struct Forces(pub(crate) Vec<Vec3>);
 
@@ -91,7 +91,7 @@ impl Payload for Work {
     }
 }
 
-impl Payload for Errand {
+impl Payload for NeighbourTask {
     fn kind(&self) -> Kind {
         Kind::Work
     }
@@ -100,7 +100,7 @@ impl Payload for Errand {
     }
 }
 
-impl Payload for Parcel {
+impl Payload for NeighbourMessage {
     fn kind(&self) -> Kind {
         match self {
             Self::Coordinates(_) => Kind::Coordinates,
@@ -165,7 +165,7 @@ impl<T: Payload> Port<T> {
     /// Sends a message. It never waits. A message to a thread that has ended is lost, and the trace
     /// shows no arrow.
     #[track_caller]
-    pub(crate) fn post(&mut self, place: Place, payload: T) {
+    pub(crate) fn post(&mut self, place: ThreadAddress, payload: T) {
         let stamp = self.next_stamp;
         self.next_stamp += 1;
         trace::post(place, stamp, payload.kind(), payload.bytes());
@@ -183,7 +183,7 @@ pub(crate) struct Inbox<T> {
 impl<T: Payload> Inbox<T> {
     /// Waits for a message; `None` when no sender remains.
     #[track_caller]
-    pub(crate) fn receive(&self, place: Place) -> Option<T> {
+    pub(crate) fn receive(&self, place: ThreadAddress) -> Option<T> {
         let since = trace::now();
         let Envelope { stamp, payload } = self.receiver.recv().ok()?;
         trace::received(place, stamp, payload.kind(), since);

@@ -11,7 +11,7 @@ use crate::machine::{Machine, SLICE, cost};
 use crate::physics::{Atom, LennardJones, Vec3};
 use crate::placement::{CellPair, NEIGHBOURS, NodePlan};
 use crate::sync::{Mutex, Semaphore};
-use crate::trace::{Phase, Place};
+use crate::trace::{Phase, ThreadAddress};
 
 /// The threads of a working node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Role {
 
 /// The sums to which all threads of a node contribute; their mutex protects them.
 #[derive(Debug, Default)]
-pub(crate) struct Sums {
+pub(crate) struct NodeSums {
     /// The force on each atom of the node, as computed so far.
     pub(crate) forces: Vec<Vec3>,
     /// Potential energy of the pairs that this node worked on.
@@ -61,21 +61,21 @@ pub(crate) struct Sums {
 
 /// The data that the threads of a node share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct NodeContext {
     pub(crate) plan: NodePlan,
     pub(crate) grid: Grid,
     pub(crate) potential: LennardJones,
     pub(crate) machine: Machine,
-    pub(crate) sums: Mutex<Sums>,
+    pub(crate) sums: Mutex<NodeSums>,
     /// Raised by every thread that has completed its part of a step; the main thread waits for all
     /// of them.
     pub(crate) done: Semaphore,
 }
 
-impl Shared {
+impl NodeContext {
     /// Adds to the sums under their lock; the work is that for `atoms` atoms.
     #[track_caller]
-    fn accumulate(&self, place: Place, atoms: usize, add: impl FnOnce(&mut Sums)) {
+    fn accumulate(&self, place: ThreadAddress, atoms: usize, add: impl FnOnce(&mut NodeSums)) {
         let mut sums = self.sums.lock(place);
         self.machine.run(place, Phase::Accumulate, || {
             add(&mut sums);
@@ -88,7 +88,7 @@ impl Shared {
     #[track_caller]
     fn compute_forces(
         &self,
-        place: Place,
+        place: ThreadAddress,
         phase: Phase,
         own: &CellBlock,
         pairs: &[CellPair],

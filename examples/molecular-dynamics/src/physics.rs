@@ -7,7 +7,7 @@ mod random;
 mod vector;
 
 pub(crate) use lattice::droplet_in_gas;
-pub(crate) use random::Random;
+pub(crate) use random::SplitMix64;
 pub(crate) use vector::Vec3;
 
 /// Time step, in reduced units.

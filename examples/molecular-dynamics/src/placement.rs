@@ -3,7 +3,7 @@
 
 use crate::cells::Grid;
 use crate::machine::cost;
-use crate::physics::{Random, System, Vec3};
+use crate::physics::{SplitMix64, System, Vec3};
 
 /// Nodes that work. Node 0 only controls; these are nodes 1 to 4.
 pub(crate) const WORKERS: usize = 4;
@@ -43,7 +43,7 @@ pub(crate) fn owners(placement: Placement, grid: &Grid, system: &System, seed: u
 fn deal_blocks(grid: &Grid, seed: u64) -> Vec<usize> {
     let per_side = grid.per_side.div_ceil(BLOCK);
     let mut cards: Vec<usize> = (0..per_side.pow(3)).map(|card| card % WORKERS).collect();
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     for last in (1..cards.len()).rev() {
         cards.swap(last, random.below(last + 1));
     }

@@ -86,7 +86,7 @@ impl Agreement {
 
 /// Compares a run of `system` with the reference.
 pub(crate) fn compare(outcome: &Outcome, system: System, cutoff: f64) -> Agreement {
-    let balances = &outcome.course.balances;
+    let balances = &outcome.history.balances;
     let (reference, expected) = run(system, cutoff, balances.len().saturating_sub(1) as u32);
     let side = reference.side;
     let distance = |a: Vec3, b: Vec3| (a - b).map(|d| d - side * (d / side).round()).norm();
@@ -124,7 +124,7 @@ mod tests {
             Setup { system: system.clone(), grid, owners, cutoff: 2.5, steps, processors: 2, unit: Duration::ZERO };
         let outcome = cluster::run(setup).unwrap();
         assert_eq!(outcome.atoms.len(), atoms);
-        assert!(outcome.course.is_complete());
+        assert!(outcome.history.is_complete());
         let agreement = compare(&outcome, system, 2.5);
         assert!(agreement.is_good(), "{agreement:?}");
     }
@@ -148,8 +148,8 @@ mod tests {
     fn a_wrong_run_differs_from_a_right_one() {
         let system = droplet_in_gas(300, 5);
         let (moved, balances) = run(system.clone(), 2.5, 5);
-        let course = crate::controller::Course { balances, displacement: 0.0 };
-        let mut outcome = Outcome { course, atoms: moved.atoms, usage: Vec::new() };
+        let history = crate::controller::RunHistory { balances, displacement: 0.0 };
+        let mut outcome = Outcome { history, atoms: moved.atoms, usage: Vec::new() };
         assert!(compare(&outcome, system.clone(), 2.5).is_good());
         outcome.atoms[17].position.y += 1e-6;
         assert!(!compare(&outcome, system, 2.5).is_good());

@@ -9,7 +9,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, MutexGuard, PoisonError};
 
-use crate::trace::{self, Gate, Place, SyncObject};
+use crate::trace::{self, Gate, SyncObject, ThreadAddress};
 
 /// A mutual exclusion lock around a value.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<T> Mutex<T> {
 
     /// Waits until this thread owns the lock.
     #[track_caller]
-    pub(crate) fn lock(&self, place: Place) -> Guard<'_, T> {
+    pub(crate) fn lock(&self, place: ThreadAddress) -> Guard<'_, T> {
         let mut queue = enter(&self.queue);
         let ticket = queue.tickets;
         queue.tickets += 1;
@@ -53,7 +53,7 @@ impl<T> Mutex<T> {
         Guard { mutex: self, place, value: Some(enter(&self.value)) }
     }
 
-    fn unlock(&self, place: Place) {
+    fn unlock(&self, place: ThreadAddress) {
         let mut queue = enter(&self.queue);
         queue.unlocks += 1;
         let wakes = queue.tickets > queue.unlocks;
@@ -66,7 +66,7 @@ impl<T> Mutex<T> {
 #[derive(Debug)]
 pub(crate) struct Guard<'a, T> {
     mutex: &'a Mutex<T>,
-    place: Place,
+    place: ThreadAddress,
     /// `None` only in `drop`.
     value: Option<MutexGuard<'a, T>>,
 }
@@ -127,7 +127,7 @@ impl Semaphore {
 
     /// P: waits until the count is positive, and decreases it by one.
     #[track_caller]
-    pub(crate) fn down(&self, place: Place) {
+    pub(crate) fn down(&self, place: ThreadAddress) {
         let mut count = enter(&self.count);
         let ticket = count.downs;
         count.downs += 1;
@@ -141,7 +141,7 @@ impl Semaphore {
 
     /// V: increases the count by one. This may wake the thread that has waited longest.
     #[track_caller]
-    pub(crate) fn up(&self, place: Place) {
+    pub(crate) fn up(&self, place: ThreadAddress) {
         let mut count = enter(&self.count);
         let ticket = count.ups;
         count.ups += 1;
@@ -163,8 +163,8 @@ mod tests {
 
     const OBJECT: SyncObject = SyncObject { node: 1, number: 0 };
 
-    fn place(thread: u16) -> Place {
-        Place { node: 1, thread }
+    fn place(thread: u16) -> ThreadAddress {
+        ThreadAddress { node: 1, thread }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use events::{app, com, sync};
 
 /// The location of an action: a node and the number of a thread in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ThreadAddress {
     pub(crate) node: u16,
     pub(crate) thread: u16,
 }
@@ -46,13 +46,13 @@ pub(crate) fn node_made(node: u16) {
 }
 
 /// A thread begins.
-pub(crate) fn thread_made(Place { node, thread }: Place, role: &str) {
+pub(crate) fn thread_made(ThreadAddress { node, thread }: ThreadAddress, role: &str) {
     count(&[(&COUNTS.containers, 1), (&COUNTS.threads, 1)]);
     app::thread_made(node, thread, role);
 }
 
 /// A thread ends: it has no more work.
-pub(crate) fn thread_ended(Place { node, thread }: Place) {
+pub(crate) fn thread_ended(ThreadAddress { node, thread }: ThreadAddress) {
     count(&[]);
     app::thread_ended(node, thread);
 }
@@ -60,7 +60,13 @@ pub(crate) fn thread_ended(Place { node, thread }: Place) {
 /// A piece of work is done on a processor that was requested at `queued` and acquired at `since`;
 /// both are equal if a processor was free.
 #[track_caller]
-pub(crate) fn worked(Place { node, thread }: Place, phase: Phase, queued: Date, since: Date, units: u64) {
+pub(crate) fn worked(
+    ThreadAddress { node, thread }: ThreadAddress,
+    phase: Phase,
+    queued: Date,
+    since: Date,
+    units: u64,
+) {
     count(&[(&COUNTS.states, 1 + u64::from(queued != since)), (&COUNTS.variables, 2)]);
     app::worked(node, thread, phase, queued, since, units);
 }
@@ -80,13 +86,13 @@ pub(crate) fn measured(step: u32, balance: &Balance) {
 
 /// A message leaves.
 #[track_caller]
-pub(crate) fn post(Place { node, thread }: Place, stamp: u64, kind: Kind, bytes: usize) {
+pub(crate) fn post(ThreadAddress { node, thread }: ThreadAddress, stamp: u64, kind: Kind, bytes: usize) {
     count(&[]);
     com::post(node, thread, stamp, kind, bytes.try_into().unwrap_or(u32::MAX));
 }
 
 /// A message was received.
-pub(crate) fn received(Place { node, thread }: Place, stamp: u64, kind: Kind, since: Date) {
+pub(crate) fn received(ThreadAddress { node, thread }: ThreadAddress, stamp: u64, kind: Kind, since: Date) {
     count(&[(&COUNTS.states, 1), (&COUNTS.links, 1)]);
     com::received(node, thread, stamp, kind, since);
 }
@@ -98,19 +104,29 @@ pub(crate) fn mutex_made(SyncObject { node, number }: SyncObject) {
 }
 
 /// A thread waits for a mutex.
-pub(crate) fn mutex_blocks(Place { node, thread }: Place, object: SyncObject, owner: u16) {
+pub(crate) fn mutex_blocks(ThreadAddress { node, thread }: ThreadAddress, object: SyncObject, owner: u16) {
     count(&[(&COUNTS.states, 1)]);
     sync::mutex_blocks(node, thread, object.number, owner);
 }
 
 /// A thread owns a mutex.
-pub(crate) fn mutex_locked(Place { node, thread }: Place, object: SyncObject, ticket: u64, woken: bool) {
+pub(crate) fn mutex_locked(
+    ThreadAddress { node, thread }: ThreadAddress,
+    object: SyncObject,
+    ticket: u64,
+    woken: bool,
+) {
     count(&[(&COUNTS.states, 1), (&COUNTS.links, u64::from(woken))]);
     sync::mutex_locked(node, thread, object.number, ticket, woken);
 }
 
 /// A thread unlocks a mutex; `ticket` is that of the next owner.
-pub(crate) fn mutex_unlocked(Place { node, thread }: Place, object: SyncObject, ticket: u64, wakes: bool) {
+pub(crate) fn mutex_unlocked(
+    ThreadAddress { node, thread }: ThreadAddress,
+    object: SyncObject,
+    ticket: u64,
+    wakes: bool,
+) {
     count(&[(&COUNTS.states, 1)]);
     sync::mutex_unlocked(node, thread, object.number, ticket, wakes);
 }
@@ -122,19 +138,31 @@ pub(crate) fn semaphore_made(SyncObject { node, number }: SyncObject) {
 }
 
 /// A thread waits in P.
-pub(crate) fn semaphore_blocks(Place { node, thread }: Place, object: SyncObject) {
+pub(crate) fn semaphore_blocks(ThreadAddress { node, thread }: ThreadAddress, object: SyncObject) {
     count(&[(&COUNTS.states, 2)]);
     sync::semaphore_blocks(node, thread, object.number);
 }
 
 /// P is done.
-pub(crate) fn semaphore_down(Place { node, thread }: Place, object: SyncObject, ticket: u64, woken: bool, gate: Gate) {
+pub(crate) fn semaphore_down(
+    ThreadAddress { node, thread }: ThreadAddress,
+    object: SyncObject,
+    ticket: u64,
+    woken: bool,
+    gate: Gate,
+) {
     count(&[(&COUNTS.states, 1), (&COUNTS.links, u64::from(woken))]);
     sync::semaphore_down(node, thread, object.number, ticket, woken, gate);
 }
 
 /// V is done.
-pub(crate) fn semaphore_up(Place { node, thread }: Place, object: SyncObject, ticket: u64, wakes: bool, gate: Gate) {
+pub(crate) fn semaphore_up(
+    ThreadAddress { node, thread }: ThreadAddress,
+    object: SyncObject,
+    ticket: u64,
+    wakes: bool,
+    gate: Gate,
+) {
     count(&[(&COUNTS.states, 1)]);
     sync::semaphore_up(node, thread, object.number, ticket, wakes, gate);
 }

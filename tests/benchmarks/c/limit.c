@@ -1,4 +1,5 @@
-/* The least: a record of the same bytes into a buffer of the thread, with one bounds check, and nothing else. */
+/* The lower limit of the cost: writes a record of the same size into a buffer of the thread, with
+ * one bounds check. */
 #include <stdint.h>
 #include <string.h>
 #if defined(__x86_64__)

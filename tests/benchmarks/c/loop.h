@@ -1,4 +1,5 @@
-/* The loops that both C programs run; what an event is, each of them defines: PAIR(a, b), SPAN(), FLUSH(). See task.rs. */
+/* The loops of all C programs. Each program defines its events: PAIR(a, b), SPAN() and FLUSH(). The
+ * tasks are described in task.rs. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The same events for LTTng-UST. */
+/* The events of peers.tumit for LTTng-UST. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER peers
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

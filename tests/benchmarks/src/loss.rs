@@ -61,7 +61,7 @@ fn least_disturbed(attempts: usize, measure: impl Fn() -> Paced) -> Paced {
     best
 }
 
-/// The size of the buffers, as the table names it.
+/// Name of a buffer size in the table.
 const fn buffers(tool: Tool, memory: Memory) -> &'static str {
     match (tool, memory) {
         (Tool::Lttng, Memory::Default) => "4 x 512 KiB per processor",

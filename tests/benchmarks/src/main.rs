@@ -1,11 +1,11 @@
-//! Tumit and its peers in one run: `cargo run --release` in this folder, and a table of costs comes
-//! out. `-- --smoke` shows in a moment that it runs. `-- --loss` prints another table: the events
-//! that each recorder drops, by rate and load. `docs/recording-costs.md` has both tables and
-//! explains their columns.
+//! Compares the costs of Tumit and other recorders. `cargo run --release` in this folder prints a
+//! table of costs. `-- --smoke` checks within seconds that every program runs. `-- --loss` prints
+//! the dropped events of each recorder, by rate and load. `docs/recording-costs.md` contains both
+//! tables and explains their columns.
 //!
-//! Every tool records the same: an event with two 64-bit integers, or a span that begins and ends.
-//! Each measurement is a process of its own; the tools take turns, round by round, and the best
-//! burst of each counts.
+//! Every tool records the same events: one with two 64-bit integers, and a span with its begin and
+//! end. Each measurement runs in a separate process. The tools take turns, and the best burst of
+//! each tool counts.
 
 mod disturbance;
 mod loss;
@@ -52,10 +52,10 @@ fn main() {
     println!("{}", machine());
 }
 
-/// What was measured of a tool; nothing where it cannot be.
+/// The measurements of a tool. `None` stands for a value that cannot be measured.
 struct Row {
     tool: Tool,
-    /// Nanoseconds of an event, and of a span with its two ends.
+    /// Nanoseconds per event, and per span with its two ends.
     pair: Option<f64>,
     span: Option<f64>,
     /// Instructions of the recording thread per event.
@@ -63,7 +63,7 @@ struct Row {
     /// Bytes on disk per event.
     regular: Option<f64>,
     irregular: Option<f64>,
-    /// Events that had been recorded when it was killed, and those that could be read afterwards.
+    /// Events recorded before the program was killed, and events readable afterwards.
     killed: Option<(u64, u64)>,
 }
 
@@ -109,7 +109,7 @@ fn print(rows: &[Row]) {
     }
 }
 
-/// The machine, as it says of itself.
+/// Processor, system, clock source and load of the machine.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(Path::new(path)).unwrap_or_default();
     let processor = read("/proc/cpuinfo");

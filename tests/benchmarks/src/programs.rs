@@ -1,4 +1,4 @@
-//! The programs: built, run under a tracer where it needs one, counted, and killed.
+//! Builds and runs the measured programs, under a tracer if necessary, and counts their events.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -10,9 +10,9 @@ use tumit_converter::run::OpenRun;
 use crate::disturbance::Ticks;
 use crate::tools::Tool;
 
-/// Events of a round: few enough that no tool's buffers overflow.
+/// Events per round. No tool's buffers overflow with this number.
 const BURST: u64 = 20_000;
-/// What is recorded.
+/// The recorded item.
 const SPECIFICATION: &str = include_str!("../peers.tumit");
 
 /// Memory for records that are not yet in a file.
@@ -61,14 +61,14 @@ impl Drop for BackgroundLoad {
 /// Where the programs are.
 pub struct Programs {
     folder: PathBuf,
-    /// LTTng's session daemon, where none ran before.
+    /// LTTng's session daemon, if this program started it.
     daemon: Option<Child>,
 }
 
 impl Drop for Programs {
     fn drop(&mut self) {
         if let Some(daemon) = &mut self.daemon {
-            // It ends its own helpers when it is asked to end.
+            // The daemon ends its child processes when it terminates.
             let _ = Command::new("kill").arg(daemon.id().to_string()).status();
             let _ = daemon.wait();
         }
@@ -76,7 +76,7 @@ impl Drop for Programs {
 }
 
 impl Programs {
-    /// Builds the C programs, and starts LTTng's daemon.
+    /// Builds the C programs and starts LTTng's daemon.
     pub fn build(folder: &Path) -> Self {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
         let spec = tumit::compile_text("peers.tumit", SPECIFICATION).0.expect("a spec without mistakes");
@@ -126,8 +126,8 @@ impl Programs {
 
     /// Instructions of the recording thread per event: the difference of two runs.
     pub fn instructions(&self, tool: Tool) -> Option<f64> {
-        // What happens at the start differs by a million from run to run: much for those that need
-        // a few dozen each. As many as the buffers hold.
+        // The instructions of the start vary by a million. This is much for tools with a few dozen
+        // instructions per event, so these record as many events as the buffers hold.
         let (few, many) = if tool.is_cheap() { (100_000u64, 2_100_000u64) } else { (20_000, 120_000) };
         let of = |events: u64| {
             let session = TracerSession::new(tool);
@@ -162,7 +162,7 @@ impl Programs {
         let session = TracerSession::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
         command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(session.path());
-        // The busy loops end before the events are counted: counting need not compete with them.
+        // The busy loops end before the events are counted, so that counting is fast.
         let before = Ticks::now();
         let load = BackgroundLoad::start(loops);
         let output = succeed(&mut command);
@@ -183,7 +183,7 @@ impl Programs {
         Paced { calls, recorded, seconds, disturbance }
     }
 
-    /// Kills a program that records, and counts what was recorded and what can be read.
+    /// Kills a recording program. Counts the recorded and the readable events.
     pub fn kill(&self, tool: Tool, millis: u64) -> Option<(u64, u64)> {
         (tool.has_files() || tool == Tool::Fastrace).then_some(())?;
         let session = TracerSession::new(tool);
@@ -202,7 +202,7 @@ impl Programs {
     }
 }
 
-/// A folder of a measurement, and the session of a tracer that needs one.
+/// The folder of a measurement, and the session of a tracer that needs one.
 struct TracerSession {
     tool: Tool,
     folder: tempfile::TempDir,
@@ -220,7 +220,7 @@ impl TracerSession {
             let output = format!("--output={}", session.path().join("ctf").display());
             lttng(&["create", "peers", &output]);
             if memory == Memory::Ample {
-                // A buffer of 64 MiB per user and processor: more than is recorded between pauses.
+                // A buffer has 64 MiB per user and processor, more than the records between pauses.
                 lttng(&["enable-channel", "-u", "--subbuf-size=8M", "--num-subbuf=8", "peers"]);
                 lttng(&["enable-event", "-u", "-c", "peers", "peers:*"]);
             } else {
@@ -235,7 +235,7 @@ impl TracerSession {
         self.folder.path()
     }
 
-    /// Lets the tracer write what it has.
+    /// Makes the tracer write its buffered events.
     fn stop(&self) {
         if self.tool == Tool::Lttng {
             lttng(&["stop"]);
@@ -246,7 +246,7 @@ impl TracerSession {
     fn count(&self) -> u64 {
         match self.tool {
             Tool::Lttng => {
-                // Counted by babeltrace2 itself: text for millions of events takes minutes.
+                // babeltrace2 counts the events, because text for millions of events takes minutes.
                 let mut command = Command::new("babeltrace2");
                 command.arg(self.path().join("ctf")).args(["--component=sink.utils.counter"]);
                 let text = String::from_utf8_lossy(&succeed(&mut command).stdout).into_owned();
@@ -308,7 +308,7 @@ impl Drop for TracerSession {
     }
 }
 
-/// Starts the session daemon and waits until it answers, where none answers.
+/// If no session daemon answers, starts one and waits until it answers.
 fn daemon() -> Option<Child> {
     let answers =
         || Command::new("lttng").args(["--no-sessiond", "list"]).output().is_ok_and(|out| out.status.success());

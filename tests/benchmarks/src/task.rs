@@ -1,16 +1,16 @@
-//! What a child does: `child TOOL TASK …`. The C programs (`c/loop.h`) do the same by the same
-//! words.
+//! The tasks of a child process: `child TOOL TASK …`. The C programs (`c/loop.h`) have the same
+//! tasks with the same names.
 //!
-//! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the least time of an event in a
-//!   burst, without the loop;
-//! - `regular EVENTS`, `irregular EVENTS`: records so many and ends in order;
-//! - `instructions EVENTS`: records so many and ends at once;
-//! - `kill WITNESS`: records 100,000 events a second until it is killed;
-//! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses when RATE
-//!   is 0, until the thread has used MILLIS of CPU time. It prints `calls N` and `seconds S`, the
-//!   wall time, and ends in order.
+//! - `pair ROUNDS BURST`, `span ROUNDS BURST`: prints `ns N`, the minimum time per event of all
+//!   bursts, without the loop.
+//! - `regular EVENTS`, `irregular EVENTS`: records this number of events and exits normally.
+//! - `instructions EVENTS`: records this number of events and exits without handlers.
+//! - `kill WITNESS`: records 100,000 events per second until it is killed.
+//! - `paced RATE MILLIS`: records RATE events per second of CPU time, or without pauses if RATE is
+//!   0. It stops after MILLIS of the thread's CPU time, prints `calls N` and the wall time as
+//!   `seconds S`, and exits normally.
 //!
-//! `child busy` keeps a processor busy until its parent ends it.
+//! `child busy` keeps a processor busy until its parent kills it.
 
 use std::hint::black_box;
 use std::os::fd::AsRawFd as _;
@@ -24,22 +24,22 @@ use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
 /// Events of `paced` between two readings of the thread's CPU time.
 const PACED_BURST: u64 = 1000;
 
-/// Something that records.
+/// A recorder under test.
 pub trait Recorder {
-    /// An event with two numbers.
+    /// Records an event with two numbers.
     fn pair(&mut self, first: u64, second: u64);
-    /// A span, both ends.
+    /// Records both ends of a span.
     fn span(&mut self);
-    /// Hands on what was recorded, between bursts.
+    /// Passes the records on, between bursts.
     fn flush(&mut self) {}
-    /// Ends in order.
+    /// Ends the recording normally.
     fn end(&mut self) {
         self.flush();
     }
 }
 
-/// Numbers outside the process: events recorded, and, for a tool without files, those that it
-/// handed on.
+/// Counters outside the process: recorded events and, for a tool without files, the events that it
+/// passed on.
 pub struct WitnessCounters(pub &'static [AtomicU64; 2]);
 
 impl WitnessCounters {
@@ -55,7 +55,7 @@ impl WitnessCounters {
 }
 
 pub fn run(tool: &str, words: &[String]) {
-    // Where the tool's file goes: in the folder in which the child runs.
+    // The tool writes its file into the working folder of the child.
     match tool {
         "limit" => perform(Limit, words),
         "mapped" => perform(Tumit::new("run.tmt", SlotLocation::Mapped), words),
@@ -81,8 +81,8 @@ fn perform(mut recorder: impl Recorder, words: &[String]) {
         "irregular" => count(&mut recorder, number(1), |_, random| (random, random >> 32)),
         "instructions" => {
             (0..number(1)).for_each(|n| recorder.pair(black_box(n), n & 15));
-            // SAFETY: ends the process without any handler, so that what is left to be written
-            // costs nothing.
+            // SAFETY: the call ends the process without handlers, so that pending writes cost
+            // nothing.
             unsafe { libc::_exit(0) };
         }
         "kill" => until_killed(&mut recorder, &WitnessCounters::open(&words[1])),

@@ -20,7 +20,7 @@ tracer_rt::events!("peers.tumit");
 /// A recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// No recorder: clock and stores.
+    /// No recorder, only clock and stores.
     Limit,
     LimitC,
     TumitMapped,
@@ -47,7 +47,7 @@ impl Tool {
         Self::Chrome,
     ];
 
-    /// As the table names it.
+    /// Name of the tool in the table.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Limit => "limit in Rust: clock and stores",
@@ -63,7 +63,7 @@ impl Tool {
         }
     }
 
-    /// As a child is told.
+    /// Argument that selects the tool in a child process.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Limit => "limit",
@@ -83,19 +83,19 @@ impl Tool {
         matches!(self, Self::LimitC | Self::TumitC | Self::Lttng)
     }
 
-    /// Whether an event takes it a few dozen instructions.
+    /// Whether an event takes a few dozen instructions.
     pub const fn is_cheap(self) -> bool {
         matches!(self, Self::Limit | Self::LimitC | Self::TumitMapped | Self::TumitPrivate | Self::TumitC)
     }
 
-    /// Whether it writes files of its own.
+    /// Whether the tool writes files.
     pub const fn has_files(self) -> bool {
         !matches!(self, Self::Limit | Self::LimitC | Self::Tracy | Self::Fastrace)
     }
 }
 
-/// The least: a record of the same 22 bytes into a buffer of the thread, with one bounds check, and
-/// nothing else.
+/// The lower limit of the cost: writes a record of the same 22 bytes into a buffer of the thread,
+/// with one bounds check.
 pub struct Limit;
 
 struct Buffer {
@@ -122,8 +122,8 @@ impl Limit {
             }
             let now = clock();
             let delta = now.wrapping_sub(buffer.last.get()) as u32;
-            // SAFETY: `BYTES` are left behind `at`, bytes have no alignment, and nobody else has a
-            // reference.
+            // SAFETY: the buffer has `BYTES` bytes after `at`. Bytes have no alignment. No other
+            // reference exists.
             let record = unsafe { &mut *buffer.bytes.get().cast::<u8>().add(at).cast::<[u8; BYTES]>() };
             record[..2].copy_from_slice(&id.to_le_bytes());
             record[2..6].copy_from_slice(&delta.to_le_bytes());
@@ -192,8 +192,8 @@ impl Recorder for Tumit {
     }
 }
 
-/// Tracy without a viewer: all stays in the program's memory. A zone with two values is its event
-/// with numbers.
+/// Tracy without a viewer. All events stay in the program's memory. An event with numbers is a zone
+/// with two values.
 pub struct Tracy(tracy_client::Client);
 
 impl Tracy {
@@ -216,8 +216,8 @@ impl Recorder for Tracy {
     }
 }
 
-/// Fastrace, with a reporter that only counts what it is given. Its values are texts; a new root
-/// now and then, as its spans are kept until their root ends.
+/// Fastrace with a reporter that only counts its input. The values of Fastrace are texts. New roots
+/// are created regularly, because Fastrace keeps spans until their root ends.
 pub struct Fastrace {
     calls: u32,
     parent: Option<(LocalParentGuard, Span)>,
@@ -248,7 +248,7 @@ impl Fastrace {
         self.calls += 1;
         if self.calls > Self::CALLS {
             self.calls = 0;
-            // The guard first: it hands its spans to the root.
+            // The guard is dropped first, because it passes its spans to the root.
             self.parent = None;
             let root = Span::root("root", SpanContext::random());
             let guard = root.set_local_parent();
@@ -279,8 +279,8 @@ impl Recorder for Fastrace {
     }
 }
 
-/// Puffin, whose frames are written to a file, packed. Its scopes carry a text; a frame is 1,000 of
-/// them.
+/// Puffin, with its frames written to a compressed file. Its scopes contain a text. A frame has
+/// 1,000 scopes.
 pub struct Puffin {
     calls: u32,
 }
@@ -330,7 +330,7 @@ impl Recorder for Puffin {
     }
 }
 
-/// The subscriber of `tracing` that writes Chrome's format.
+/// A subscriber of `tracing` that writes Chrome's format.
 pub struct Chrome {
     guard: Option<tracing_chrome::FlushGuard>,
 }

@@ -1,4 +1,4 @@
-//! A level without events beside one with events.
+//! A level without events next to one with events.
 
 tracer_rt::events!("cases/bare-level/spec.tumit");
 

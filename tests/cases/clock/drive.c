@@ -1,4 +1,4 @@
-/* A clock of the program's own. */
+/* A user clock. */
 #include "own_clock_trace.h"
 
 static uint64_t now = 7;

@@ -1,4 +1,4 @@
-! A clock of the program's own.
+! A user clock.
 module clock
   use, intrinsic :: iso_c_binding, only: c_int64_t
   implicit none

@@ -1,4 +1,4 @@
-//! A clock of the program's own.
+//! A user clock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-/* Dates as parameters, by a clock of the program's own. */
+/* Dates from a user clock as parameters. */
 #include "dates_trace.h"
 
 static uint64_t now = 1000;

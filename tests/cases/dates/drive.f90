@@ -1,4 +1,4 @@
-! Dates as parameters, by a clock of the program's own.
+! Dates from a user clock as parameters.
 module clock
   use, intrinsic :: iso_c_binding, only: c_int64_t
   implicit none

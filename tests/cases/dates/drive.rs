@@ -1,4 +1,4 @@
-//! Dates as parameters, by a clock of the program's own.
+//! Dates from a user clock as parameters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

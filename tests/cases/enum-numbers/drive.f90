@@ -1,4 +1,4 @@
-! Numbers of enum values: said, or one more than the value before.
+! Numbers of enum values: explicit, or one more than the previous number.
 program drive
   use numbered_trace
   implicit none

@@ -24,7 +24,7 @@ int main(void) {
     floats_pair(-(float)INFINITY, -(double)INFINITY);
     floats_pair(FLT_MAX, DBL_MAX);
     floats_pair(FLT_MIN, DBL_MIN);
-    /* Not a number, and the same with bits of its own: they are kept. */
+    /* NaN, and NaN with other bits: the bits are kept. */
     floats_pair(single(0x7FC00000u), twice(0x7FF8000000000000u));
     floats_pair(single(0xFFC01234u), twice(0xFFF8000000001234u));
     /* The smallest of all. */

@@ -13,7 +13,7 @@ program drive
   call floats_pair(-bits4(int(z"7F800000")), -bits8(int(z"7FF0000000000000", c_int64_t)))
   call floats_pair(huge(single), huge(twice))
   call floats_pair(tiny(single), tiny(twice))
-  ! Not a number, and the same with bits of its own: they are kept.
+  ! NaN, and NaN with other bits: the bits are kept.
   call floats_pair(bits4(int(z"7FC00000")), bits8(int(z"7FF8000000000000", c_int64_t)))
   call floats_pair(bits4(-int(z"003FEDCC")), bits8(-int(z"0007FFFFFFFFEDCC", c_int64_t)))
   ! The smallest of all.

@@ -10,7 +10,7 @@ pub fn main() {
     all::pair(f32::NEG_INFINITY, f64::NEG_INFINITY);
     all::pair(f32::MAX, f64::MAX);
     all::pair(f32::MIN_POSITIVE, f64::MIN_POSITIVE);
-    // Not a number, and the same with bits of its own: they are kept.
+    // NaN, and NaN with other bits: the bits are kept.
     all::pair(f32::from_bits(0x7FC0_0000), f64::from_bits(0x7FF8_0000_0000_0000));
     all::pair(f32::from_bits(0xFFC0_1234), f64::from_bits(0xFFF8_0000_0000_1234));
     // The smallest of all.

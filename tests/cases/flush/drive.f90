@@ -1,4 +1,4 @@
-! Records are written in the middle of the program, too.
+! A flush in the middle of the program.
 program drive
   use flushed_trace
   implicit none

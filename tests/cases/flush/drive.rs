@@ -1,4 +1,4 @@
-//! Records are written in the middle of the program, too.
+//! A flush in the middle of the program.
 
 tracer_rt::events!("cases/flush/spec.tumit");
 

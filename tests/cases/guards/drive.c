@@ -1,4 +1,4 @@
-/* C has no guards: the ends are called, in the order in which other languages leave their blocks. */
+/* C has no guards. The ends are called in the order in which blocks end in other languages. */
 #include "guards_trace.h"
 
 int main(void) {

@@ -1,4 +1,4 @@
-! Fortran has no guards: the ends are called, in the order in which other languages leave their blocks.
+! Fortran has no guards. The ends are called in the order in which blocks end in other languages.
 program drive
   use guards_trace
   implicit none

@@ -1,4 +1,4 @@
-/* Words that are keywords somewhere: in C they stand behind the name of the trace. */
+/* Keywords of some language. In C, they follow the name of the trace. */
 #include "keywords_trace.h"
 
 int main(void) {

@@ -1,4 +1,4 @@
-! Words that are keywords somewhere: in Fortran they stand behind the name of the trace.
+! Keywords of some language. In Fortran, they follow the name of the trace.
 program drive
   use keywords_trace
   implicit none

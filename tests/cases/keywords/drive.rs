@@ -1,4 +1,4 @@
-//! Words that are keywords somewhere: Rust puts a `_` behind its own.
+//! Keywords of some language. Rust appends `_` to its keywords.
 
 tracer_rt::events!("cases/keywords/spec.tumit");
 

@@ -1,4 +1,4 @@
-/* What TUMIT_LEVELS says about levels. */
+/* Levels selected by TUMIT_LEVELS. */
 #include "environment_trace.h"
 
 int main(void) {
@@ -8,7 +8,7 @@ int main(void) {
         environment_two(n);
         environment_three(n);
     }
-    /* What the program says wins. */
+    /* The choice of the program wins. */
     (void)tumit1_set_level("THIRD", 1);
     environment_three(100);
     return 0;

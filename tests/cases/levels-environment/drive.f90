@@ -1,4 +1,4 @@
-! What TUMIT_LEVELS says about levels.
+! Levels selected by TUMIT_LEVELS.
 program drive
   use environment_trace
   implicit none
@@ -9,7 +9,7 @@ program drive
     call environment_two(n)
     call environment_three(n)
   end do
-  ! What the program says wins.
+  ! The choice of the program wins.
   call tumit_set_level("THIRD", .true.)
   call environment_three(100)
 end program drive

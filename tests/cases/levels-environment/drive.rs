@@ -1,4 +1,4 @@
-//! What `TUMIT_LEVELS` says about levels.
+//! Levels selected by `TUMIT_LEVELS`.
 
 tracer_rt::events!("cases/levels-environment/spec.tumit");
 
@@ -8,7 +8,7 @@ pub fn main() {
         second::two(n);
         third::three(n);
     }
-    // What the program says wins.
+    // The choice of the program wins.
     tracer_rt::set_level("THIRD", true);
     third::three(100);
 }

@@ -1,4 +1,4 @@
-! Names of 63 letters everywhere: Fortran has no longer ones, so that a checksum ends those that would be.
+! Names of 63 letters, the maximum of Fortran. Longer ones would end in a checksum.
 program drive
   use trace_abcdefghij_abcdefghij_abcdefghij_abcdefghij_abcd_7a693167, only: &
     event => trace_abcdefghij_abcdefghij_abcdefghij_abcdefghij_abcd_6b1f0940, &

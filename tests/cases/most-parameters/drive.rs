@@ -1,4 +1,4 @@
-//! The most parameters that an event and the end of a span can have: 127.
+//! The maximum number of parameters of an event and of a span end: 127.
 
 tracer_rt::events!("cases/most-parameters/spec.tumit");
 

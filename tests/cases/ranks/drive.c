@@ -1,4 +1,4 @@
-/* The rank, the size and the id of a job, as launchers tell them. */
+/* Rank, size and id of a job, from the environment variables of launchers. */
 #include "ranks_trace.h"
 
 int main(void) {

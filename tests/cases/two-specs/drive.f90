@@ -1,4 +1,4 @@
-! Two specs in one program: what both modules have is taken from one of them.
+! Two specs in one program. The parts of both modules come from one of them.
 program drive
   use first_trace
   use second_trace, only: second_tick, second_paint, second_work_begin, second_work_end, second_step, &

@@ -1,4 +1,4 @@
-//! Two specs in one program, in modules of their own.
+//! Two specs in one program, in separate modules.
 
 mod first {
     tracer_rt::events!("cases/two-specs/spec.tumit");

@@ -1,4 +1,4 @@
-/* Everything at once: threads that record, rename themselves, intern and switch levels while others flush, fork and end. */
+/* Threads record, rename themselves, intern and switch levels while others flush, fork and exit. */
 #include "types_trace.h"
 
 #include <sys/wait.h>

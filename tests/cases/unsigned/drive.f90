@@ -1,4 +1,4 @@
-! Unsigned integers of all widths: beyond what a kind holds, the negative number with the same bits.
+! Unsigned integers of all widths. Values above the range of a kind become negative numbers.
 program drive
   use, intrinsic :: iso_c_binding, only: c_int64_t
   use unsigned_numbers_trace

@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let live = if data.len() % 8 == 7 { [&LIVE_MAGIC[..], live].concat() } else { fuzz::live_file(live) };
     std::fs::write(folder.path().join("a.live"), live).expect("a writable folder");
     if !file.is_empty() {
-        std::fs::write(folder.path().join("a.tmt"), fuzz::mended(file)).expect("a writable folder");
+        std::fs::write(folder.path().join("a.tmt"), fuzz::with_valid_checksums(file)).expect("a writable folder");
     }
     let Some(run) = fuzz::read_all(folder.path()) else { return };
     let process = &run.processes[0];

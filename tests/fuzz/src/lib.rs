@@ -24,7 +24,7 @@ const LOG_BYTES: usize = 8192;
 
 /// Sets the correct checksum of every block with possible sizes.
 #[must_use]
-pub fn mended(data: &[u8]) -> Vec<u8> {
+pub fn with_valid_checksums(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let mut from = 0;
     while let Some(at) = find_block(&bytes, from) {
@@ -32,8 +32,8 @@ pub fn mended(data: &[u8]) -> Vec<u8> {
         let Ok(header) = BlockHeader::decode(&bytes[at..]) else { continue };
         let end = at + HEADER_BYTES + header.stored_bytes as usize;
         let Some(stored) = bytes.get(at + HEADER_BYTES..end) else { continue };
-        let mended = header.encode(stored);
-        bytes[at..at + HEADER_BYTES].copy_from_slice(&mended);
+        let encoded = header.encode(stored);
+        bytes[at..at + HEADER_BYTES].copy_from_slice(&encoded);
         from = end;
     }
     bytes

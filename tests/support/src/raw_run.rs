@@ -41,7 +41,7 @@ pub struct RawBlock {
     last: u64,
     payload: Vec<u8>,
     live: bool,
-    /// Sequence numbers before its own may be missing.
+    /// Sequence numbers before that of the block may be missing.
     overwritten: bool,
 }
 

@@ -48,7 +48,7 @@ impl SyntheticProcess {
         Self { pid, rank: None, ranks: None, host: "host", hz: 1_000_000_000, domain: "one".to_owned() }
     }
 
-    /// A process with a rank and a clock of its own.
+    /// A process with a rank and a separate clock.
     #[must_use]
     pub fn rank(rank: u64) -> Self {
         Self { rank: Some(rank), domain: format!("clock {rank}"), ..Self::new(100 + rank) }

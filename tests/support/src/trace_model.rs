@@ -129,7 +129,7 @@ impl ModelTrace {
     }
 
     /// Keeps these containers, with the entities in and between them.
-    pub fn only(&mut self, names: &BTreeSet<String>) {
+    pub fn retain_containers(&mut self, names: &BTreeSet<String>) {
         self.places.retain(|place| names.contains(&place.name));
         self.states.retain(|state| names.contains(&state.at));
         self.events.retain(|event| names.contains(&event.at));

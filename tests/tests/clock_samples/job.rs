@@ -1,4 +1,4 @@
-//! A job of several processes with clocks of their own, and checks of what they recorded.
+//! A job of several processes with separate clocks, and checks of their records.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,12 +13,12 @@ use crate::child::truth;
 
 /// One of the programs that take part.
 #[derive(Clone)]
-pub(crate) enum Process {
+pub(crate) enum ParticipantProgram {
     Rust,
     C(PathBuf),
 }
 
-impl Process {
+impl ParticipantProgram {
     fn start(&self, arguments: &[String], run: &Path, environment: &[(&str, &str)]) -> Child {
         let mut command = match self {
             Self::Rust => {
@@ -62,7 +62,7 @@ pub(crate) struct SampledJob {
 }
 
 /// Runs these processes. `act` selects what they do.
-pub(crate) fn run(processes: &[Process], act: &str, environment: &[(&str, &str)]) -> SampledJob {
+pub(crate) fn run(processes: &[ParticipantProgram], act: &str, environment: &[(&str, &str)]) -> SampledJob {
     let folder = tempfile::tempdir().unwrap();
     let (run, base) = (folder.path().join("run.tmt"), truth());
     let children: Vec<Child> = (0..)

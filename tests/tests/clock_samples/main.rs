@@ -1,5 +1,5 @@
-//! Clock samples over a program's own channel: processes in Rust, in C, and both together. Each has
-//! a clock of its own that is seconds off and runs faster or slower. The true timestamps of all
+//! Clock samples over a channel of the program: processes in Rust, in C, and both together. Each
+//! has a separate clock that is seconds off and runs faster or slower. The true timestamps of all
 //! samples are known.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,7 +12,7 @@ use tests::programs::tumit;
 use tracer_format::tags::tag;
 use tracer_rt::clock_sync::{self, StreamLinks, SyncLink as _};
 
-use job::{Process, run};
+use job::{ParticipantProgram, run};
 
 mod child;
 mod job;
@@ -34,8 +34,8 @@ fn child() {
     }
 }
 
-fn in_c(folder: &Path, compiler: CCompiler, extra: &[&str]) -> Process {
-    Process::C(build(folder, compiler, SPEC, PROGRAM, extra).unwrap_or_else(|error| panic!("{error}")))
+fn in_c(folder: &Path, compiler: CCompiler, extra: &[&str]) -> ParticipantProgram {
+    ParticipantProgram::C(build(folder, compiler, SPEC, PROGRAM, extra).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The peers that each of two and of four processes queries: for each pair of numbers that differ
@@ -45,10 +45,10 @@ const FOUR: [&[usize]; 4] = [&[1, 2], &[3], &[3], &[]];
 
 #[test]
 fn processes_in_rust_compare_their_clocks() {
-    let job = run(&[Process::Rust, Process::Rust], "all", &[]);
+    let job = run(&[ParticipantProgram::Rust, ParticipantProgram::Rust], "all", &[]);
     job.check(&TWO, 2, EXCHANGES);
     job.check_corrected(2);
-    let four = vec![Process::Rust; 4];
+    let four = vec![ParticipantProgram::Rust; 4];
     let job = run(&four, "all", &[("TUMIT_SYNC_EXCHANGES", "40")]);
     job.check(&FOUR, 2, 40);
     job.check_corrected(2);
@@ -77,14 +77,14 @@ fn rust_and_c_use_the_same_protocol() {
     let folder = tempfile::tempdir().unwrap();
     let c = in_c(folder.path(), C99, &[]);
     for (processes, act) in [
-        ([Process::Rust, c.clone(), c.clone(), Process::Rust], "all"),
-        ([c.clone(), Process::Rust, Process::Rust, c.clone()], "all"),
+        ([ParticipantProgram::Rust, c.clone(), c.clone(), ParticipantProgram::Rust], "all"),
+        ([c.clone(), ParticipantProgram::Rust, ParticipantProgram::Rust, c.clone()], "all"),
     ] {
         let job = run(&processes, act, &[("TUMIT_SYNC_EXCHANGES", "50")]);
         job.check(&FOUR, 2, 50);
         job.check_corrected(2);
     }
-    for pair in [[Process::Rust, c.clone()], [c, Process::Rust]] {
+    for pair in [[ParticipantProgram::Rust, c.clone()], [c, ParticipantProgram::Rust]] {
         let job = run(&pair, "star", &[("TUMIT_SYNC_EXCHANGES", "50")]);
         job.check(&[&[], &[0]], 2, 50);
     }
@@ -96,21 +96,21 @@ fn processes_without_exchanges_finish_without_samples() {
     let c = in_c(folder.path(), C99, &[]);
     let off_folder = tempfile::tempdir().unwrap();
     let off = in_c(off_folder.path(), C99, &["-DTUMIT_OFF"]);
-    let four = [Process::Rust, c.clone(), c.clone(), Process::Rust];
+    let four = [ParticipantProgram::Rust, c.clone(), c.clone(), ParticipantProgram::Rust];
     let job = run(&four, "all", &[("MACHINE_CLOCK", "1")]);
     assert!(job.files.len() == 4 && job.files.iter().all(|file| file.sync.is_empty()), "one clock");
     let job = run(&four, "all", &[("TUMIT_SYNC_EXCHANGES", "0")]);
     job.check(&[&[] as &[usize]; 4], 2, 0);
-    let job = run(&[c.clone(), Process::Rust], "star", &[("TUMIT_SYNC_EXCHANGES", "0")]);
+    let job = run(&[c.clone(), ParticipantProgram::Rust], "star", &[("TUMIT_SYNC_EXCHANGES", "0")]);
     job.check(&[&[] as &[usize]; 2], 2, 0);
     assert!(job.sync().iter().all(|clock| clock["status"] != "bursts"), "without samples");
     // The last process has ended its recording; the others compare their clocks.
     let silent: [&[usize]; 4] = [&[1, 2], &[], &[], &[]];
-    for last in [Process::Rust, c.clone()] {
-        let processes = [c.clone(), Process::Rust, c.clone(), last];
+    for last in [ParticipantProgram::Rust, c.clone()] {
+        let processes = [c.clone(), ParticipantProgram::Rust, c.clone(), last];
         run(&processes, "silent", &[("TUMIT_SYNC_EXCHANGES", "20")]).check(&silent, 2, 20);
     }
-    for pair in [[off.clone(), Process::Rust], [Process::Rust, off.clone()], [off, c]] {
+    for pair in [[off.clone(), ParticipantProgram::Rust], [ParticipantProgram::Rust, off.clone()], [off, c]] {
         let job = run(&pair, "star", &[]);
         assert!(job.files.len() == 1 && job.files[0].sync.is_empty(), "a peer without a recorder");
     }
@@ -120,7 +120,7 @@ fn processes_without_exchanges_finish_without_samples() {
 #[test]
 fn a_clock_step_in_a_run_of_less_than_a_second_is_reported_and_corrected() {
     let folder = tempfile::tempdir().unwrap();
-    for process in [Process::Rust, in_c(folder.path(), C99, &[])] {
+    for process in [ParticipantProgram::Rust, in_c(folder.path(), C99, &[])] {
         let job = run(&vec![process; 2], "step", &[]);
         let output = tumit().args(["sync", "--json"]).arg(&job.run).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "it is a fault");
@@ -138,7 +138,7 @@ fn a_clock_step_in_a_run_of_less_than_a_second_is_reported_and_corrected() {
 fn forked_children_compare_their_clocks() {
     let folder = tempfile::tempdir().unwrap();
     let c = in_c(folder.path(), C99, &[]);
-    let mut job = run(&[c, Process::Rust], "fork", &[("TUMIT_SYNC_EXCHANGES", "20")]);
+    let mut job = run(&[c, ParticipantProgram::Rust], "fork", &[("TUMIT_SYNC_EXCHANGES", "20")]);
     let (children, parents) = job.files.drain(..).partition(|file| file.process.contains_key(&tag::PARENT_ID));
     job.files = parents;
     job.check(&[&[], &[]], 2, 20);
@@ -182,7 +182,8 @@ fn costs() {
     for processes in [2, 4] {
         for exchanges in ["0", "10", "30", "300", "1000"] {
             eprint!("{processes} processes, {exchanges} exchanges: ");
-            let job = run(&vec![Process::Rust; processes], "measure", &[("TUMIT_SYNC_EXCHANGES", exchanges)]);
+            let job =
+                run(&vec![ParticipantProgram::Rust; processes], "measure", &[("TUMIT_SYNC_EXCHANGES", exchanges)]);
             let bytes: u64 = job.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
             eprintln!("  {} bytes a burst in all files", bytes / 22);
         }
@@ -194,7 +195,10 @@ fn sync_points_take_samples_when_the_last_samples_are_old() {
     let folder = tempfile::tempdir().unwrap();
     let c = in_c(folder.path(), C99, &["-DTUMIT_SYNC_EXCHANGES=10", "-DTUMIT_SYNC_SECONDS=3600"]);
     let seconds = [("TUMIT_SYNC_SECONDS", "1"), ("TUMIT_SYNC_EXCHANGES", "10")];
-    for processes in [[Process::Rust, c.clone(), Process::Rust], [c.clone(), Process::Rust, c.clone()]] {
+    for processes in [
+        [ParticipantProgram::Rust, c.clone(), ParticipantProgram::Rust],
+        [c.clone(), ParticipantProgram::Rust, c.clone()],
+    ] {
         let job = run(&processes, "points", &seconds);
         let bursts = job.files[0].sync.iter().map(|sample| sample.burst).max().unwrap() as usize + 1;
         assert!((3..=2 + 5).contains(&bursts), "{bursts} bursts");
@@ -202,6 +206,6 @@ fn sync_points_take_samples_when_the_last_samples_are_old() {
     }
     // The interval of an hour is not over, at compile time or at run time.
     run(&vec![c; 3], "points", &[]).check(&[&[1, 2], &[], &[]], 2, 10);
-    let job = run(&[Process::Rust, Process::Rust], "points", &[("TUMIT_SYNC_SECONDS", "0")]);
+    let job = run(&[ParticipantProgram::Rust, ParticipantProgram::Rust], "points", &[("TUMIT_SYNC_SECONDS", "0")]);
     job.check(&TWO, 2, EXCHANGES);
 }

@@ -8,7 +8,7 @@ use tracer_format::tags::tag;
 use crate::SPEC;
 use crate::child::truth;
 
-/// Ranks with clocks of their own that call a point in a loop. `TUMIT_MPI_LATE` gives rank 1 other
+/// Ranks with separate clocks that call a point in a loop. `TUMIT_MPI_LATE` gives rank 1 other
 /// options.
 const MPI: &str = r#"
 #define TUMIT_MPI

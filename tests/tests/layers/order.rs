@@ -107,7 +107,7 @@ impl LayerSection {
         if !inside || module.path.len() < folder.len() {
             return None;
         }
-        // The crate's own file is `lib`, that of a folder `mod`.
+        // The file of the crate is `lib`, that of a folder `mod`.
         let layer = if folder.is_empty() { "lib" } else { "mod" };
         Some(module.path.get(folder.len()).map_or_else(|| layer.to_owned(), Clone::clone))
     }

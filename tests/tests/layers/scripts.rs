@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The violations of the `LAYERS` file in a folder of scripts, each as a sentence.
-/// A script imports from a lower layer or from its own folder, and no imports form a cycle.
+/// A script imports from a lower layer or from the same folder, and no imports form a cycle.
 pub(crate) fn violations(folder: &Path) -> Vec<String> {
     let file = folder.join("LAYERS");
     let text = match fs::read_to_string(&file) {

@@ -261,7 +261,7 @@ fn a_workspace_applies_to_another_trace_by_names() {
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     drop(browser);
 
-    // In its own trace everything is restored.
+    // In the same trace, everything is restored.
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);

@@ -136,7 +136,7 @@ fn panes_and_their_page_have_the_same_theme() {
 }
 
 /// A trace with events, sized links and a variable.
-fn rich(events: usize, size: u32, value: f64) -> String {
+fn varied_trace(events: usize, size: u32, value: f64) -> String {
     let defs = "%EventDef PajeDefineVariableType 20\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
                 %EventDef PajeSetVariable 21\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
                 %EventDef PajeDefineEventType 22\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
@@ -152,7 +152,7 @@ fn rich(events: usize, size: u32, value: f64) -> String {
 
 #[test]
 fn differences_cover_all_kinds_and_are_sorted_by_any_column() {
-    let viewer = ViewProcess::with(&[&rich(1, 100, 2.0), &rich(3, 300, 5.0)], &[]);
+    let viewer = ViewProcess::with(&[&varied_trace(1, 100, 2.0), &varied_trace(3, 300, 5.0)], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");

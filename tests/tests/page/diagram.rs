@@ -1,5 +1,5 @@
 //! Contents of the diagram: nested states, several types of states, events, variables with their
-//! bounds, bundles of arrows, panes with filters of their own; and their statistics and searches.
+//! bounds, bundles of arrows, panes with separate filters; and their statistics and searches.
 
 use tests::browser::BrowserPage;
 use tests::page::{
@@ -8,7 +8,7 @@ use tests::page::{
 
 /// Two workers. Each runs a solver in a step in a program; it also has a phase, a queue, and
 /// events. Messages with sizes go in both directions.
-fn rich() -> String {
+fn diagram_trace() -> String {
     let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
     text.push_str(
         "%EventDef PajeEndLink 116\n% Time date\n% Container string\n% Type string\n% EndContainer string\n% Value string\n% Key string\n% size int\n%EndEventDef\n\
@@ -53,7 +53,7 @@ fn strip(browser: &mut BrowserPage, row: &str, name: &str) -> f64 {
 
 #[test]
 fn nested_states_types_events_and_variables_have_separate_lanes() {
-    let viewer = ViewProcess::of(&rich());
+    let viewer = ViewProcess::of(&diagram_trace());
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     // Calls are stacked: the outermost at the top of its strip.
@@ -85,7 +85,7 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
     assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
-    // An event has its own band, above.
+    // An event has a separate band above.
     let band = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
             const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
@@ -125,7 +125,8 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
 fn the_tooltip_of_a_variable_has_minimum_mean_and_maximum() {
     let samples: String =
         (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
-    let viewer = ViewProcess::of(&rich().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
+    let viewer =
+        ViewProcess::of(&diagram_trace().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
     let (mut browser, _) = open(&viewer);
     wait_for_rows(&mut browser, &["worker 0", "worker 1"]);
     let queue = strip(&mut browser, "worker 0", "Queue");
@@ -145,7 +146,7 @@ fn dense_links_are_drawn_as_bundles_with_their_count() {
         let date = 0.6 + f64::from(key) * 1e-6;
         links.push_str(&format!("15 {date:.7} 0 M w0 data n{key}\n16 {:.7} 0 M w1 data n{key}\n", date + 0.0005));
     }
-    let trace = rich().replace("17 0.9 w1 E saved\n", &format!("{links}17 0.9 w1 E saved\n"));
+    let trace = diagram_trace().replace("17 0.9 w1 E saved\n", &format!("{links}17 0.9 w1 E saved\n"));
     // Timestamps have to increase.
     let (head, tail) = trace.split_at(trace.find("0 W 0 Worker").unwrap());
     let mut lines: Vec<&str> = tail.lines().collect();
@@ -171,7 +172,7 @@ fn dense_links_are_drawn_as_bundles_with_their_count() {
 
 #[test]
 fn entities_are_found_by_fields_and_visited_in_both_directions() {
-    let viewer = ViewProcess::of(&rich());
+    let viewer = ViewProcess::of(&diagram_trace());
     let (mut browser, _) = open(&viewer);
     browser.with_key_down("Control", |browser| browser.key("f"));
     browser.type_text("size=4096");
@@ -206,7 +207,7 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
 
 #[test]
 fn statistics_cover_the_measured_interval() {
-    let viewer = ViewProcess::of(&rich());
+    let viewer = ViewProcess::of(&diagram_trace());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -307,7 +308,7 @@ fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
     // A message in the opposite direction.
     let back = "17 0.9 w1 E saved\n";
     let answer = "15 0.8 0 M w1 data b\n116 0.8025 0 M w0 data b 100\n";
-    let viewer = ViewProcess::of(&rich().replace(back, &format!("{answer}{back}")));
+    let viewer = ViewProcess::of(&diagram_trace().replace(back, &format!("{answer}{back}")));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     browser.key("2");
@@ -375,7 +376,7 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
         (x, a + (b - a) / 4.0)
     };
     // Whether an arrow has the accent colour at that point, without the pointer near it.
-    let lit = |browser: &mut BrowserPage, share: f64, from: &str, to: &str| {
+    let has_accent = |browser: &mut BrowserPage, share: f64, from: &str, to: &str| {
         let chart = browser.find_all("application", None).remove(0);
         let (at, place) = (on(browser, share, from, to), browser.place(&chart));
         browser.point((4.0, 4.0));
@@ -394,16 +395,16 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     let second = on(&mut browser, 0.425, "worker 1", "worker 2");
     browser.click(second);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'second'");
-    assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2), "nothing before it");
+    assert!(!has_accent(&mut browser, all[0].0, all[0].1, all[0].2), "nothing before it");
     press(&mut browser, "button", "Chain");
     browser.wait("document.querySelector('#note').innerText === 'A chain of 3 links: 1 before, 1 after'");
     let listed = read(&mut browser, "list", "Chain of links");
     let names: Vec<&str> = listed.lines().filter_map(|line| line.split(" · ").next()).collect();
     assert_eq!(names, ["first", "second", "third"], "{listed}");
     for (share, from, to) in all {
-        assert!(lit(&mut browser, share, from, to), "{from} to {to}");
+        assert!(has_accent(&mut browser, share, from, to), "{from} to {to}");
     }
-    assert!(!lit(&mut browser, 0.03, "worker 1", "worker 2"), "what has nothing to do with it");
+    assert!(!has_accent(&mut browser, 0.03, "worker 1", "worker 2"), "what has nothing to do with it");
     // The chain stays while the user moves along it, and after a reload of the address.
     press(&mut browser, "button", "third · worker 2 → worker 0");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'third'");
@@ -415,11 +416,11 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
         browser.evaluate("document.querySelector('#inspector .link-chain [aria-current]').innerText"),
         "third · worker 2 → worker 0"
     );
-    assert!(lit(&mut browser, all[0].0, all[0].1, all[0].2));
+    assert!(has_accent(&mut browser, all[0].0, all[0].1, all[0].2));
     // The key removes the chain, and restores it for a state.
     browser.key("c");
     browser.wait("!document.querySelector('#inspector .link-chain')");
-    assert!(!lit(&mut browser, all[0].0, all[0].1, all[0].2));
+    assert!(!has_accent(&mut browser, all[0].0, all[0].1, all[0].2));
     let chart = browser.find_all("application", None).remove(0);
     let state = spot(&mut browser, &chart, 0.3, "worker 2");
     browser.click(state);
@@ -428,6 +429,6 @@ fn the_chain_of_a_selected_link_is_highlighted_and_can_be_followed() {
     browser.wait("document.querySelectorAll('#inspector .link-chain li').length > 0");
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden && !location.hash.includes('chain')");
-    assert!(!lit(&mut browser, all[2].0, all[2].1, all[2].2));
+    assert!(!has_accent(&mut browser, all[2].0, all[2].1, all[2].2));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -53,7 +53,7 @@ impl BreakableConnection {
     }
 }
 
-/// Carries bytes until either endpoint is gone.
+/// Carries bytes until an endpoint closes.
 fn carry(mut from: TcpStream, mut to: TcpStream) {
     let mut bytes = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
@@ -174,7 +174,7 @@ fn two_tabs_have_separate_views_and_shared_notes() {
     one.type_text("from the first tab");
     one.key("Enter");
     one.find("button", Some("Go to note from the first tab"));
-    // The other tab has the note as soon as it opens the list, and adds one of its own.
+    // The other tab has the note as soon as it opens the list, and adds another one.
     press(&mut other, "tab", "Notes");
     press(&mut other, "button", "Go to note from the first tab");
     other.wait("document.querySelector('#interval-field').value.startsWith('200')");

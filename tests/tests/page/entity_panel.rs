@@ -140,7 +140,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
 }
 
 /// The number of pixels of the overlay with the accent colour.
-fn lit(browser: &mut BrowserPage) -> u64 {
+fn accent_pixels(browser: &mut BrowserPage) -> u64 {
     let count = browser.evaluate(
         "(() => { const over = document.querySelector('#chart .overlay');
             const probe = over.getContext('2d', { willReadFrequently: true });
@@ -158,13 +158,13 @@ fn lit(browser: &mut BrowserPage) -> u64 {
 fn entities_related_to_the_one_under_the_pointer_are_highlighted() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    assert_eq!(lit(&mut browser), 0);
+    assert_eq!(accent_pixels(&mut browser), 0);
     // The message lights the states at its endpoints.
     let from = spot(&mut browser, &chart, 0.3, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.4, "thread 1.1");
     browser.point((f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1)));
     browser.wait("/[1-9] related, highlighted/.test(document.querySelector('#tooltip').innerText)");
-    let by_message = lit(&mut browser);
+    let by_message = accent_pixels(&mut browser);
     assert!(by_message > 400, "{by_message} pixels");
     // A state of another thread is unrelated to it.
     let other = spot(&mut browser, &chart, 0.75, "thread 0.1");
@@ -172,7 +172,7 @@ fn entities_related_to_the_one_under_the_pointer_are_highlighted() {
     browser.wait("document.querySelector('#tooltip').innerText.includes('blocked')");
     let text = browser.evaluate("document.querySelector('#tooltip').innerText");
     assert!(!text.as_str().unwrap().contains("related"), "{text}");
-    assert_eq!(lit(&mut browser), 0);
+    assert_eq!(accent_pixels(&mut browser), 0);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

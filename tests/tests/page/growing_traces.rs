@@ -54,11 +54,11 @@ fn the_image_of_a_removed_growing_file_stays() {
     let viewer = ViewProcess::with(&[TRACE], &["--follow"]);
     let (mut browser, _) = open(&viewer);
     let path = viewer.folder.path().join("two-nodes.paje");
-    let states = states_told(&mut browser);
+    let states = state_count_in_name(&mut browser);
     let shows = |browser: &mut BrowserPage, what: &str| {
         browser.wait(&format!("document.querySelector('#reading-status').textContent.includes({what:?})"));
         browser.wait(SETTLED);
-        assert_eq!(states_told(browser), states);
+        assert_eq!(state_count_in_name(browser), states);
         wait_for_rows(browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     };
     std::fs::write(&path, "").unwrap();
@@ -87,7 +87,7 @@ fn the_page_waits_for_a_trace_that_does_not_exist_yet() {
 }
 
 /// The number of states in the diagram's name.
-fn states_told(browser: &mut BrowserPage) -> u32 {
+fn state_count_in_name(browser: &mut BrowserPage) -> u32 {
     let name = browser.find_all("application", None).remove(0).name;
     let part = name.split([',', ':']).find_map(|part| part.strip_suffix(" states")).expect("it says how many");
     part.chars().filter(char::is_ascii_digit).collect::<String>().parse().expect("a number")
@@ -120,7 +120,7 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     browser.wait(SETTLED);
     let standing = browser.find("status", Some("Reading progress"));
     assert_eq!(browser.text(&standing), "partial, reading");
-    let before = states_told(&mut browser);
+    let before = state_count_in_name(&mut browser);
     assert!((1_000..20_000).contains(&before), "{before}");
     // The shown part is exact and can be queried.
     let chart = browser.find_all("application", None).remove(0);

@@ -1,9 +1,9 @@
-//! A server that is gone: the page answers every action with a message, and no error stays
+//! A server that has ended: the page answers every action with a message, and no error stays
 //! unhandled.
 
 use tests::page::{ViewProcess, open};
 
-/// Whether the page reports that the server is gone.
+/// Whether the page reports that the server does not answer.
 const TOLD: &str = "document.querySelector('#error-box').checkVisibility() && document.querySelector('#error-box h2').innerText === 'No connection to the server'";
 
 #[test]

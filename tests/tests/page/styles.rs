@@ -8,7 +8,7 @@ use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, picture, 
 use tests::programs::{succeed, tumit};
 
 /// A trace with events of two values in a row; one of the values is a large blue diamond.
-fn looked() -> String {
+fn styled_trace() -> String {
     let types = "9 E T Log\n11 p E ping \"0 0 1\" diamond 3\n12 q E pong \"1 0 0\"\n";
     let events = "13 0.2 E t00 p\n13 0.25 E t00 q\n13 0.8 E t00 p\n";
     let header = "%EventDef PajeDefineEventType 9\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
@@ -54,7 +54,7 @@ fn is_blue(ink: &Value) -> bool {
 
 #[test]
 fn a_mark_is_drawn_and_hit_in_its_shape() {
-    let viewer = ViewProcess::of(&looked());
+    let viewer = ViewProcess::of(&styled_trace());
     let (mut browser, _) = open(&viewer);
     let (x, floor) = (x(&mut browser, 0.2), floor(&mut browser));
     // A diamond 25.5 pixels high: wide in the middle, a tip below and above.
@@ -85,7 +85,7 @@ fn sign(browser: &mut BrowserPage, name: &str) -> String {
 
 #[test]
 fn shapes_and_sizes_of_the_legend_are_filters_that_can_be_undone() {
-    let viewer = ViewProcess::of(&looked());
+    let viewer = ViewProcess::of(&styled_trace());
     let (mut browser, _) = open(&viewer);
     browser.wait("document.querySelector('#legend').innerText.includes('pong')");
     let (diamond, triangle) = (sign(&mut browser, "ping"), sign(&mut browser, "pong"));
@@ -104,7 +104,7 @@ fn shapes_and_sizes_of_the_legend_are_filters_that_can_be_undone() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(browser);
-    let next = ViewProcess::same_user_as(&viewer, &looked().replace("4 1.0", "4 1.5"));
+    let next = ViewProcess::same_user_as(&viewer, &styled_trace().replace("4 1.0", "4 1.5"));
     let (mut browser, _) = open(&next);
     assert_eq!(chain(&mut browser), json!(["shape square pong of Log", "size 2 pong of Log"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -172,7 +172,7 @@ fn marks_keep_their_shape_in_a_zoomed_html_file() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = (folder.path().join("looks.paje"), folder.path().join("looks.html"));
     let shapes = ["triangle", "diamond", "circle", "square", "line"];
-    std::fs::write(&trace, looked()).unwrap();
+    std::fs::write(&trace, styled_trace()).unwrap();
     for shape in shapes {
         succeed(tumit().args(["view", "--filter", &format!("shape {shape} of Log"), "-o"]).arg(&file).arg(&trace));
         let mut browser = BrowserPage::start(1000, 500);
@@ -197,7 +197,7 @@ fn marks_keep_their_shape_in_a_zoomed_html_file() {
 
 #[test]
 fn marks_are_visible_in_all_themes() {
-    let viewer = ViewProcess::of(&looked());
+    let viewer = ViewProcess::of(&styled_trace());
     for theme in ["light", "dark", "contrast"] {
         let (mut browser, _) = open(&viewer);
         browser.evaluate(&format!(

@@ -16,7 +16,7 @@ const OWN: &str = "%EventDef PajePushState 70\n% Type string\n% Time date\n% Con
                    %EndEventDef\n%EventDef PajePopState 71\n% Time date\n% Type string\n% Container string\n%EndEventDef\n";
 const TREE: &str = "1 T 0 Thread\n3 S T State\n6 w S work \"0 1 0\"\n";
 
-/// A root file with two parts: one with its own definitions, one with those of the root.
+/// A root file with two parts: one with definitions, one with those of the root.
 fn write(folder: &Path) {
     let root = format!(
         "{CREATES}{OWN}{}{TREE}60 0 a T 0 a parts/a.trace\n60 0 b T 0 b \"\"\n60 2 c T 0 c parts/c.trace\n70 S 4 b w\n71 9 S b\n",

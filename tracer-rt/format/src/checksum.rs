@@ -140,7 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn known_values() {
+    fn checksums_equal_the_published_values_and_can_be_continued() {
         assert_eq!(crc32c(0, b"123456789"), 0xE306_9283);
         assert_eq!(crc32c(0, &[0; 32]), 0x8A91_36AA);
         assert_eq!(crc32c(crc32c(0, b"1234"), b"56789"), 0xE306_9283);

@@ -1,12 +1,12 @@
 //! Levels that overwrite: the newest records are there, and missing ones are reported at their
 //! place.
 
-use super::place::{MANY, Place, fails, kill_at_random};
+use super::place::{MANY, ProgramFolder, fails, kill_at_random};
 use tumit_test_support::raw_run::{RawProcess, RawRunRecord};
 
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
-fn read_newest_records(place: &Place) -> RawProcess {
+fn read_newest_records(place: &ProgramFolder) -> RawProcess {
     let left = place.left().pop().unwrap();
     let threads = left.ticks();
     let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
@@ -34,8 +34,8 @@ fn read_newest_records(place: &Place) -> RawProcess {
 }
 
 /// Eight slots. The flight recorder may keep four of them.
-fn overwriting(fault: &str) -> Place {
-    let place = Place::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
+fn overwriting(fault: &str) -> ProgramFolder {
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
     place.with("TUMIT_FAULT", fault)
 }
 
@@ -121,7 +121,7 @@ fn drops_are_reported_after_waiting_blocks() {
 /// a quarter of the memory is in use, each further thread gets a fifteenth of a slot.
 fn check_exited_threads(kill: bool, buffers: &str, fault: &str) {
     const THREADS: u64 = 1_500;
-    let place = Place::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
+    let place = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
     let place = place.with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", fault);
     let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
     let output = place.output("threads one by one");

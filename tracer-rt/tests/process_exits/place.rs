@@ -10,12 +10,12 @@ use std::time::Duration;
 use tumit_test_support::raw_run::{RawProcess, read_processes};
 
 /// A program's run folder and witness. The folder remains if the test fails.
-pub(crate) struct Place {
+pub(crate) struct ProgramFolder {
     folder: ManuallyDrop<tempfile::TempDir>,
     settings: Vec<(&'static str, String)>,
 }
 
-impl Drop for Place {
+impl Drop for ProgramFolder {
     #[expect(unsafe_code, reason = "see SAFETY")]
     fn drop(&mut self) {
         if std::thread::panicking() && !IS_EXPECTED.get() {
@@ -27,7 +27,7 @@ impl Drop for Place {
     }
 }
 
-impl Place {
+impl ProgramFolder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("witness"), [0; 512]).unwrap();
@@ -106,12 +106,12 @@ pub(crate) fn kill_at_random(
     times: u32,
     settings: &[(&'static str, &str)],
     least: u64,
-    check: impl Fn(&Place),
+    check: impl Fn(&ProgramFolder),
 ) {
     let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
     for at in 0..times {
         println!("{program}, kill {at}, seed {seed}");
-        let place = settings.iter().fold(Place::new(), |place, (name, value)| place.with(name, *value));
+        let place = settings.iter().fold(ProgramFolder::new(), |place, (name, value)| place.with(name, *value));
         let mut child = place.start(program);
         // Before the first record there is no trace to read.
         while !place.run().is_dir()

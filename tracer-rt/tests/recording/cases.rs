@@ -69,16 +69,16 @@ fn threads() {
     }
 }
 
-struct AtEnd(&'static str);
+struct DropRecord(&'static str);
 
-impl Drop for AtEnd {
+impl Drop for DropRecord {
     fn drop(&mut self) {
         com::text(self.0);
     }
 }
 
 thread_local! {
-    static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };
+    static AT_END: Cell<Option<DropRecord>> = const { Cell::new(None) };
 }
 
 extern "C" fn at_exit() {
@@ -110,7 +110,7 @@ fn late_destructor() {
 /// A thread that ends, a thread that never ends, and the exit by a third thread.
 fn exits() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
-    std::thread::spawn(|| AT_END.set(Some(AtEnd("destructor of a thread")))).join().unwrap();
+    std::thread::spawn(|| AT_END.set(Some(DropRecord("destructor of a thread")))).join().unwrap();
     late_destructor();
     // Registered after the recorder's own handler, so it runs before that one.
     // SAFETY: the handler is a plain function.
@@ -127,7 +127,7 @@ fn exits() {
         std::thread::yield_now();
     }
     let exiting = std::thread::spawn(|| {
-        AT_END.set(Some(AtEnd("destructor of the thread that exits")));
+        AT_END.set(Some(DropRecord("destructor of the thread that exits")));
         com::text("before exit");
         com::tick(TOLD.load(Ordering::Acquire), 99);
         std::process::exit(0);

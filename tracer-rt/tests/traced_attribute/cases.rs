@@ -29,9 +29,9 @@ pub(crate) fn run(case: &str) {
 }
 
 /// A future that is ready at the last of a number of polls.
-struct After(u32);
+struct CountdownFuture(u32);
 
-impl Future for After {
+impl Future for CountdownFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
@@ -83,13 +83,13 @@ impl Work for Peer {
 
     #[traced(net::fetch(&self.name))]
     async fn later(&self) -> String {
-        After(1).await;
+        CountdownFuture(1).await;
         self.name.clone()
     }
 
     #[traced(net::step(self.number))]
     async fn soon(mut self) -> u32 {
-        After(0).await;
+        CountdownFuture(0).await;
         self.number += 1;
         self.number
     }
@@ -178,7 +178,7 @@ fn unwinding() {
 
 #[traced(net::fetch(url))]
 async fn fetch(url: &str, times: u32) -> usize {
-    After(times).await;
+    CountdownFuture(times).await;
     url.len()
 }
 
@@ -191,7 +191,7 @@ where
     if n == 0 {
         return Err("zero".into());
     }
-    After(n).await;
+    CountdownFuture(n).await;
     drop(text);
     Ok(value)
 }
@@ -214,7 +214,7 @@ async fn nameless(text: &str) -> (impl Iterator<Item = char> + '_, &str) {
 #[traced(net::step(7))]
 async fn forever() -> ! {
     loop {
-        After(0).await;
+        CountdownFuture(0).await;
         std::future::pending::<()>().await;
     }
 }
@@ -222,7 +222,7 @@ async fn forever() -> ! {
 /// Arguments that are not `Sync` are moved, not borrowed, so that the future is still `Send`.
 #[traced(net::bare)]
 async fn takes(receiver: std::sync::mpsc::Receiver<u32>) -> Option<u32> {
-    After(0).await;
+    CountdownFuture(0).await;
     receiver.try_recv().ok()
 }
 
@@ -288,7 +288,7 @@ fn guards() {
 fn boxed(url: String) -> Pin<Box<dyn Future<Output = usize> + Send>> {
     net::tick(50);
     Box::pin(async move {
-        After(1).await;
+        CountdownFuture(1).await;
         url.len()
     })
 }
@@ -297,14 +297,14 @@ fn boxed(url: String) -> Pin<Box<dyn Future<Output = usize> + Send>> {
 fn tail(peer: u32) -> impl Future<Output = u32> + Send {
     let twice = peer * 2;
     async move {
-        After(0).await;
+        CountdownFuture(0).await;
         twice
     }
 }
 
 #[traced(net::step(n))]
 fn given(n: u32) -> impl Future<Output = ()> {
-    if n > 0 { After(n) } else { After(1) }
+    if n > 0 { CountdownFuture(n) } else { CountdownFuture(1) }
 }
 
 fn futures() {
@@ -315,7 +315,7 @@ fn futures() {
 
 #[traced(quiet::hidden(n, &name))]
 async fn hidden(n: u32, name: String) -> String {
-    After(2).await;
+    CountdownFuture(2).await;
     name
 }
 
@@ -336,7 +336,7 @@ fn switched() {
 #[traced(net::rich(&name, &raw, &list, &[Color::Red, Color::DarkBlue], [Color::DarkBlue; 2], Color::Red, place))]
 async fn gives_away(name: String, raw: Vec<u8>, list: Vec<u16>, place: *const u8) {
     drop((name, raw, list));
-    After(1).await;
+    CountdownFuture(1).await;
 }
 
 fn kept() {
@@ -348,7 +348,7 @@ fn kept() {
 
 #[traced(removed::net::fetch(&name))]
 async fn left_out(name: String) -> String {
-    After(1).await;
+    CountdownFuture(1).await;
     name
 }
 

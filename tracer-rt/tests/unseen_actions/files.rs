@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::os::fd::IntoRawFd;
 
-use crate::{Place, com};
+use crate::{ProgramRunFolder, com};
 
 const RECORDS: u64 = 20_000;
 
@@ -33,7 +33,7 @@ pub(crate) fn closed(program: &str) {
     }
 }
 
-fn own_files_are_whole(place: &Place) -> bool {
+fn own_files_are_whole(place: &ProgramRunFolder) -> bool {
     let run = place.run();
     let folder = run.parent().unwrap();
     (0..61).all(|n| std::fs::read(folder.join(format!("own {n}"))).is_ok_and(|bytes| bytes == b"row 1\nrow 2\n"))
@@ -42,7 +42,7 @@ fn own_files_are_whole(place: &Place) -> bool {
 #[test]
 fn a_program_may_close_all_descriptors() {
     for buffers in ["mapped", "private"] {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         let output = place.output("closed", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
         assert!(own_files_are_whole(&place), "{buffers}");
@@ -50,14 +50,14 @@ fn a_program_may_close_all_descriptors() {
         assert_eq!(left.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
         assert!(left.ended && left.end_dropped == 0);
         // The trace is gone, but the number of its records is known.
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         let output = place.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);
         assert!(output.status.success() && own_files_are_whole(&place), "{buffers}: {output:?}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(printed.contains(&format!("{} of them", 2 * RECORDS)), "{printed}");
     }
     if cfg!(debug_assertions) {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         place.output("closed", &[("TUMIT_FAULT", "descriptors are not checked")]);
         assert!(!own_files_are_whole(&place), "a test that cannot fail");
     }

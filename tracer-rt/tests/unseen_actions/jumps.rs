@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracer_rt::private::Fields;
 
-use crate::{Place, com};
+use crate::{ProgramRunFolder, com};
 use tumit_test_support::raw_run::RawProcess;
 
 unsafe extern "C-unwind" {
@@ -12,9 +12,9 @@ unsafe extern "C-unwind" {
 }
 
 /// A field of eight bytes. Storing it raises a signal.
-struct Interrupted;
+struct SignalField;
 
-impl Fields for Interrupted {
+impl Fields for SignalField {
     fn bytes(&self) -> usize {
         8
     }
@@ -53,12 +53,12 @@ pub(crate) fn jump() {
     for n in 0..RECORDS {
         com::tick(n, 0);
         if n % 1_000 == 500 {
-            let left = std::panic::catch_unwind(|| tracer_rt::private::record(1, (77u64, Interrupted)));
+            let left = std::panic::catch_unwind(|| tracer_rt::private::record(1, (77u64, SignalField)));
             assert!(left.is_err());
         }
     }
     RETURNS.store(true, Ordering::Relaxed);
-    tracer_rt::private::record(1, (RECORDS, Interrupted));
+    tracer_rt::private::record(1, (RECORDS, SignalField));
 }
 
 /// Number of blocks of the thread's stream for handlers.
@@ -70,7 +70,7 @@ fn of_handlers(left: &RawProcess) -> usize {
 /// Returns whether the record of the last handler was kept. It is dropped and counted if another
 /// thread was in the recorder at that moment.
 fn is_kept(buffers: &'static str) -> bool {
-    let place = Place::new();
+    let place = ProgramRunFolder::new();
     let output = place.output("jump", &[("TUMIT_BUFFERS", buffers)]);
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();
@@ -87,7 +87,7 @@ fn a_thread_records_again_after_a_handler_was_left_by_a_jump() {
         assert!((0..5).any(|_| is_kept(buffers)), "dropped five times: {buffers}");
     }
     if cfg!(debug_assertions) {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         place.output("jump", &[("TUMIT_FAULT", "jumps are not detected")]);
         let left = place.left().pop().unwrap();
         assert!(of_handlers(&left) > 1, "a test that cannot fail");

@@ -1,7 +1,7 @@
 //! Properties of the whole process: children without fork handlers, the processors of the writer
 //! thread, a start before there is anything to record.
 
-use crate::{Place, com};
+use crate::{ProgramRunFolder, com};
 
 const RECORDS: u64 = 20_000;
 
@@ -85,7 +85,7 @@ pub(crate) fn little() {
 #[test]
 fn slots_leave_room_for_the_rest() {
     for room in (16_500..20_500).step_by(100) {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         // One heap only: each further one would reserve memory.
         let output = place.output("little", &[("TUMIT_ROOM", &room.to_string()), ("MALLOC_ARENA_MAX", "1")]);
         assert!(output.status.success(), "{room} KiB: {output:?}");
@@ -95,7 +95,7 @@ fn slots_leave_room_for_the_rest() {
 
 #[test]
 fn scarce_memory_gives_smaller_buffers() {
-    let place = Place::new();
+    let place = ProgramRunFolder::new();
     let output = place.output("little", &[]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.contains("the program continues with 4194304"), "{output:?}");
@@ -105,7 +105,7 @@ fn scarce_memory_gives_smaller_buffers() {
 #[test]
 fn children_without_fork_handlers_do_not_change_the_trace() {
     for buffers in ["mapped", "private"] {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         let output = place.output("bare child", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
         let left = place.left();
@@ -117,13 +117,13 @@ fn children_without_fork_handlers_do_not_change_the_trace() {
 
 #[test]
 fn the_writer_thread_does_not_inherit_the_affinity_of_its_starter() {
-    let output = Place::new().output("bound", &[]);
+    let output = ProgramRunFolder::new().output("bound", &[]);
     assert!(output.status.success(), "{output:?}");
 }
 
 #[test]
 fn a_program_begins_before_there_is_anything_to_record() {
-    let place = Place::new();
+    let place = ProgramRunFolder::new();
     let output = place.output("standby", &[("TUMIT_START", "1"), ("TUMIT_LEVELS", "all=off")]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(place.left()[0].ticks()[0], (0..7).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::{Place, com};
+use crate::{ProgramRunFolder, com};
 
 const THREADS: u64 = 8;
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -61,7 +61,7 @@ pub(crate) fn late_records() {
 #[test]
 fn threads_that_end_without_notice_are_found() {
     for buffers in ["mapped", "private"] {
-        let place = Place::new();
+        let place = ProgramRunFolder::new();
         let output = place.output("late records", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
         let left = place.left().pop().unwrap();
@@ -72,7 +72,8 @@ fn threads_that_end_without_notice_are_found() {
         assert!(left.ended && left.end_dropped == 0, "{left:?}");
     }
     if cfg!(debug_assertions) {
-        let output = Place::new().output("late records", &[("TUMIT_FAULT", "memory of exited threads is read")]);
+        let output =
+            ProgramRunFolder::new().output("late records", &[("TUMIT_FAULT", "memory of exited threads is read")]);
         assert!(!output.status.success(), "a test that cannot fail");
     }
 }
@@ -111,7 +112,7 @@ pub(crate) fn ending() {
 
 #[test]
 fn records_made_while_the_end_is_written_are_counted() {
-    let place = Place::new();
+    let place = ProgramRunFolder::new();
     let output = place.output("ending", &[]);
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();

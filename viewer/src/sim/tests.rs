@@ -44,7 +44,7 @@ fn check(body: &str, rows: &[&str], texts: &[&str]) {
 }
 
 #[test]
-fn states() {
+fn nested_states_end_at_their_pop_or_when_a_state_is_set() {
     check("13 1 t S\n13 2 t S\n14 3 t S\n", &[], &["2 pops of states found no state"]);
     check(
         "11 5 t S a\n11 3 t S b\n7 9 T t\n",
@@ -110,7 +110,7 @@ fn states_beyond_the_maximum_depth_are_counted_and_not_kept() {
 }
 
 #[test]
-fn variables() {
+fn variables_have_a_row_per_change_and_stay_finite() {
     check(
         "9 1 t V 2\n8 3 t V 5\n10 2 t V 1\n7 4 P p\n",
         &["Variable, t, Load, 1, 3, 2, 2", "Variable, t, Load, 3, 4, 1, 4"],
@@ -133,7 +133,7 @@ fn point_events_are_sorted() {
 }
 
 #[test]
-fn links() {
+fn links_pair_endpoints_with_equal_keys_in_order_of_time() {
     check(
         "15 1 0 L t l k\n15 2 0 L t l k\n16 3 0 L t m k\n16 4 0 L t l k\n15 5 0 L t l other\n",
         &["Link, 0, Message, 1, 3, 2, M, t, t, k", "Link, 0, Message, 2, 4, 2, M, t, t, k"],

@@ -124,7 +124,7 @@ proptest! {
             world.samples.clear();
             world.events.clear();
         })?;
-        check_filter(&plans, window, "hide type Thread", |world| world.only(&["world", "node 0", "node 1"].map(str::to_owned).into()))?;
+        check_filter(&plans, window, "hide type Thread", |world| world.retain_containers(&["world", "node 0", "node 1"].map(str::to_owned).into()))?;
     }
 
     #[test]
@@ -134,16 +134,16 @@ proptest! {
             for name in world.below("node 0") {
                 names.remove(&name);
             }
-            world.only(&names);
+            world.retain_containers(&names);
         })?;
         check_filter(&plans, window, "only container thread 0", |world| {
             let parent = world.places.iter().find(|place| place.name == "thread 0").unwrap().parent.clone();
-            world.only(&["world".to_owned(), parent, "thread 0".to_owned()].into());
+            world.retain_containers(&["world".to_owned(), parent, "thread 0".to_owned()].into());
         })?;
         check_filter(&plans, window, "only container node 1/*, node 1", |world| {
             let mut names = world.below("node 1");
             names.insert("world".to_owned());
-            world.only(&names);
+            world.retain_containers(&names);
         }).or_else(|error| match plans.0.iter().any(|thread| thread.0 == 1) {
             // A node without threads has no container that `node 1/*` matches.
             false => Ok(store(&planned_trace(&plans))),
@@ -173,7 +173,7 @@ proptest! {
             let clip = |life: (i64, i64)| (life.0.max(range.0), life.1.min(range.1));
             let is_kept = |place: &ModelContainer| place.name == "world" || meets(place.life, range);
             let names = world.places.iter().filter(|place| is_kept(place)).map(|place| place.name.clone()).collect();
-            world.only(&names);
+            world.retain_containers(&names);
             world.states.retain(|state| meets(state.life, range));
             world.samples.retain(|sample| meets(sample.life, range));
             world.events.retain(|event| (range.0..range.1).contains(&event.date));
@@ -340,7 +340,7 @@ proptest! {
         check_filter(&plans, window, &format!("best {number} Thread by number of Message"), |world| {
             let mut names: BTreeSet<String> = threads.iter().take(number).map(|thread| thread.1.clone()).collect();
             names.extend(["world", "node 0", "node 1"].map(str::to_owned));
-            world.only(&names);
+            world.retain_containers(&names);
         })?;
         check_filter(&plans, window, "keep Node with number of Message >= 3", |world| {
             let mut names: BTreeSet<String> = ["world".to_owned()].into();
@@ -351,7 +351,7 @@ proptest! {
                     names.extend(below);
                 }
             }
-            world.only(&names);
+            world.retain_containers(&names);
         })?;
     }
 

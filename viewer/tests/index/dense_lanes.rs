@@ -10,7 +10,7 @@ use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{EntityId, LinkCount, QueryError, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
-use super::events::{Random, create_container, define_type, define_value};
+use super::events::{XorshiftGenerator, create_container, define_type, define_value};
 use super::{EVER, KEY};
 
 const THREAD: TypeId = TypeId(1);
@@ -19,7 +19,7 @@ const MESSAGE: TypeId = TypeId(3);
 const FIRST_THREAD: ContainerId = ContainerId(1);
 
 /// Equal links and their total number, independent of the parts in which they were counted.
-type LinkCounts = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), (u64, EntityId)>;
+type LinkTotals = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), (u64, EntityId)>;
 
 /// The counts of links, with parts added up.
 pub(crate) fn counted(
@@ -27,8 +27,8 @@ pub(crate) fn counted(
     ty: TypeId,
     window: TimeRange,
     exponent: u8,
-) -> Result<LinkCounts, QueryError> {
-    let mut counts = LinkCounts::new();
+) -> Result<LinkTotals, QueryError> {
+    let mut counts = LinkTotals::new();
     source.link_counts(ty, window, exponent, &mut |links: &LinkCount| {
         let key = (links.start, links.end, links.value, links.start_bin, links.end_bin, links.reversed);
         let (count, first) = counts.entry(key).or_insert((0, links.first));
@@ -48,7 +48,7 @@ fn events(number: u64, values: u32, threads: u32, max_duration: u64, seed: u64) 
     ];
     all.extend((0..values + 2).map(|value| define_value(value, if value < values { NOTE } else { MESSAGE })));
     all.extend((1..=threads).map(|number| create_container(number, THREAD)));
-    let (mut random, mut now) = (Random(seed), 0_i64);
+    let (mut random, mut now) = (XorshiftGenerator(seed), 0_i64);
     let (extra, source): (&[_], _) = (&[], None);
     for step in 0..number {
         // Bursts, and long times without entities.

@@ -7,9 +7,9 @@ use tumit_paje::{
 };
 
 /// An xorshift generator. It gives the same numbers everywhere.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct XorshiftGenerator(pub(crate) u64);
 
-impl Random {
+impl XorshiftGenerator {
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -45,7 +45,7 @@ const MESSAGE: TypeId = TypeId(6);
 /// and references; unordered events; variables; crossing links.
 pub(crate) fn send_events(states: u64, sink: &mut dyn PajeSink) {
     send_definitions(sink);
-    let mut random = Random(88_172_645_463_325_252);
+    let mut random = XorshiftGenerator(88_172_645_463_325_252);
     let (mut now, mut depths) = (10_i64, [0_u32; THREADS as usize + 1]);
     for step in 0..states {
         now += random.below(40) as i64 * random.below(3) as i64;
@@ -101,7 +101,7 @@ fn send_step(
     now: i64,
     number: u32,
     extra: &[ExtraField<'_>],
-    (random, depth): (&mut Random, &mut u32),
+    (random, depth): (&mut XorshiftGenerator, &mut u32),
     sink: &mut dyn PajeSink,
 ) {
     let mut send = |event: PajeEvent<'_>| sink.event(&event).expect("it can be written");

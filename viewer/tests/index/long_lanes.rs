@@ -8,7 +8,7 @@ use tumit_viewer::query::{StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
 use super::KEY;
-use super::events::Random;
+use super::events::XorshiftGenerator;
 
 const THREAD: TypeId = TypeId(1);
 const STATE: TypeId = TypeId(2);
@@ -37,7 +37,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
     let (time, container, ty) = (GlobalNanos(0), ContainerId(1), STATE);
     let parent = ContainerId::ROOT;
     events.push(PajeEvent::CreateContainer { time, container, ty: THREAD, parent, name: "t", extra: &[] });
-    let (mut random, mut now) = (Random(1), 0);
+    let (mut random, mut now) = (XorshiftGenerator(1), 0);
     for _ in 0..40_000 {
         now += random.below(1_000) as i64;
         let value = ValueId(random.below(1 + random.0 % 500) as u32);
@@ -97,7 +97,7 @@ fn shares_of_lanes_of_different_densities_equal_those_of_the_store() {
     for (container, stride, last) in [(1, 1, STATES), (2, 16, STATES), (3, 1, STATES / 16)] {
         let (time, container, ty) = (GlobalNanos(0), ContainerId(container), STATE);
         events.push(PajeEvent::CreateContainer { time, container, ty: THREAD, parent, name: "t", extra: &[] });
-        let mut random = Random(7);
+        let mut random = XorshiftGenerator(7);
         for at in (0..last).step_by(stride) {
             let (time, value) = (GlobalNanos(at * 100), ValueId(random.below(40) as u32));
             events.push(PajeEvent::SetState { time, container, ty, value, extra: &[], source: None });

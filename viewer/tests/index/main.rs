@@ -25,7 +25,7 @@ use tumit_viewer::sim::Simulation;
 use tumit_viewer::store::TraceStore;
 
 use self::comparison::compare;
-use self::events::{Random, create_container, define_type, define_value, send_events};
+use self::events::{XorshiftGenerator, create_container, define_type, define_value, send_events};
 
 const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 const KEY: IndexKey = IndexKey { size: 1, content: 2, options: 3 };
@@ -114,7 +114,7 @@ fn four_lanes() -> Vec<PajeEvent<'static>> {
     events.push(define_type(load, PajeTypeKind::Variable, thread));
     events.extend((0..40).map(|value| define_value(value, activity)));
     events.extend((1..=4).map(|number| create_container(number, thread)));
-    let (mut random, mut now) = (Random(7), 0);
+    let (mut random, mut now) = (XorshiftGenerator(7), 0);
     for step in 0..80_000_u64 {
         now += (random.below(90) / 3) as i64 * if random.below(500) == 0 { 1_000 } else { 1 };
         let (time, container, ty) = (GlobalNanos(now), ContainerId(1 + (step % 4) as u32), activity);

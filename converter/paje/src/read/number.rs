@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn values() {
+    fn values_may_have_a_comma_or_be_hexadecimal_but_not_infinite() {
         assert_eq!(float("0x10").map(|number| number.value), Some(16.0));
         assert_eq!(float("1,5").map(|number| (number.value, number.comma)), Some((1.5, true)));
         assert_eq!(float("nan"), None);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn colours() {
+    fn colours_are_three_shares_or_six_hexadecimal_digits() {
         let expected = RgbColor { red: 255, green: 0, blue: 51 };
         for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033"] {
             assert_eq!(color(text), Ok(Some((expected, false))), "{text}");

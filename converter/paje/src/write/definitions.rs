@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_fields() {
+    fn names_of_user_fields_are_valid_and_differ_from_standard_fields() {
         assert_eq!(plain_name("bytes"), "bytes");
         assert_eq!(plain_name("Value"), "Value_");
         assert_eq!(plain_name("FooContainer"), "FooContainer_");

@@ -1,7 +1,7 @@
 //! The thread between its node and node 0: it passes orders in and reports out.
 
 use crate::message::{Inbox, Order, Port, Report};
-use crate::trace::Place;
+use crate::trace::ThreadAddress;
 
 /// The channels to node 0 and to the main thread.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Control {
 
 impl Control {
     /// Serves until node 0 sends no more orders.
-    pub(crate) fn run(mut self, place: Place) {
+    pub(crate) fn run(mut self, place: ThreadAddress) {
         while let Some(order) = self.orders.receive(place) {
             self.to_main.post(place, order);
             let Some(report) = self.from_main.receive(place) else { return };

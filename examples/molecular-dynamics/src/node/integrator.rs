@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
-use super::Shared;
+use super::NodeContext;
 use crate::cells::CellBlock;
 use crate::machine::cost;
-use crate::message::{Errand, Inbox, Order, Port, Report, Work};
+use crate::message::{Inbox, NeighbourTask, Order, Port, Report, Work};
 use crate::physics::{Atom, Balance, Vec3};
 use crate::placement::NEIGHBOURS;
-use crate::trace::{Phase, Place};
+use crate::trace::{Phase, ThreadAddress};
 
 /// The atoms of a node, and the channels to its other threads.
 #[derive(Debug)]
 pub(crate) struct Integrator {
-    place: Place,
-    shared: Arc<Shared>,
+    place: ThreadAddress,
+    shared: Arc<NodeContext>,
     /// The index of this working node.
     index: usize,
     /// The working node of every cell, and the slot of the cell there.
@@ -37,14 +37,14 @@ pub(crate) struct Ports {
     /// To the thread of the local forces, and to those of the forces with each neighbour.
     pub(crate) work: Vec<Port<Work>>,
     /// To the threads that exchange with each neighbour, with the index of that working node.
-    pub(crate) errands: Vec<(usize, Port<Errand>)>,
+    pub(crate) tasks: Vec<(usize, Port<NeighbourTask>)>,
 }
 
 impl Integrator {
     /// The main thread of the `index`-th working node, before it runs.
     pub(crate) fn new(
-        (place, index): (Place, usize),
-        shared: Arc<Shared>,
+        (place, index): (ThreadAddress, usize),
+        shared: Arc<NodeContext>,
         owners: Arc<[usize]>,
         slots: Arc<[usize]>,
         atoms: Vec<Atom>,
@@ -93,8 +93,8 @@ impl Integrator {
             });
             ((), units)
         });
-        for (peer, port) in &mut self.ports.errands {
-            port.post(place, Errand::Move(std::mem::take(&mut leaving[*peer])));
+        for (peer, port) in &mut self.ports.tasks {
+            port.post(place, NeighbourTask::Move(std::mem::take(&mut leaving[*peer])));
         }
         self.wait_for(NEIGHBOURS);
         let arrivals = std::mem::take(&mut self.shared.sums.lock(place).arrivals);
@@ -142,13 +142,13 @@ impl Integrator {
         drop(sums);
         let positions = self.atoms.iter().map(|atom| atom.position).collect();
         let block = Arc::new(CellBlock::from_parts(self.start.clone(), positions));
-        for (_, port) in &mut self.ports.errands {
-            port.post(place, Errand::Forces(Arc::clone(&block)));
+        for (_, port) in &mut self.ports.tasks {
+            port.post(place, NeighbourTask::Forces(Arc::clone(&block)));
         }
         for port in &mut self.ports.work {
             port.post(place, Work(Arc::clone(&block)));
         }
-        self.wait_for(self.ports.errands.len() + self.ports.work.len());
+        self.wait_for(self.ports.tasks.len() + self.ports.work.len());
     }
 
     /// Second part of the step: velocities follow the new forces.

@@ -1,10 +1,10 @@
 //! The thread that computes the forces between its node's cells and those of one neighbour.
 
-use super::Shared;
+use super::NodeContext;
 use crate::cells::forces_between;
-use crate::message::{Forces, Inbox, Parcel, Port, Work};
+use crate::message::{Forces, Inbox, NeighbourMessage, Port, Work};
 use crate::physics::Vec3;
-use crate::trace::{Phase, Place};
+use crate::trace::{Phase, ThreadAddress};
 
 /// The neighbour, and the channels to it and to the main thread.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Internode {
     /// The working node of the neighbour.
     pub(crate) peer: usize,
     /// Messages from the neighbour.
-    pub(crate) parcels: Inbox<Parcel>,
+    pub(crate) messages: Inbox<NeighbourMessage>,
     /// The forces on its atoms, returned to it.
     pub(crate) forces: Port<Forces>,
     /// This node's own positions.
@@ -21,14 +21,14 @@ pub(crate) struct Internode {
 
 impl Internode {
     /// Serves until the neighbour's thread has ended.
-    pub(crate) fn run(mut self, place: Place, shared: &Shared) {
-        while let Some(parcel) = self.parcels.receive(place) {
-            match parcel {
-                Parcel::Atoms(atoms) => {
+    pub(crate) fn run(mut self, place: ThreadAddress, shared: &NodeContext) {
+        while let Some(message) = self.messages.receive(place) {
+            match message {
+                NeighbourMessage::Atoms(atoms) => {
                     shared.accumulate(place, atoms.len(), |sums| sums.arrivals.extend(atoms));
                     shared.done.up(place);
                 }
-                Parcel::Coordinates(theirs) => {
+                NeighbourMessage::Coordinates(theirs) => {
                     let Some(Work(own)) = self.work.receive(place) else { return };
                     let mut back = vec![Vec3::default(); theirs.len()];
                     let pairs = &shared.plan.neighbours[self.peer].pairs;

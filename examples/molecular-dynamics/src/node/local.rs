@@ -1,12 +1,12 @@
 //! The thread that computes the forces among its node's own cells.
 
-use super::Shared;
+use super::NodeContext;
 use crate::cells::{forces_between, forces_within};
 use crate::message::{Inbox, Work};
-use crate::trace::{Phase, Place};
+use crate::trace::{Phase, ThreadAddress};
 
 /// Serves until the main thread has ended.
-pub(crate) fn run(place: Place, shared: &Shared, work: &Inbox<Work>) {
+pub(crate) fn run(place: ThreadAddress, shared: &NodeContext, work: &Inbox<Work>) {
     while let Some(Work(block)) = work.receive(place) {
         shared.compute_forces(place, Phase::LocalForces, &block, &shared.plan.local, |pair, forces| {
             let (own, other) = (block.range(pair.own).start, block.range(pair.other).start);

@@ -1,7 +1,7 @@
 //! The system at time zero: a dense droplet outside the centre of a box of thin gas, so that equal
 //! parts of the box are unequal amounts of work.
 
-use super::random::Random;
+use super::random::SplitMix64;
 use super::{Atom, System, Vec3};
 
 /// Atoms per unit of volume in the droplet (a liquid near its triple point) and in the surrounding
@@ -86,7 +86,7 @@ fn cube(range: std::ops::Range<i32>) -> impl Iterator<Item = (i32, i32, i32)> {
 
 /// Normally distributed velocities with sum zero.
 fn velocities(count: usize, seed: u64) -> Vec<Vec3> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let scale = TEMPERATURE.sqrt();
     let mut velocities: Vec<Vec3> =
         (0..count).map(|_| Vec3::new(random.normal(), random.normal(), random.normal()) * scale).collect();

@@ -3,9 +3,9 @@
 
 /// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// The generator of this seed.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
@@ -43,14 +43,14 @@ mod tests {
 
     #[test]
     fn gives_the_published_sequence() {
-        let mut random = Random::new(1_234_567);
+        let mut random = SplitMix64::new(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.bits()).collect();
         assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
     #[test]
     fn normal_numbers_have_mean_zero_and_variance_one() {
-        let mut random = Random::new(1);
+        let mut random = SplitMix64::new(1);
         let numbers: Vec<f64> = (0..100_000).map(|_| random.normal()).collect();
         let mean = numbers.iter().sum::<f64>() / 1e5;
         let variance = numbers.iter().map(|n| n * n).sum::<f64>() / 1e5;

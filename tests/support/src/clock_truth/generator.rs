@@ -80,7 +80,7 @@ impl<'s> SceneGenerator<'s> {
         self.base[from][to] + 300.0 * self.random.exponential() + tail
     }
 
-    /// A partner of a process: on its own node, or a power of two away.
+    /// A partner of a process, on the same node or a power of two away.
     fn partner(&mut self, from: usize) -> usize {
         let ClockScene { nodes, per_node, one_way, open, split, .. } = *self.scene;
         let processes = nodes * per_node;

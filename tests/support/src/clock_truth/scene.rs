@@ -68,7 +68,7 @@ pub struct ClockScene {
     pub wander: f64,
     /// Ticks per second.
     pub hz: f64,
-    /// Clocks stand still for this many nanoseconds of their own. 0: they do not stand still.
+    /// Clocks stand still for this many of their nanoseconds. 0: they do not stand still.
     pub quantum: f64,
     /// Messages go to the next node only, never back.
     pub one_way: bool,

@@ -3,7 +3,7 @@
 use super::{TraceGenerator, TreeLevel, seconds};
 
 macro_rules! mistakes {
-    ($($name:ident $says:literal,)*) => {
+    ($($name:ident $message_part:literal,)*) => {
         /// A mistake.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the names explain the variants")]
@@ -17,8 +17,8 @@ macro_rules! mistakes {
 
             /// A part of the error message.
             #[must_use]
-            pub const fn says(self) -> &'static str {
-                match self { $(Self::$name => $says,)* }
+            pub const fn message_part(self) -> &'static str {
+                match self { $(Self::$name => $message_part,)* }
             }
         }
     };
@@ -60,12 +60,12 @@ mistakes! {
 
 impl TraceGenerator {
     /// Writes a line of an entity in `c2` or another container, at the current timestamp.
-    fn now(&mut self, event: &'static str, ty: &str, container: &str, value: &str) {
+    fn entity_line(&mut self, event: &'static str, ty: &str, container: &str, value: &str) {
         let date = self.largest;
-        self.then(event, ty, container, value, date);
+        self.entity_line_at(event, ty, container, value, date);
     }
 
-    fn then(&mut self, event: &'static str, ty: &str, container: &str, value: &str, date: u64) {
+    fn entity_line_at(&mut self, event: &'static str, ty: &str, container: &str, value: &str, date: u64) {
         let fields = [
             ("Time", seconds(date, 0)),
             ("Type", ty.to_owned()),
@@ -98,26 +98,26 @@ impl TraceGenerator {
         let fresh = id.as_str();
         let early = now - 400_000_000;
         match mistake {
-            Mistake::PopOfNothing => self.now("pop", "S", fresh, ""),
-            Mistake::AddBeforeSet => self.now("addvar", "V", fresh, "1"),
+            Mistake::PopOfNothing => self.entity_line("pop", "S", fresh, ""),
+            Mistake::AddBeforeSet => self.entity_line("addvar", "V", fresh, "1"),
             Mistake::StateBackInTime => {
-                self.now("set", "S", fresh, "a");
-                self.then("set", "S", fresh, "a", early);
+                self.entity_line("set", "S", fresh, "a");
+                self.entity_line_at("set", "S", fresh, "a", early);
             }
             Mistake::PopBackInTime => {
-                self.now("push", "S", fresh, "a");
-                self.then("pop", "S", fresh, "", early);
+                self.entity_line("push", "S", fresh, "a");
+                self.entity_line_at("pop", "S", fresh, "", early);
             }
             Mistake::VariableBackInTime => {
-                self.now("setvar", "V", fresh, "1");
-                self.then("setvar", "V", fresh, "1", early);
+                self.entity_line("setvar", "V", fresh, "1");
+                self.entity_line_at("setvar", "V", fresh, "1", early);
             }
             Mistake::EventBackInTime => {
-                self.now("newevent", "E", fresh, "a");
-                self.then("newevent", "E", fresh, "a", early);
+                self.entity_line("newevent", "E", fresh, "a");
+                self.entity_line_at("newevent", "E", fresh, "a", early);
             }
             Mistake::EarlyDestruction => {
-                self.now("set", "S", fresh, "a");
+                self.entity_line("set", "S", fresh, "a");
                 self.destroy_line(number, early, 0);
             }
             Mistake::LinkWithoutEnd => self.linked("start", "m", fresh, "lonely"),
@@ -130,32 +130,32 @@ impl TraceGenerator {
                 self.linked("start", "m", "c1", "odd");
                 self.linked("end", "m", fresh, "odd");
             }
-            Mistake::ForeignState => self.now("set", "SP", fresh, "a"),
+            Mistake::ForeignState => self.entity_line("set", "SP", fresh, "a"),
             Mistake::ForeignContainer => self.create(TreeLevel::Thread, 0, now, 0),
             Mistake::DestroyedAsAnother => {
                 let fields = [("Time", seconds(now, 0)), ("Type", "P".into()), ("Name", id.clone())];
                 self.line("destroy", &fields);
             }
-            Mistake::UnknownContainer => self.now("set", "S", "nobody", "a"),
-            Mistake::UnknownType => self.now("set", "nothing", fresh, "a"),
-            Mistake::WrongKind => self.now("set", "V", fresh, "a"),
+            Mistake::UnknownContainer => self.entity_line("set", "S", "nobody", "a"),
+            Mistake::UnknownType => self.entity_line("set", "nothing", fresh, "a"),
+            Mistake::WrongKind => self.entity_line("set", "V", fresh, "a"),
             Mistake::UnknownId => self.text.push_str("4711 1 2 3\n"),
-            Mistake::ContainerTwice => self.again(fresh, now),
+            Mistake::ContainerTwice => self.reuse_identifier(fresh, now),
             Mistake::TypeTwice => self.definition("defs S T Again"),
             Mistake::ValueTwice => self.definition("val a S Again"),
             Mistake::ValueAfterUse => {
-                self.now("set", "S", fresh, "late");
+                self.entity_line("set", "S", fresh, "late");
                 self.definition("val late S Late");
             }
             Mistake::NoWords => {
-                self.now("set", "S", fresh, "a");
+                self.entity_line("set", "S", fresh, "a");
                 let line = self.text.lines().next_back().and_then(|line| line.split_whitespace().next());
                 let line = format!("{}\n", line.unwrap_or_default());
                 self.text.push_str(&line);
             }
             Mistake::IdAgain => {
                 self.destroy_line(number, now, 0);
-                self.again(fresh, now);
+                self.reuse_identifier(fresh, now);
             }
             Mistake::KeyAgain => {
                 for _ in 0..2 {
@@ -180,7 +180,7 @@ impl TraceGenerator {
     }
 
     /// Creates a container under an identifier that was used before.
-    fn again(&mut self, id: &str, date: u64) {
+    fn reuse_identifier(&mut self, id: &str, date: u64) {
         let fields = [
             ("Time", seconds(date, 0)),
             ("Type", "T".to_owned()),

@@ -47,7 +47,7 @@ export function reportDuration(duration) {
   if (inPane) window.parent.postMessage({ tumit: "ready", duration }, location.origin);
 }
 
-/** Shows this trace in two panes, each with its own filters. */
+/** Shows this trace in two panes with separate filters. */
 export async function openPane() {
   // The server must answer first: otherwise the page would be left for one that cannot be loaded.
   await request("summary", {}, "split");

@@ -91,7 +91,7 @@ export function hide(row) {
 function isolate(row) {
   for (const other of layout.rows) {
     const related = other.id === row.id || row.ancestors.includes(other.id) || other.ancestors.includes(row.id);
-    // A descendant of a hidden row needs no mark of its own.
+    // A descendant of a hidden row needs no separate mark.
     if (!related && other.ancestors.every((id) => row.ancestors.includes(id))) view.hiddenRows.add(other.id);
   }
   storeRows();

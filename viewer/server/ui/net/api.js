@@ -73,7 +73,7 @@ export function requestParameters(parameters) {
 
 /**
  * The contents of a plain answer. An answer that does not know this page comes from another server,
- * which has replaced the one that is gone.
+ * which has replaced the former one.
  * @param {Response} response
  */
 async function readJson(response) {

@@ -115,7 +115,7 @@ function table(kind, names, again) {
   const all = sortLines(kind);
   const bar = shownMeasures.find(({ at }) => at === order) ?? shownMeasures[0];
   const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
-  // The own name of a type identifies it, if no other type has the same.
+  // The name of a type identifies it, if no other type has the same name.
   const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
   const paths = new Set(all.map((line) => line.type));
   const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && ownName(other) === ownName(type)) ? type : ownName(type);

@@ -1,4 +1,4 @@
-// The field in which a filter is typed: it completions the possible continuations and shows errors
+// The field in which a filter is typed: it completes the possible continuations and shows errors
 // below.
 
 import { request } from "../net/api.js";

@@ -27,9 +27,9 @@ const FORMS = {
   tasks: ["Tasks", "tasks"], variables: ["Variables", "variables"],
 };
 let form = "table";
-/** Whether each row has a pie or columns of its own. */
+/** Whether each row has a separate pie or columns. */
 let perRow = false;
-/** The most rows with charts of their own: the server counts no more at once. */
+/** Maximum number of rows with separate charts: the server counts no more at once. */
 const MOST_ROWS = 64;
 /** Whether charts show shares instead of values. */
 let shares = true;
@@ -100,7 +100,7 @@ async function requestDurations(answer, part, showAnswer) {
   }
 }
 
-/** Whether each row has a chart of its own. */
+/** Whether each row has a separate chart. */
 const isPerRow = () => perRow && (form === "pie" || form === "columns");
 
 /** The selected rows; if there are none, all rows. */

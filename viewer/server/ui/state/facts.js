@@ -33,7 +33,7 @@ export function storeFacts(answer) {
 }
 
 /**
- * The facts of an entity as pairs: time, endpoints, then its own fields. The timestamps of a link
+ * The facts of an entity as pairs: time, endpoints, then its fields. The timestamps of a link
  * are next to its endpoints.
  * @param {any} facts
  * @param {boolean} [whole] includes details for a minority of users: the position in the source,
@@ -51,7 +51,7 @@ export function factPairs(facts, whole = true) {
     const [from, to, key, ...others] = fields;
     const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
     times = [["From", `${place(from[1])}, ${ends[0]}`], ["To", `${place(to[1])}, ${ends[1]}`]];
-    // A key of the form `k1` is a number of the viewer's own; the trace does not contain it.
+    // A key of the form `k1` is a number of the viewer. The trace does not contain it.
     fields = whole && !/^k\d+$/.test(key[1]) ? [...others, ["Key", key[1]]] : others;
   }
   /** @type {[string, string][]} */

@@ -96,7 +96,7 @@ export async function renumber(address, names, filters) {
   return [String(parts), missing.join("; ")];
 }
 
-/** The identity of the trace, so that its own workspace needs no names. */
+/** The identity of the trace, so that its workspace needs no names. */
 let trace = "";
 
 /** @param {string} name */

@@ -93,8 +93,8 @@ window.addEventListener("click", () => { heldTarget = null; releaseLater(); }, t
 window.addEventListener("blur", release);
 
 /**
- * Fills a box anew; if an element in it is held down, only after the release, because a replaced
- * element is never clicked. The focus returns to the element with the same `data-key`.
+ * Replaces the contents of a box. If an element in it is held down, waits for its release, because
+ * a replaced element is never clicked. The focus returns to the element with the same `data-key`.
  * @param {HTMLElement} box
  * @param {() => void} fill
  */

@@ -14,20 +14,20 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".image"));
 
 /**
  * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
- * Pinned rows are on a canvas of their own.
- * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null, drawn:
- * import("./scene.js").Drawn, from: number, to: number, top: number,   bottom: number, width:
- * number, key: string, style: string, coarse: boolean }} ChartImage
+ * Pinned rows are on a separate canvas.
+ * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null,
+ *   drawn: import("./scene.js").Drawn, from: number, to: number, top: number, bottom: number,
+ *   width: number, key: string, style: string, coarse: boolean }} ChartImage
  */
 
 /**
- * Milliseconds without a change, after which finer images and those of the rows above and below are
- * requested.
+ * Milliseconds without a change. After them, the page requests finer images and the rows above and
+ * below.
  */
 const REST_DELAY = 40;
 /**
- * Consecutive images that may be dropped for newer ones. More would leave nothing to see during a
- * long movement.
+ * The maximum number of consecutive images that are dropped for newer ones. A higher number would
+ * leave the diagram blank during a long movement.
  */
 const MAX_DROPPED = 2;
 /** Pixels of all images that are kept, so that the target of a zoom or pan is seldom blank. */
@@ -94,13 +94,13 @@ function currentRequest() {
   return requestFrom(Math.max(0, Math.floor(scrollTop() / quarter())) * quarter());
 }
 
-/** The image shown last, if it is exactly that of the view; otherwise null. */
+/** The image shown last, if it exactly matches the view; otherwise null. */
 function exactImage() {
   const last = images[images.length - 1];
   return last?.key === currentRequest().key ? last : null;
 }
 
-/** Shows the view: at once the images at hand, then the exact one. */
+/** Shows the view: first the available images, then the exact one. */
 export function refresh() {
   if (!hasRows) return;
   const { key } = currentRequest();
@@ -138,8 +138,8 @@ export function setLayout(next, scroll = null) {
 }
 
 /**
- * The former position of a row's contents: its own row; the rows below it if it is folded now; the
- * folded row above if that is unfolded now.
+ * The former position of a row's contents. It is the position of the same row, of the rows below it
+ * if it is folded now, or of the folded row above if that is unfolded now.
  * @param {import("../state/rows.js").Row} row
  * @param {import("../state/rows.js").Rows} before
  */
@@ -224,7 +224,7 @@ async function fetchImage() {
 /**
  * Loads an image. Returns null if a newer one was requested or the rows changed in the meantime.
  * @param {ReturnType<typeof requestFrom>} of
- * @param {boolean} [whole] each column of pixels by itself, regardless of the number of bytes
+ * @param {boolean} [whole] draws each column of pixels separately, regardless of the bytes
  * @returns {Promise<ChartImage | null>}
  */
 async function load({ part, key, style }, whole = false) {
@@ -234,9 +234,7 @@ async function load({ part, key, style }, whole = false) {
   return { ...part, ...draw(scene, part, pinned), key, style, coarse: !scene.isWhole };
 }
 
-/**
- * Runs when the view has come to rest. Loads the full resolution, then the rows above and below.
- */
+/** Loads the full resolution after a pause, then the rows above and below. */
 async function loadDetails() {
   const now = exactImage();
   if (!now || isLoading) return;
@@ -286,7 +284,8 @@ function draw(scene, part, pinned) {
 }
 
 /**
- * Keeps only images with this style, preferring the newest and the widest within the limit `MAX_PIXELS`.
+ * Keeps only images with this style within the limit `MAX_PIXELS`. The newest and the widest are
+ * preferred.
  * @param {string} style
  */
 function evictImages(style) {
@@ -302,7 +301,7 @@ function evictImages(style) {
 }
 
 /**
- * Draws the grid and the images at hand, stretched to their present position, the best one last.
+ * Draws the grid and the available images, stretched to their present position, the best one last.
  */
 export function paint() {
   const { width, height: visibleHeight } = size();

@@ -1,5 +1,5 @@
-// A trace that is still being read or written: shows its progress, and the newer generation once
-// the server has one.
+// Shows the progress of a trace that is still being read or written, and its newer generation as
+// soon as the server has one.
 
 import { requestParameters, request } from "../net/api.js";
 import { setClock } from "./clock.js";
@@ -18,7 +18,7 @@ let isGrowing = false;
 let isRenewing = false;
 
 /**
- * Shows the progress of the trace, and whether its file has changed since.
+ * Shows the progress of the trace, and whether its file has changed after it was read.
  * @param {{ availability: string | null, interrupted?: boolean, changed?: string | null }} answer
  */
 export function showProgress({ availability, interrupted, changed }) {
@@ -27,14 +27,14 @@ export function showProgress({ availability, interrupted, changed }) {
   pill.hidden = !isGrowing && !changed;
   pill.classList.toggle("alert", Boolean(changed) || Boolean(interrupted));
   pill.textContent = changed ? `${changed} since it was read` : availability ?? "";
-  pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it anew"
+  pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it"
     : interrupted ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
   byId("caption").textContent = isGrowing ? "So far" : "Whole trace";
 }
 
 /**
  * Regularly checks whether the server answers and has a newer generation.
- * @param {(summary: any) => Promise<void>} showGeneration shows it
+ * @param {(summary: any) => Promise<void>} showGeneration shows the newer generation
  * @param {() => void} onAnswer called at each answer
  * @param {(error: unknown) => void} onError
  */
@@ -64,8 +64,8 @@ async function ping(showGeneration, onAnswer) {
 }
 
 /**
- * Changes to the newer generation. It numbers entities anew, so that the chosen one is searched
- * there.
+ * Changes to the newer generation. Entities have other numbers there, so the function finds the
+ * chosen entity by its properties.
  * @param {(summary: any) => Promise<void>} showGeneration
  */
 async function renew(showGeneration) {

@@ -1,17 +1,17 @@
-// The width of the names: as wide as they need, or as the user dragged their edge.
+// The width of the names. It fits the names, or the user has dragged their edge.
 
 import { byId } from "../util/dom.js";
 import { indent, labelledStrips, hasRoomForBounds } from "../state/rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
-/** The most texts that are measured. */
+/** Maximum number of measured texts. */
 const MAX_MEASURED = 2000;
 
 /** The width that the user chose. @type {number | null} */
 let userWidth = null;
 
-/** The largest width that names needed so far, in pixels. */
+/** The largest width of the names so far, in pixels. */
 let neededWidth = 190;
 
 /**
@@ -21,7 +21,7 @@ let neededWidth = 190;
 let commonWidth = null;
 
 /**
- * Receives the width that the names need here, and the width that the user chose.
+ * Receives the width of the names in this pane, and the width that the user chose.
  * @type {((pixels: number, userWidth?: number | null) => void) | null}
  */
 let reportWidth = null;
@@ -31,12 +31,12 @@ let onResize = () => {};
 
 const fittingWidth = () => Math.min(neededWidth, 360, innerWidth * 0.35);
 
-/** Gives the names the width that they need. @param {import("../state/rows.js").Row[]} all */
+/** Fits the width to the names. @param {import("../state/rows.js").Row[]} all */
 export function fitNames(all) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   /**
-   * The width of the widest text with the space next to it. Of a hundred thousand texts only the
-   * longest are measured.
+   * The width of the widest text with the space next to it. Only the longest of many texts are
+   * measured.
    * @param {string} font
    * @param {[string, number][]} of
    */
@@ -59,16 +59,16 @@ export function fitNames(all) {
 }
 
 /**
- * Leaves the width to the page around this one.
- * @param {(pixels: number, userWidth?: number | null) => void} report receives the width that names need,
- * and the one the user chose
+ * Lets the surrounding page set the width.
+ * @param {(pixels: number, userWidth?: number | null) => void} report receives the width of the
+ * names, and the width that the user chose
  */
 export function leaveWidthToPanes(report) {
   reportWidth = report;
   report(fittingWidth());
 }
 
-/** Gives the names the common width of all panes. @param {number} pixels */
+/** Sets the common width of all panes. @param {number} pixels */
 export function setCommonWidth(pixels) {
   if (commonWidth === pixels) return;
   commonWidth = pixels;

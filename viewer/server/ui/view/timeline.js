@@ -116,7 +116,7 @@ export function paintWindow() {
   minimap.setAttribute("aria-valuetext", `${formatTimestamp(view.from, (view.to - view.from) / 1000)} to ${formatTimestamp(view.to, (view.to - view.from) / 1000)}`);
 }
 
-/** Lets the frame be moved, stretched by its edges, and drawn anew; keys move it. */
+/** Lets the user move, stretch and redraw the frame. Keys move it. */
 export function listenToMinimap() {
   const at = (/** @type {PointerEvent} */ event) => {
     const box = minimap.getBoundingClientRect();

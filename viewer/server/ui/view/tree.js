@@ -8,7 +8,7 @@ import { setSetting, setting, view } from "../state/view.js";
 
 /** The container of the row with the keyboard focus. @type {number | null} */
 let focusedId = null;
-/** The selected rows, which filters apply to together. @type {Set<number>} */
+/** The selected rows. Filters apply to all of them. @type {Set<number>} */
 export const selectedRows = new Set();
 
 /** Shows the selection of the rows. */
@@ -25,13 +25,14 @@ export function restoreSelection() {
   showSelection();
 }
 
-/** The range of heights for which rows exist. */
+/** The range of heights with row elements. */
 let filledRange = [0, 0];
+/** @typedef {import("../state/rows.js").Row} Row */
 /**
- * @type {{ fold: (row: import("../state/rows.js").Row) => void, menu: (row: import("../state/rows.js").Row, at:
- * DOMRect) => void, press: (event: PointerEvent, row: import("../state/rows.js").Row) => void, pin: (row:
- * import("../state/rows.js").Row) => void, hide: (row: import("../state/rows.js").Row) => void, choose: (row:
- * import("../state/rows.js").Row) => void }}
+ * The user actions on rows.
+ * @type {{ fold: (row: Row) => void, menu: (row: Row, at: DOMRect) => void,
+ *   press: (event: PointerEvent, row: Row) => void, pin: (row: Row) => void,
+ *   hide: (row: Row) => void, choose: (row: Row) => void }}
  */
 let rowActions;
 
@@ -81,7 +82,7 @@ function eventRow(event) {
   return box ? rowOf(Number(/** @type {HTMLElement} */ (box).dataset.id)) : undefined;
 }
 
-/** The range of heights for which rows should exist. */
+/** The range of heights that needs row elements. */
 function nearbyRange() {
   const visibleHeight = byId("scroller").clientHeight;
   return [scrollTop() - visibleHeight, scrollTop() + 2 * visibleHeight];
@@ -143,13 +144,13 @@ function showAncestors() {
   }
 }
 
-/** Lights the row at the pointer. @param {number | null} id */
+/** Highlights the row at the pointer. @param {number | null} id */
 export function highlightRow(id) {
   byId("tree").querySelector(".highlighted")?.classList.remove("highlighted");
   if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("highlighted");
 }
 
-/** The row that keys act on: the focused one. */
+/** The focused row. Keys act on it. */
 export function focusedRow() {
   const inside = document.activeElement?.closest?.("#tree");
   return inside && focusedId !== null ? rowOf(focusedId) : undefined;
@@ -204,13 +205,13 @@ function rowElement(row, place) {
   return box;
 }
 
-/** Shown for a name without visible characters. */
+/** The text for a name without visible characters. */
 const NAMELESS = "(no name)";
 
 /** Names of all rows seen so far. @type {Map<number, string>} */
 const names = new Map();
 
-/** A name with the searched text in it marked. @param {string} name @returns {(Node | string)[]} */
+/** Marks the searched text in a name. @param {string} name @returns {(Node | string)[]} */
 function markMatch(name) {
   const searched = view.names.trim().toLowerCase();
   const at = searched ? name.toLowerCase().indexOf(searched) : -1;
