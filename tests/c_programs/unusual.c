@@ -258,7 +258,7 @@ static int pinned(void) {
             snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
             file = fopen(path, "r");
             if (file != NULL) {
-                const int found = fgets(name, sizeof name, file) != NULL && strcmp(name, "tumit-helper\n") == 0;
+                const int found = fgets(name, sizeof name, file) != NULL && strcmp(name, "tumit-writer\n") == 0;
                 fclose(file);
                 if (found && sched_getaffinity((pid_t)atol(task->d_name), sizeof helper, &helper) == 0 && CPU_EQUAL(&helper, &before)) {
                     closedir(tasks);

@@ -257,7 +257,7 @@ fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
 fn records_and_reported_losses_add_up_on_full_disks() {
     full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 16);
     // One of the first attempts detects it; their number depends on chance.
-    let broken = OverwritingProgram::new(GNU99, &["-DTUMIT1_BROKEN_RING=1"]);
+    let broken = OverwritingProgram::new(GNU99, &["-DTUMIT1_BROKEN_FLIGHT_RECORDER=1"]);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| full_disks_add_up(&broken, 200))).is_err());
 }
 
@@ -309,7 +309,7 @@ fn with_own_clock(extra: &[&str]) -> OverwritingProgram {
 
 #[test]
 fn injected_faults_are_detected() {
-    for broken in ["-DTUMIT1_BROKEN_RING=1", "-DTUMIT1_BROKEN_RING=2"] {
+    for broken in ["-DTUMIT1_BROKEN_FLIGHT_RECORDER=1", "-DTUMIT1_BROKEN_FLIGHT_RECORDER=2"] {
         let program = OverwritingProgram::new(GNU99, &[broken]);
         for (name, check) in CHECKS {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&program))).is_err();

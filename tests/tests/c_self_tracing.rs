@@ -45,7 +45,7 @@ fn waits_and_writes_of_the_recorder_are_in_the_run() {
         let writes = [count(&dump, "write.begin"), count(&dump, "write.end")];
         if cause == "room" {
             assert!(writes[0] >= 3 && writes[0].abs_diff(writes[1]) <= 2, "{writes:?}");
-            assert!(info.contains("tumit-helper"), "{info}");
+            assert!(info.contains("tumit-writer"), "{info}");
         }
     }
 }

@@ -113,7 +113,7 @@ fn a_handler_may_end_the_process_during_the_recorders_work() {
 #[test]
 fn injected_faults_are_detected() {
     let folder = folder();
-    let broken = ["-DTUMIT1_BROKEN_HANDLERS", "-DOWN_MALLOC"];
+    let broken = ["-DTUMIT1_BROKEN_HANDLER_DETECTION", "-DOWN_MALLOC"];
     let (status, _) = run(folder.path(), GNU99, &broken, "first", "100");
     assert_eq!(status.code(), Some(7), "the allocator was entered twice");
     let (status, _) = run(folder.path(), GNU99, &broken, "fork", "1");

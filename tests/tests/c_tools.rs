@@ -206,7 +206,7 @@ int main(void) {
                                                 : kind == 2 ? from[i - 22] + (i % 22 == 2 ? 1u : 0u) : i / (letters * 3));
         }
         room = round % 3 == 0 ? bytes : round % 3 == 1 ? bytes / 2 : TUMIT1_BLOCK;
-        packed = tumit1_lz4(from, bytes, to, room, table);
+        packed = tumit1_lz4_compress(from, bytes, to, room, table);
         if (packed > room) { return 2; }
         fwrite(&bytes, 4, 1, file);
         fwrite(&packed, 4, 1, file);

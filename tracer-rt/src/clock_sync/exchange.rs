@@ -1,5 +1,5 @@
 //! The messages between two processes.
-//! Each has three little-endian words. `codegen/c/runtime/sync.h` of the language sends the same
+//! Each has three little-endian words. `codegen/c/runtime/clock_sync.h` of the language sends the same
 //! messages.
 
 use std::io;

@@ -36,7 +36,7 @@ pub(crate) fn spawn() -> Option<Thread> {
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
     // SAFETY: both pointers are to locals of the right type, the first filled.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
-    let spawned = std::thread::Builder::new().name("tumit-helper".to_owned()).stack_size(STACK_BYTES).spawn(run);
+    let spawned = std::thread::Builder::new().name("tumit-writer".to_owned()).stack_size(STACK_BYTES).spawn(run);
     // SAFETY: the mask was filled by the call above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     spawned.ok().map(|handle| handle.thread().clone())

@@ -146,7 +146,7 @@ fn has_writer_thread() -> bool {
     let names = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     names
         .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
-        .any(|name| name.starts_with("tumit-helper"))
+        .any(|name| name.starts_with("tumit-writer"))
 }
 
 /// Records with three threads as fast as possible.

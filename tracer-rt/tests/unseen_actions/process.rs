@@ -45,7 +45,7 @@ pub(crate) fn bound() {
     let helper = || {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
         let named = |path: &std::path::Path| {
-            std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name == "tumit-helper\n")
+            std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name == "tumit-writer\n")
         };
         let found = tasks.map(|task| task.path()).find(|path| named(path))?;
         found.file_name()?.to_str()?.parse().ok()

@@ -186,7 +186,7 @@ fn body(
     for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
         let _ = writeln!(out, "        {line}");
     }
-    let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + (TUMIT1_CUTTABLE + {index}u), ");
+    let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + (TUMIT1_TRUNCATABLE + {index}u), ");
     let next = format!("\n{}", " ".repeat(12));
     out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_to);\n"));
     put(out, signature, layout.located, 8);

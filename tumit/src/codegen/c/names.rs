@@ -133,7 +133,7 @@ fn prefix(name: &str) -> String {
 fn file_scope_name(name: &str) -> String {
     let name = c_name(name);
     let head = name.split('_').next().unwrap_or_default();
-    if FAMILIES.contains(&head) || TAKEN.split_whitespace().any(|reserved| reserved == name) {
+    if FAMILIES.contains(&head) || SYSTEM_NAMES.split_whitespace().any(|reserved| reserved == name) {
         name + "_"
     } else {
         name
@@ -150,7 +150,7 @@ pub(in crate::codegen) fn parameter(name: &str) -> String {
 const FAMILIES: [&str; 8] = ["MPI", "PMPI", "PR", "PTHREAD", "SYS", "omp", "pmix", "pthread"];
 
 /// Names with an inner `_` that system headers of glibc declare, sorted.
-const TAKEN: &str = include_str!("taken.txt");
+const SYSTEM_NAMES: &str = include_str!("system_names.txt");
 
 #[cfg(test)]
 mod tests {

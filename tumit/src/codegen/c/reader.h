@@ -1,6 +1,6 @@
 /* The runtime of programs that read, write and print records: the order of its parts. `tumit gen
  * c --reader` replaces each include line by its part, so that programs include one file.
- * `format.h` is generated from the constants of tracer-format. `shown.h` is the table of characters
+ * `format.h` is generated from the constants of tracer-format. `printable.h` is the table of characters
  * that are printed unescaped.
  *
  * Every name begins with `tumit1r_`. Functions are static, so that several files of one program
@@ -13,20 +13,20 @@
 #include "reader/format.h"
 #include "reader/bytes.h"
 #include "reader/columns.h"
-#include "reader/shown.h"
+#include "reader/printable.h"
 #include "reader/text.h"
 #include "reader/schema.h"
 #include "reader/file.h"
 #include "reader/tables.h"
 #include "reader/streams.h"
-#include "reader/parts.h"
+#include "reader/sorted_file.h"
 #include "reader/threads.h"
 #include "reader/process.h"
 #include "reader/run.h"
 #include "reader/read.h"
-#include "reader/own.h"
+#include "reader/decode.h"
 #include "reader/print.h"
 #include "reader/write.h"
-#include "reader/put.h"
+#include "reader/encode.h"
 
 #endif /* TUMIT1R_RUNTIME */

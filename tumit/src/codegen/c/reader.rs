@@ -257,14 +257,14 @@ impl CReaderHeader<'_> {
         let enums = self.spec.enums.iter().enumerate().map(|(number, item)| {
             format!("{{tumit1r_names{number}_{trace}, tumit1r_numbers{number}_{trace}, {}u}}", item.values.len())
         });
-        array(out, "const struct tumit1r_own_enum", &format!("tumit1r_enums_{trace}"), &enums.collect::<Vec<_>>());
+        array(out, "const struct tumit1r_event_enum", &format!("tumit1r_enums_{trace}"), &enums.collect::<Vec<_>>());
         let mut types = Vec::new();
         for (number, (record, event)) in self.spec.records.iter().zip(&self.reader_names.events).enumerate() {
             let members = self.members(number);
             let fields = record.layout.fields.iter().zip(&members);
             let fields: Vec<_> = fields.map(|(field, member)| self.field(field, member, &event.structure)).collect();
             let table = format!("tumit1r_fields{number}_{trace}");
-            array(out, "const struct tumit1r_own_field", &table, &fields);
+            array(out, "const struct tumit1r_event_field", &table, &fields);
             types.push(format!(
                 "{{\"{}\", {}, {}u, {}, sizeof(struct {})}}",
                 record.layout.name,
@@ -279,7 +279,7 @@ impl CReaderHeader<'_> {
         types.extend(
             self.spec.absent_ends.iter().map(|_| "{\"\", false, 0u, NULL, sizeof(struct tumit1r_head)}".to_owned()),
         );
-        array(out, "const struct tumit1r_own_type", &format!("tumit1r_types_{trace}"), &types);
+        array(out, "const struct tumit1r_event_type", &format!("tumit1r_types_{trace}"), &types);
         let schema = self.spec.schema().encode();
         let bytes: Vec<_> = schema.iter().map(ToString::to_string).collect();
         array(out, "const unsigned char", &format!("tumit1r_schema_{trace}"), &bytes);

@@ -40,8 +40,8 @@ pub(super) fn write_self_trace_spec(out: &mut String) {
     let (spec, _) = crate::compile_text("std:tracer", text);
     let spec = spec.expect("standard specs have no mistakes");
     out.push_str("/* ---- The spec of self-tracing ---- */\n\n");
-    out.push_str("extern TUMIT1_WEAK uint32_t tumit1_own_word;\nuint32_t tumit1_own_word;\n");
-    describe(out, &spec, &spec.schema().encode(), "own", &["tumit1_own_word".to_owned()]);
+    out.push_str("extern TUMIT1_WEAK uint32_t tumit1_self_trace_word;\nuint32_t tumit1_self_trace_word;\n");
+    describe(out, &spec, &spec.schema().encode(), "self_trace", &["tumit1_self_trace_word".to_owned()]);
 }
 
 /// Writes the tables of a spec. The last table refers to the others.

@@ -46,8 +46,8 @@ TUMIT1R_FN uint32_t tumit1r_crc(uint32_t crc, const unsigned char *p, size_t byt
     crc = ~crc;
     for (; bytes >= 8; bytes -= 8, p += 8) {
         uint32_t low = tumit1r_get_u32(p) ^ crc;
-        crc = t[7][low & 0xFFu] ^ t[6][(low >> 8) & 0xFFu] ^ t[5][(low >> 16) & 0xFFu] ^ t[4][low >> 24] ^ t[3][p[4]] ^
-              t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]];
+        crc = t[7][low & 0xFFu] ^ t[6][(low >> 8) & 0xFFu] ^ t[5][(low >> 16) & 0xFFu] ^
+              t[4][low >> 24] ^ t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]];
     }
     for (; bytes > 0; bytes--, p++) {
         crc = t[0][(crc ^ *p) & 0xFFu] ^ (crc >> 8);
@@ -56,7 +56,8 @@ TUMIT1R_FN uint32_t tumit1r_crc(uint32_t crc, const unsigned char *p, size_t byt
 }
 
 /* Adds the further bytes of a length in an LZ4 sequence. */
-TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size_t *at, size_t *length) {
+TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size_t *at,
+                                   size_t *length) {
     unsigned char more = 255;
     while (more == 255) {
         if (*at >= bytes) {
@@ -71,7 +72,8 @@ TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size
 
 /* Unpacks one LZ4 block into exactly `size` bytes. Never reads or writes out of bounds, even for
  * invalid blocks. */
-TUMIT1R_FN bool tumit1r_lz4(const unsigned char *from, size_t bytes, unsigned char *to, size_t size) {
+TUMIT1R_FN bool tumit1r_lz4(const unsigned char *from, size_t bytes, unsigned char *to,
+                            size_t size) {
     size_t at = 0, filled = 0;
     while (at < bytes) {
         unsigned char token = from[at++];

@@ -61,7 +61,7 @@ TUMIT1R_FN uint64_t tumit1r_col_take_zigzag(struct tumit1r_col_input *in) {
     return 0;
 }
 
-TUMIT1R_FN bool tumit1r_col_spend(struct tumit1r_columns *c, size_t count, size_t each) {
+TUMIT1R_FN bool tumit1r_col_check_budget(struct tumit1r_columns *c, size_t count, size_t each) {
     if (each != 0 && count > c->budget / each) {
         return false;
     }
@@ -70,8 +70,8 @@ TUMIT1R_FN bool tumit1r_col_spend(struct tumit1r_columns *c, size_t count, size_
 }
 
 /* Reads the numbers of one group from its packed bits and its exceptions. */
-TUMIT1R_FN void tumit1r_col_take_group(struct tumit1r_col_input *in, uint64_t *numbers, size_t count,
-                                       bool *differences) {
+TUMIT1R_FN void tumit1r_col_take_group(struct tumit1r_col_input *in, uint64_t *numbers,
+                                       size_t count, bool *differences) {
     uint32_t head = tumit1r_col_take_number(in, 1), exceptions;
     size_t width = head & 127u, i;
     uint64_t base = tumit1r_col_take_zigzag(in);
@@ -128,8 +128,8 @@ TUMIT1R_FN bool tumit1r_col_take_groups(struct tumit1r_col_input *in, size_t cou
 }
 
 /* Reads a column of numbers without a dictionary. */
-TUMIT1R_FN bool tumit1r_col_take_plain(struct tumit1r_col_input *in, uint32_t method, size_t count, size_t width,
-                                  struct tumit1r_col_values *to) {
+TUMIT1R_FN bool tumit1r_col_take_plain(struct tumit1r_col_input *in, uint32_t method, size_t count,
+                                       size_t width, struct tumit1r_col_values *to) {
     const unsigned char *taken;
     if (method == 1) {
         return tumit1r_col_take_groups(in, count, width, to);
@@ -156,9 +156,12 @@ TUMIT1R_FN bool tumit1r_col_take_numbers(struct tumit1r_columns *c, size_t count
     }
     entries = tumit1r_col_take_number(&c->in, 2);
     c->entries.filled = c->indices.filled = 0;
-    if (width < 2 || entries == 0 || entries > count || !tumit1r_room(&to->bytes, &to->room, count * width, 1) ||
-        !tumit1r_col_take_plain(&c->in, tumit1r_col_take_number(&c->in, 1), entries, width, &c->entries) ||
-        !tumit1r_col_take_plain(&c->in, tumit1r_col_take_number(&c->in, 1), count, 2, &c->indices)) {
+    if (width < 2 || entries == 0 || entries > count ||
+        !tumit1r_room(&to->bytes, &to->room, count * width, 1) ||
+        !tumit1r_col_take_plain(&c->in, tumit1r_col_take_number(&c->in, 1), entries, width,
+                                &c->entries) ||
+        !tumit1r_col_take_plain(&c->in, tumit1r_col_take_number(&c->in, 1), count, 2,
+                                &c->indices)) {
         return false;
     }
     for (i = 0; i < count; i++) {
@@ -172,7 +175,8 @@ TUMIT1R_FN bool tumit1r_col_take_numbers(struct tumit1r_columns *c, size_t count
     return true;
 }
 
-TUMIT1R_FN bool tumit1r_col_take_bytes(struct tumit1r_columns *c, size_t count, struct tumit1r_col_values *to) {
+TUMIT1R_FN bool tumit1r_col_take_bytes(struct tumit1r_columns *c, size_t count,
+                                       struct tumit1r_col_values *to) {
     uint32_t method, size;
     const unsigned char *taken;
     if (count == 0) {
@@ -221,7 +225,8 @@ TUMIT1R_FN bool tumit1r_col_take_kinds(struct tumit1r_columns *c) {
 }
 
 /* Reads the values of one part of a type's records. */
-TUMIT1R_FN bool tumit1r_col_take_part(struct tumit1r_columns *c, size_t records, struct tumit1r_col_part *part) {
+TUMIT1R_FN bool tumit1r_col_take_part(struct tumit1r_columns *c, size_t records,
+                                      struct tumit1r_col_part *part) {
     size_t count = records, i;
     if (part->form == 1) {
         if (part->count != 0 && records > TUMIT1R_MAX_PAYLOAD_BYTES / part->count) {
@@ -229,18 +234,20 @@ TUMIT1R_FN bool tumit1r_col_take_part(struct tumit1r_columns *c, size_t records,
         }
         count = records * part->count;
     } else if (part->form == 2) {
-        if (!tumit1r_col_spend(c, records, 2) || !tumit1r_col_take_numbers(c, records, 2, &part->counts)) {
+        if (!tumit1r_col_check_budget(c, records, 2) ||
+            !tumit1r_col_take_numbers(c, records, 2, &part->counts)) {
             return false;
         }
         for (i = 0, count = 0; i < records; i++) {
             count += tumit1r_get_u16(part->counts.bytes + 2 * i);
         }
     }
-    if (!tumit1r_col_spend(c, count, part->width)) {
+    if (!tumit1r_col_check_budget(c, count, part->width)) {
         return false;
     }
-    return part->form != 0 && part->width == 1 ? tumit1r_col_take_bytes(c, count, &part->values)
-                                               : tumit1r_col_take_numbers(c, count, part->width, &part->values);
+    return part->form != 0 && part->width == 1
+               ? tumit1r_col_take_bytes(c, count, &part->values)
+               : tumit1r_col_take_numbers(c, count, part->width, &part->values);
 }
 
 TUMIT1R_FN bool tumit1r_col_take_all(struct tumit1r_columns *c) {
@@ -249,7 +256,7 @@ TUMIT1R_FN bool tumit1r_col_take_all(struct tumit1r_columns *c) {
         return false;
     }
     records = tumit1r_col_take_number(&c->in, 4);
-    if (!tumit1r_col_spend(c, records, TUMIT1R_RECORD_HEAD_BYTES) ||
+    if (!tumit1r_col_check_budget(c, records, TUMIT1R_RECORD_HEAD_BYTES) ||
         !tumit1r_col_take_numbers(c, records, 2, &c->order)) {
         return false;
     }
@@ -274,7 +281,8 @@ TUMIT1R_FN bool tumit1r_col_take_all(struct tumit1r_columns *c) {
     return !c->in.bad && c->in.left == 0 && c->budget == 0;
 }
 
-TUMIT1R_FN void tumit1r_col_use(struct tumit1r_col_values *values, unsigned char **to, size_t bytes) {
+TUMIT1R_FN void tumit1r_col_copy(struct tumit1r_col_values *values, unsigned char **to,
+                                 size_t bytes) {
     if (bytes > 0) {
         memcpy(*to, values->bytes + values->at, bytes);
         values->at += bytes;
@@ -298,15 +306,15 @@ TUMIT1R_FN bool tumit1r_col_put_records(struct tumit1r_columns *c, unsigned char
         struct tumit1r_col_kind *kind = &c->kinds[number];
         tumit1r_put(to, kind->id, 2);
         to += 2;
-        tumit1r_col_use(&kind->deltas, &to, 4);
+        tumit1r_col_copy(&kind->deltas, &to, 4);
         for (part = first[number]; part < first[number] + kind->parts; part++) {
             struct tumit1r_col_part *p = &c->parts[part];
             size_t count = p->count;
             if (p->form == 2) {
                 count = tumit1r_get_u16(p->counts.bytes + p->counts.at);
-                tumit1r_col_use(&p->counts, &to, 2);
+                tumit1r_col_copy(&p->counts, &to, 2);
             }
-            tumit1r_col_use(&p->values, &to, count * p->width);
+            tumit1r_col_copy(&p->values, &to, count * p->width);
         }
     }
     free(first);
@@ -315,7 +323,8 @@ TUMIT1R_FN bool tumit1r_col_put_records(struct tumit1r_columns *c, unsigned char
 
 /* Unpacks records into exactly `size` bytes. Never reads or writes out of bounds, even for
  * invalid columns. Uses memory of about three times `size` at most. */
-TUMIT1R_FN bool tumit1r_unpack_columns(const unsigned char *from, size_t bytes, unsigned char *to, size_t size) {
+TUMIT1R_FN bool tumit1r_unpack_columns(const unsigned char *from, size_t bytes, unsigned char *to,
+                                       size_t size) {
     struct tumit1r_columns c;
     size_t i;
     bool good;

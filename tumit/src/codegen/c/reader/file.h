@@ -24,8 +24,10 @@ TUMIT1R_FN size_t tumit1r_read_at(FILE *file, uint64_t offset, unsigned char *to
 }
 
 /* Reads up to `bytes` bytes from `offset`. `*got` gets their number. */
-TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window, uint64_t offset, size_t bytes, size_t *got) {
-    uint64_t inside = offset - window->start, left = offset < window->length ? window->length - offset : 0;
+TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window, uint64_t offset,
+                                                  size_t bytes, size_t *got) {
+    uint64_t inside = offset - window->start,
+             left = offset < window->length ? window->length - offset : 0;
     size_t wanted = bytes < TUMIT1R_CHUNK ? TUMIT1R_CHUNK : bytes;
     if (offset >= window->start && inside <= window->filled && window->filled - inside >= bytes) {
         *got = bytes;
@@ -46,8 +48,9 @@ TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window,
 
 /* The payload of a block. A compressed payload is unpacked into `*buffer`, which the caller
  * frees. NULL when it cannot be unpacked. */
-TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block, const unsigned char *stored,
-                                              unsigned char **buffer, size_t *room) {
+TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block,
+                                               const unsigned char *stored, unsigned char **buffer,
+                                               size_t *room) {
     if (block->codec == TUMIT1R_CODEC_RAW) {
         return block->raw == block->stored ? stored : NULL;
     }
@@ -65,8 +68,9 @@ TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block
 }
 
 /* Reads the header of a block and checks its checksum. `*cost` gets the number of bytes read. */
-TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset, struct tumit1r_block *block,
-                                const unsigned char **stored, uint64_t *cost) {
+TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset,
+                                 struct tumit1r_block *block, const unsigned char **stored,
+                                 uint64_t *cost) {
     unsigned char head[TUMIT1R_HEADER_BYTES];
     size_t got, whole;
     const unsigned char *p = tumit1r_window_at(window, offset, sizeof head, &got);

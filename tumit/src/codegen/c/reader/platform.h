@@ -19,7 +19,8 @@
 #endif
 
 /* Values of `kind` that are not events of the spec. */
-#define TUMIT1R_OTHER 0xFFFFFFFFu /* an event that the spec does not have: see head.type and head.body */
+/* an event that the spec does not have: see head.type and head.body */
+#define TUMIT1R_OTHER 0xFFFFFFFFu
 #define TUMIT1R_LOST 0xFFFFFFFEu  /* a position with missing records: see head.lost */
 /* A value of an enum that the spec does not have. The field has this value plus the number in
  * the file. */

@@ -51,7 +51,8 @@ TUMIT1R_FN void tumit1r_print_value(FILE *out, const struct tumit1r_process *p, 
 }
 
 TUMIT1R_FN bool tumit1r_is_quoted(uint8_t scalar, const struct tumit1r_value *value) {
-    return scalar == TUMIT1R_POINTER || scalar >= TUMIT1R_INTERNED || (scalar == TUMIT1R_ENUM && value->text != NULL);
+    return scalar == TUMIT1R_POINTER || scalar >= TUMIT1R_INTERNED ||
+           (scalar == TUMIT1R_ENUM && value->text != NULL);
 }
 
 TUMIT1R_FN void tumit1r_print_one(FILE *out, const struct tumit1r_process *p, uint8_t scalar,
@@ -67,11 +68,12 @@ TUMIT1R_FN void tumit1r_print_one(FILE *out, const struct tumit1r_process *p, ui
 }
 
 /* A value from a file, with names looked up. */
-TUMIT1R_FN struct tumit1r_value tumit1r_value_of_file(const struct tumit1r_head *head, const struct tumit1r_field *field,
-                                                     const unsigned char *p, char spare[32]) {
-    struct tumit1r_value value = tumit1r_load_file(field->scalar, field->wide, p);
+TUMIT1R_FN struct tumit1r_value tumit1r_value_of_file(const struct tumit1r_head *head,
+                                                      const struct tumit1r_field *field,
+                                                      const unsigned char *p, char spare[32]) {
+    struct tumit1r_value value = tumit1r_load_value(field->scalar, field->wide, p);
     if (field->scalar == TUMIT1R_INTERNED) {
-        tumit1r_look_up(head->process, &value, spare);
+        tumit1r_find_string(head->process, &value, spare);
     } else if (field->scalar == TUMIT1R_ENUM) {
         value.text = tumit1r_enum_name(head->type->schema, field->names, value.bits);
         value.bytes = value.text == NULL ? 0 : strlen(value.text);
@@ -79,8 +81,9 @@ TUMIT1R_FN struct tumit1r_value tumit1r_value_of_file(const struct tumit1r_head 
     return value;
 }
 
-TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *head, const struct tumit1r_field *field,
-                                        const unsigned char *p) {
+TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *head,
+                                         const struct tumit1r_field *field,
+                                         const unsigned char *p) {
     struct tumit1r_value value;
     char spare[32];
     size_t count, i, step = tumit1r_scalar_bytes(field->scalar, field->wide);
@@ -90,7 +93,7 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
         tumit1r_print_one(out, head->process, field->scalar, &value);
         return;
     }
-    count = tumit1r_elements(field, p);
+    count = tumit1r_element_count(field, p);
     p += field->form == TUMIT1R_FIXED ? 0 : 2;
     fputs("[", out);
     for (i = 0; i < count; i++) {
@@ -102,8 +105,10 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
 }
 
 /* A value from a struct, with the name of an enum value. */
-TUMIT1R_FN struct tumit1r_value tumit1r_value_of_own(const struct tumit1r_head *head, const struct tumit1r_own_field *field,
-                                                    uint32_t names, const char *record, const void *place) {
+TUMIT1R_FN struct tumit1r_value tumit1r_value_of_member(const struct tumit1r_head *head,
+                                                        const struct tumit1r_event_field *field,
+                                                        uint32_t names, const char *record,
+                                                        const void *place) {
     struct tumit1r_value value;
     float single;
     bool flag;
@@ -154,7 +159,7 @@ TUMIT1R_FN struct tumit1r_value tumit1r_value_of_own(const struct tumit1r_head *
         break;
     default: {
         unsigned char bytes[8] = {0};
-        size_t size = tumit1r_own_bytes(field->scalar);
+        size_t size = tumit1r_member_bytes(field->scalar);
         uint8_t u8;
         uint16_t u16;
         memcpy(bytes, place, size);
@@ -180,7 +185,8 @@ TUMIT1R_FN struct tumit1r_value tumit1r_value_of_own(const struct tumit1r_head *
 }
 
 /* An array of a struct, and its number of elements. */
-TUMIT1R_FN const char *tumit1r_array(const struct tumit1r_own_field *field, const char *record, size_t *count) {
+TUMIT1R_FN const char *tumit1r_array(const struct tumit1r_event_field *field, const char *record,
+                                     size_t *count) {
     const char *array;
     memcpy(&array, record + field->offset, sizeof array);
     *count = field->count;
@@ -191,22 +197,24 @@ TUMIT1R_FN const char *tumit1r_array(const struct tumit1r_own_field *field, cons
 }
 
 /* The field of the file from which a field of a record comes. NULL if there is none. */
-TUMIT1R_FN const struct tumit1r_field *tumit1r_origin(const struct tumit1r_head *head, const struct tumit1r_own_type *own,
-                                                     uint32_t field) {
-    if (head->type == NULL || head->type->own != own || head->type->map[field] == 0) {
+TUMIT1R_FN const struct tumit1r_field *tumit1r_source_field(const struct tumit1r_head *head,
+                                                            const struct tumit1r_event_type *event,
+                                                            uint32_t field) {
+    if (head->type == NULL || head->type->event != event || head->type->map[field] == 0) {
         return NULL;
     }
     return &head->type->fields[head->type->map[field] - 1];
 }
 
-TUMIT1R_FN void tumit1r_print_own_field(FILE *out, const struct tumit1r_head *head, const struct tumit1r_own_field *field,
-                                       uint32_t names, const char *record) {
+TUMIT1R_FN void tumit1r_print_event_field(FILE *out, const struct tumit1r_head *head,
+                                          const struct tumit1r_event_field *field, uint32_t names,
+                                          const char *record) {
     struct tumit1r_value value;
     const char *array;
-    size_t count, i, step = tumit1r_own_bytes(field->scalar);
+    size_t count, i, step = tumit1r_member_bytes(field->scalar);
     fprintf(out, " %s=", field->name);
     if (field->form == TUMIT1R_ONE) {
-        value = tumit1r_value_of_own(head, field, names, record, record + field->offset);
+        value = tumit1r_value_of_member(head, field, names, record, record + field->offset);
         tumit1r_print_one(out, head->process, field->scalar, &value);
         return;
     }
@@ -214,14 +222,15 @@ TUMIT1R_FN void tumit1r_print_own_field(FILE *out, const struct tumit1r_head *he
     fputs("[", out);
     for (i = 0; array != NULL && i < count; i++) {
         fputs(i > 0 ? ", " : "", out);
-        value = tumit1r_value_of_own(head, field, names, record, array + i * step);
+        value = tumit1r_value_of_member(head, field, names, record, array + i * step);
         tumit1r_print_one(out, head->process, field->scalar, &value);
     }
     fputs("]", out);
 }
 
 /* Prints the name of the event. If `more` follows, it is padded to the width of the column. */
-TUMIT1R_FN void tumit1r_print_name(FILE *out, const struct tumit1r_head *head, const char *name, bool more, size_t width) {
+TUMIT1R_FN void tumit1r_print_name(FILE *out, const struct tumit1r_head *head, const char *name,
+                                   bool more, size_t width) {
     size_t length = tumit1r_characters(name);
     tumit1r_print_text(out, name, strlen(name), false);
     if (more || head->file != NULL) {
@@ -234,7 +243,7 @@ TUMIT1R_FN void tumit1r_print_name(FILE *out, const struct tumit1r_head *head, c
     }
 }
 
-TUMIT1R_FN void tumit1r_print_place(FILE *out, const struct tumit1r_head *head) {
+TUMIT1R_FN void tumit1r_print_location(FILE *out, const struct tumit1r_head *head) {
     if (head->file != NULL) {
         fputs("  (", out);
         tumit1r_print_text(out, head->file, strlen(head->file), false);
@@ -244,22 +253,24 @@ TUMIT1R_FN void tumit1r_print_place(FILE *out, const struct tumit1r_head *head) 
 
 /* Prints `post  node=1 ...` with the values of a struct, without fields that its file does not
  * have. */
-TUMIT1R_FN void tumit1r_print_own(FILE *out, const struct tumit1r_own_type *own, const void *record, size_t width) {
+TUMIT1R_FN void tumit1r_print_event(FILE *out, const struct tumit1r_event_type *event,
+                                    const void *record, size_t width) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
-    bool read = head->type != NULL && head->type->own == own;
+    bool read = head->type != NULL && head->type->event == event;
     uint32_t i, shown = 0;
-    for (i = 0; i < own->count; i++) {
+    for (i = 0; i < event->count; i++) {
         shown += !read || head->type->map[i] != 0;
     }
-    tumit1r_print_name(out, head, own->name, shown > 0, width);
-    for (i = 0; i < own->count; i++) {
-        const struct tumit1r_field *origin = tumit1r_origin(head, own, i);
+    tumit1r_print_name(out, head, event->name, shown > 0, width);
+    for (i = 0; i < event->count; i++) {
+        const struct tumit1r_field *origin = tumit1r_source_field(head, event, i);
         if (!read || origin != NULL) {
-            uint32_t names = origin == NULL || origin->scalar != TUMIT1R_ENUM ? UINT32_MAX : origin->names;
-            tumit1r_print_own_field(out, head, &own->fields[i], names, (const char *)record);
+            uint32_t names =
+                origin == NULL || origin->scalar != TUMIT1R_ENUM ? UINT32_MAX : origin->names;
+            tumit1r_print_event_field(out, head, &event->fields[i], names, (const char *)record);
         }
     }
-    tumit1r_print_place(out, head);
+    tumit1r_print_location(out, head);
 }
 
 /* Prints a record of any event in the same form, with the fields of its file. */
@@ -269,7 +280,8 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
     uint32_t k;
     if (type == NULL) {
         if (head->lost.count == 0 && head->lost.cause == TUMIT1R_CAUSE_TRUNCATED) {
-            fprintf(out, "(the next record is truncated: %llu bytes are missing)", (unsigned long long)head->lost.bytes);
+            fprintf(out, "(the next record is truncated: %llu bytes are missing)",
+                    (unsigned long long)head->lost.bytes);
         } else {
             fprintf(out, "(%llu records lost)", (unsigned long long)head->lost.count);
         }
@@ -277,13 +289,13 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
     }
     tumit1r_print_name(out, head, type->name, type->count > 0, width);
     offsets = (size_t *)malloc(((size_t)type->count + 1) * sizeof *offsets);
-    if (offsets != NULL && tumit1r_walk(type, head->body, head->body_bytes, offsets)) {
+    if (offsets != NULL && tumit1r_find_offsets(type, head->body, head->body_bytes, offsets)) {
         for (k = 0; k < type->count; k++) {
             tumit1r_print_file_field(out, head, &type->fields[k], head->body + offsets[k]);
         }
     }
     free(offsets);
-    tumit1r_print_place(out, head);
+    tumit1r_print_location(out, head);
 }
 
 /* Prints the columns of `tumit dump` before the name of the event: timestamp, process, thread. */
@@ -303,16 +315,18 @@ TUMIT1R_FN void tumit1r_print_columns(FILE *out, const struct tumit1r_head *head
 }
 
 /* Prints a record: the name of the event, its fields and its source position. */
-TUMIT1R_FN void tumit1r_print(FILE *out, const struct tumit1r_spec *spec, uint32_t kind, const void *record, size_t width) {
+TUMIT1R_FN void tumit1r_print(FILE *out, const struct tumit1r_spec *spec, uint32_t kind,
+                              const void *record, size_t width) {
     if (kind < spec->count) {
-        tumit1r_print_own(out, &spec->types[kind], record, width);
+        tumit1r_print_event(out, &spec->types[kind], record, width);
     } else {
         tumit1r_print_raw(out, (const struct tumit1r_head *)record, width);
     }
 }
 
 /* Prints a line of `tumit dump --clock none`. */
-TUMIT1R_FN void tumit1r_print_line(FILE *out, const struct tumit1r_spec *spec, uint32_t kind, const void *record) {
+TUMIT1R_FN void tumit1r_print_line(FILE *out, const struct tumit1r_spec *spec, uint32_t kind,
+                                   const void *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
     if (head->process == NULL || head->stream == NULL) {
         tumit1r_print(out, spec, kind, record, 0);

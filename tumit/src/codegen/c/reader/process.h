@@ -59,7 +59,8 @@ TUMIT1R_FN const char *tumit1r_open_file(struct tumit1r_process *p) {
         return strerror(errno);
     }
     p->bytes = (uint64_t)length;
-    if (tumit1r_read_at(p->file, 0, head, sizeof head) != sizeof head || memcmp(head, TUMIT1R_FILE_MAGIC, 8) != 0) {
+    if (tumit1r_read_at(p->file, 0, head, sizeof head) != sizeof head ||
+        memcmp(head, TUMIT1R_FILE_MAGIC, 8) != 0) {
         return "not a process file of a Tumit run";
     }
     if (tumit1r_get_u16(head + 8) == 0 || tumit1r_get_u16(head + 8) > TUMIT1R_FORMAT_VERSION) {
@@ -89,16 +90,17 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *
         free(window.bytes);
     }
     if (why == NULL && !p->failed) {
-        tumit1r_make_streams(p);
+        tumit1r_create_streams(p);
     }
     if (why == NULL && !p->failed) {
-        tumit1r_give_blocks(p);
-        tumit1r_give_tags(p);
-        tumit1r_give_streams(p);
+        tumit1r_assign_blocks(p);
+        tumit1r_assign_tags(p);
+        tumit1r_assign_streams(p);
     }
     if (why != NULL || p->failed) {
         if (errors != NULL) {
-            fprintf(errors, "%s: %s\n", path, why != NULL ? why : "it cannot be read, or there is no memory for its tables");
+            fprintf(errors, "%s: %s\n", path,
+                    why != NULL ? why : "it cannot be read, or there is no memory for its tables");
         }
         tumit1r_free_process(p);
         return NULL;

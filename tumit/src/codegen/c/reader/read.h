@@ -14,9 +14,11 @@ struct tumit1r_head {
     const struct tumit1r_stream *stream;   /* its thread: tid, name */
     const char *file;                      /* source file; NULL if not recorded */
     uint32_t line;
-    uint32_t missing;                /* number of absent fields of the event, which are 0; see tumit1r_has() */
+    /* number of absent fields of the event, which are 0; see tumit1r_has() */
+    uint32_t missing;
     const struct tumit1r_type *type; /* the type in the file */
-    const unsigned char *body;       /* the fields in the layout of the file, until the next record is read */
+    /* the fields in the layout of the file, until the next record is read */
+    const unsigned char *body;
     size_t body_bytes;
     uint64_t dropped; /* dropped records of the stream at the end of the block */
     struct tumit1r_lost lost;
@@ -45,7 +47,8 @@ struct tumit1r_reader {
 
 /* Computes the offsets of a record's fields: `offsets[k]` is the start of field k,
  * `offsets[count]` the end. Returns false when they exceed the body. */
-TUMIT1R_FN bool tumit1r_walk(const struct tumit1r_type *type, const unsigned char *body, size_t left, size_t *offsets) {
+TUMIT1R_FN bool tumit1r_find_offsets(const struct tumit1r_type *type, const unsigned char *body,
+                                     size_t left, size_t *offsets) {
     size_t at = 0;
     uint32_t k;
     for (k = 0; k < type->count; k++) {
@@ -72,7 +75,7 @@ TUMIT1R_FN bool tumit1r_walk(const struct tumit1r_type *type, const unsigned cha
 }
 
 /* Marks the rest of the block as unreadable. */
-TUMIT1R_FN void tumit1r_give_up(struct tumit1r_cursor *c) {
+TUMIT1R_FN void tumit1r_skip_block(struct tumit1r_cursor *c) {
     uint32_t records = c->stream->blocks[c->next_block - 1].records;
     c->process->damaged_bytes += c->bytes - c->at;
     c->process->damaged_records += records > c->in_block ? records - c->in_block : 0;
@@ -91,7 +94,8 @@ TUMIT1R_FN bool tumit1r_load(struct tumit1r_cursor *c) {
     c->ticks = block->first_ticks;
     c->head.dropped = block->dropped;
     if (!tumit1r_room(&c->stored, &c->stored_room, (size_t)block->stored + 1, 1) ||
-        tumit1r_read_at(c->process->file, block->payload, c->stored, block->stored) != block->stored ||
+        tumit1r_read_at(c->process->file, block->payload, c->stored, block->stored) !=
+            block->stored ||
         (c->payload = tumit1r_unpack(block, c->stored, &c->unpacked, &c->unpacked_room)) == NULL) {
         c->process->damaged_bytes += block->stored;
         c->process->damaged_records += block->records;
@@ -102,7 +106,7 @@ TUMIT1R_FN bool tumit1r_load(struct tumit1r_cursor *c) {
 }
 
 /* Sets the source position of the record, from the table of its file. */
-TUMIT1R_FN void tumit1r_place(struct tumit1r_head *head, uint32_t site) {
+TUMIT1R_FN void tumit1r_set_location(struct tumit1r_head *head, uint32_t site) {
     const struct tumit1r_names *sites = &head->process->sites;
     head->file = NULL;
     head->line = 0;
@@ -154,7 +158,8 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         head->body_bytes = TUMIT1R_LOST_BODY_BYTES;
         c->at += skip + TUMIT1R_LOST_BODY_BYTES;
     } else {
-        const struct tumit1r_type *type = id < c->process->types_count ? c->process->types[id] : NULL;
+        const struct tumit1r_type *type =
+            id < c->process->types_count ? c->process->types[id] : NULL;
         if (type == NULL) {
             return TUMIT1R_FOUND_DAMAGE;
         }
@@ -162,11 +167,12 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
             if (left < skip + 4) {
                 return TUMIT1R_FOUND_DAMAGE;
             }
-            tumit1r_place(head, tumit1r_get_u32(p + skip));
+            tumit1r_set_location(head, tumit1r_get_u32(p + skip));
             skip += 4;
         }
-        if (!tumit1r_room(&c->offsets, &c->offsets_room, (size_t)type->count + 1, sizeof *c->offsets) ||
-            !tumit1r_walk(type, p + skip, left - skip, c->offsets)) {
+        if (!tumit1r_room(&c->offsets, &c->offsets_room, (size_t)type->count + 1,
+                          sizeof *c->offsets) ||
+            !tumit1r_find_offsets(type, p + skip, left - skip, c->offsets)) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         head->type = type;
@@ -192,7 +198,7 @@ TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
         }
         found = tumit1r_parse(c);
         if (found == TUMIT1R_FOUND_DAMAGE) {
-            tumit1r_give_up(c);
+            tumit1r_skip_block(c);
         }
     }
     c->in_block++;
@@ -223,7 +229,8 @@ TUMIT1R_FN void tumit1r_end(struct tumit1r_reader *reader) {
 }
 
 /* Reads the processes from `from` up to, but without, `to`. */
-TUMIT1R_FN struct tumit1r_reader *tumit1r_read_some(struct tumit1r_run *run, size_t from, size_t to, bool by_date) {
+TUMIT1R_FN struct tumit1r_reader *tumit1r_open_reader(struct tumit1r_run *run, size_t from,
+                                                      size_t to, bool by_date) {
     struct tumit1r_reader *reader = (struct tumit1r_reader *)calloc(1, sizeof *reader);
     size_t i, k, count = 0;
     for (i = from; i < to; i++) {
@@ -254,13 +261,13 @@ TUMIT1R_FN struct tumit1r_reader *tumit1r_read_some(struct tumit1r_run *run, siz
 /* Reads the records of one process of a run, stream by stream, with one block in memory. NULL
  * when there is no memory. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_read(struct tumit1r_run *run, size_t process) {
-    return tumit1r_read_some(run, process, process + 1, false);
+    return tumit1r_open_reader(run, process, process + 1, false);
 }
 
 /* Reads all records of a run in order of their timestamps, with uncorrected clocks and one block
  * per stream in memory. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_date(struct tumit1r_run *run) {
-    return tumit1r_read_some(run, 0, run->count, true);
+    return tumit1r_open_reader(run, 0, run->count, true);
 }
 
 /* The stream with the earliest record, or the first of several. Time is linear in the number of

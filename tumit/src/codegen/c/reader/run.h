@@ -1,7 +1,8 @@
 /* ---- A run: its processes, and timestamps on a common axis ---- */
 
 struct tumit1r_run {
-    struct tumit1r_process **processes; /* by rank; those without a rank by file name, and by number in a sorted file */
+    /* by rank; those without a rank by file name, and by number in a sorted file */
+    struct tumit1r_process **processes;
     size_t count, room;
     uint64_t unreadable; /* number of files that are not part of a run */
     bool ranked;         /* every process has a rank */
@@ -30,7 +31,8 @@ TUMIT1R_FN int64_t tumit1r_date(const struct tumit1r_process *p, uint64_t ticks)
     return (int64_t)nanos - (int64_t)(p == NULL ? 0 : p->start);
 }
 
-TUMIT1R_FN bool tumit1r_same_clock(const struct tumit1r_process *a, const struct tumit1r_process *b) {
+TUMIT1R_FN bool tumit1r_same_clock(const struct tumit1r_process *a,
+                                   const struct tumit1r_process *b) {
     return a == b || (a->clock_domain[0] != '\0' && a->clock_kind == b->clock_kind &&
                       strcmp(a->clock_domain, b->clock_domain) == 0);
 }
@@ -42,12 +44,14 @@ TUMIT1R_FN void tumit1r_anchors(const struct tumit1r_process *p, uint64_t *first
     for (i = 0; i < p->others_count; i++) {
         const struct tumit1r_block *block = &p->others[i];
         const unsigned char *payload;
-        if (block->kind != TUMIT1R_KIND_ANCHORS || !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
+        if (block->kind != TUMIT1R_KIND_ANCHORS ||
+            !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
             tumit1r_read_at(p->file, block->payload, stored, block->stored) != block->stored) {
             continue;
         }
         payload = tumit1r_unpack(block, stored, &buffer, &room);
-        for (k = 0; payload != NULL && k + TUMIT1R_ANCHOR_BYTES <= block->raw; k += TUMIT1R_ANCHOR_BYTES) {
+        for (k = 0; payload != NULL && k + TUMIT1R_ANCHOR_BYTES <= block->raw;
+             k += TUMIT1R_ANCHOR_BYTES) {
             uint64_t ticks = tumit1r_get_u64(payload + k), nanos = tumit1r_get_u64(payload + k + 8);
             if (ticks < first[0] || (ticks == first[0] && nanos < first[1])) {
                 first[0] = ticks;
@@ -85,7 +89,7 @@ TUMIT1R_FN uint64_t tumit1r_rate(const struct tumit1r_run *run, const struct tum
     return hz == 0 ? 1000000000u : hz;
 }
 
-TUMIT1R_FN void tumit1r_measure(struct tumit1r_run *run) {
+TUMIT1R_FN void tumit1r_set_rates(struct tumit1r_run *run) {
     int64_t start = INT64_MAX;
     size_t i, k, m, width;
     run->ranked = true;
@@ -148,7 +152,8 @@ TUMIT1R_FN void tumit1r_add_process(struct tumit1r_run *run, struct tumit1r_proc
     size_t i;
     for (i = 0; i < run->count; i++) {
         struct tumit1r_process *other = run->processes[i];
-        if (memcmp(other->id, p->id, sizeof p->id) == 0 && memcmp(p->id, unknown, sizeof p->id) != 0) {
+        if (memcmp(other->id, p->id, sizeof p->id) == 0 &&
+            memcmp(p->id, unknown, sizeof p->id) != 0) {
             if (tumit1r_records_of(p) > tumit1r_records_of(other)) {
                 run->processes[i] = p;
                 p = other;
@@ -209,7 +214,8 @@ TUMIT1R_FN int tumit1r_by_text(const void *left, const void *right) {
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-TUMIT1R_FN void tumit1r_open_folder(struct tumit1r_run *run, DIR *folder, const char *path, FILE *errors) {
+TUMIT1R_FN void tumit1r_open_folder(struct tumit1r_run *run, DIR *folder, const char *path,
+                                    FILE *errors) {
     struct dirent *entry;
     char **files = NULL;
     size_t count = 0, room = 0, i;
@@ -265,7 +271,7 @@ TUMIT1R_FN struct tumit1r_run *tumit1r_open(const char *path, FILE *errors) {
         return NULL;
     }
     qsort(run->processes, run->count, sizeof *run->processes, tumit1r_by_rank);
-    tumit1r_measure(run);
+    tumit1r_set_rates(run);
     return run;
 }
 
@@ -292,7 +298,8 @@ TUMIT1R_FN unsigned tumit1r_losses(const struct tumit1r_run *run, FILE *out) {
             fprintf(out, "%s: %llu blocks are missing\n", p->path, (unsigned long long)missing);
         }
         if (p->damaged_records > 0) {
-            fprintf(out, "%s: %llu records cannot be decoded\n", p->path, (unsigned long long)p->damaged_records);
+            fprintf(out, "%s: %llu records cannot be decoded\n", p->path,
+                    (unsigned long long)p->damaged_records);
         }
         if (dropped > 0) {
             fprintf(out, "%s: %llu records were dropped\n", p->path, (unsigned long long)dropped);
@@ -300,7 +307,8 @@ TUMIT1R_FN unsigned tumit1r_losses(const struct tumit1r_run *run, FILE *out) {
         if (!p->ended) {
             fprintf(out, "%s: the process did not end in order\n", p->path);
         }
-        lines += (unsigned)(p->damaged_bytes > 0) + (missing > 0) + (p->damaged_records > 0) + (dropped > 0) + !p->ended;
+        lines += (unsigned)(p->damaged_bytes > 0) + (missing > 0) + (p->damaged_records > 0) +
+                 (dropped > 0) + !p->ended;
     }
     return lines;
 }

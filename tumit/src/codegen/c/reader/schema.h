@@ -19,7 +19,7 @@ struct tumit1r_field {
     uint32_t names; /* number of the enum in its schema */
 };
 struct tumit1r_schema;
-struct tumit1r_own_type;
+struct tumit1r_event_type;
 /* A record type of a file. */
 struct tumit1r_type {
     const char *name;  /* such as `post` or `iteration.begin` */
@@ -31,9 +31,10 @@ struct tumit1r_type {
     struct tumit1r_field *fields;
     /* The event of the program's spec with this name, after the lookup: */
     const void *bound_to;
-    const struct tumit1r_own_type *own;
+    const struct tumit1r_event_type *event;
     uint32_t kind;
-    uint32_t *map; /* per field of the event: 1 + number of the field in the file; 0 if there is none */
+    /* per field of the event: 1 + number of the field in the file; 0 if there is none */
+    uint32_t *map;
     bool same;     /* the event has exactly these fields */
 };
 struct tumit1r_schema {
@@ -128,7 +129,8 @@ TUMIT1R_FN size_t tumit1r_scalar_bytes(uint8_t scalar, bool wide) {
     }
 }
 
-TUMIT1R_FN void tumit1r_in_field(struct tumit1r_input *in, struct tumit1r_field *field, uint32_t enums) {
+TUMIT1R_FN void tumit1r_in_field(struct tumit1r_input *in, struct tumit1r_field *field,
+                                 uint32_t enums) {
     uint64_t form, scalar;
     field->name = tumit1r_in_text(in);
     form = tumit1r_in(in, 4);
@@ -153,12 +155,14 @@ TUMIT1R_FN void tumit1r_in_field(struct tumit1r_input *in, struct tumit1r_field 
 TUMIT1R_FN void tumit1r_in_enums(struct tumit1r_input *in, struct tumit1r_schema *schema) {
     uint32_t i, k;
     schema->enums_count = tumit1r_in_count(in, 16);
-    schema->enums = (struct tumit1r_enum *)tumit1r_in_array(in, schema->enums_count, sizeof *schema->enums);
+    schema->enums =
+        (struct tumit1r_enum *)tumit1r_in_array(in, schema->enums_count, sizeof *schema->enums);
     for (i = 0; i < schema->enums_count && !in->bad; i++) {
         struct tumit1r_enum *item = &schema->enums[i];
         item->name = tumit1r_in_text(in);
         item->count = tumit1r_in_count(in, 8);
-        item->values = (struct tumit1r_enum_value *)tumit1r_in_array(in, item->count, sizeof *item->values);
+        item->values =
+            (struct tumit1r_enum_value *)tumit1r_in_array(in, item->count, sizeof *item->values);
         for (k = 0; k < item->count && !in->bad; k++) {
             item->values[k].name = tumit1r_in_text(in);
             /* In the first version, values have the numbers 0, 1, 2 ... */
@@ -170,7 +174,8 @@ TUMIT1R_FN void tumit1r_in_enums(struct tumit1r_input *in, struct tumit1r_schema
 TUMIT1R_FN void tumit1r_in_types(struct tumit1r_input *in, struct tumit1r_schema *schema) {
     uint32_t i, k;
     schema->types_count = tumit1r_in_count(in, 25);
-    schema->types = (struct tumit1r_type *)tumit1r_in_array(in, schema->types_count, sizeof *schema->types);
+    schema->types =
+        (struct tumit1r_type *)tumit1r_in_array(in, schema->types_count, sizeof *schema->types);
     for (i = 0; i < schema->types_count && !in->bad; i++) {
         struct tumit1r_type *type = &schema->types[i];
         uint64_t level;
@@ -182,7 +187,8 @@ TUMIT1R_FN void tumit1r_in_types(struct tumit1r_input *in, struct tumit1r_schema
         type->level = in->bad ? "" : schema->levels[level];
         type->located = tumit1r_in_bool(in);
         type->count = tumit1r_in_count(in, 16);
-        type->fields = (struct tumit1r_field *)tumit1r_in_array(in, type->count, sizeof *type->fields);
+        type->fields =
+            (struct tumit1r_field *)tumit1r_in_array(in, type->count, sizeof *type->fields);
         for (k = 0; k < type->count && !in->bad; k++) {
             tumit1r_in_field(in, &type->fields[k], schema->enums_count);
         }
@@ -207,7 +213,8 @@ TUMIT1R_FN void tumit1r_free_schema(struct tumit1r_schema *schema) {
 }
 
 /* Decodes the payload of a schema block. NULL when it is damaged, or of a later version. */
-TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *payload, size_t bytes) {
+TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *payload,
+                                                        size_t bytes) {
     struct tumit1r_schema *schema = (struct tumit1r_schema *)calloc(1, sizeof *schema);
     struct tumit1r_input in;
     uint32_t i;
@@ -215,7 +222,8 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
     if (schema == NULL) {
         return NULL;
     }
-    schema->texts = (char *)malloc(bytes + 1); /* each text had a length of eight bytes, so its 0 has room */
+    /* each text had a length of eight bytes, so its 0 has room */
+    schema->texts = (char *)malloc(bytes + 1);
     schema->bytes = (unsigned char *)malloc(bytes + 1);
     in.at = payload;
     in.end = payload + bytes;
@@ -233,7 +241,8 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
         schema->name = tumit1r_in_text(&in);
         schema->version = in.version == 1 ? 0 : (uint32_t)tumit1r_in(&in, 4);
         schema->levels_count = tumit1r_in_count(&in, 9);
-        schema->levels = (const char **)tumit1r_in_array(&in, schema->levels_count, sizeof *schema->levels);
+        schema->levels =
+            (const char **)tumit1r_in_array(&in, schema->levels_count, sizeof *schema->levels);
         for (i = 0; i < schema->levels_count && !in.bad; i++) {
             schema->levels[i] = tumit1r_in_text(&in);
             (void)tumit1r_in_bool(&in);
@@ -254,7 +263,8 @@ TUMIT1R_FN struct tumit1r_schema *tumit1r_decode_schema(const unsigned char *pay
 }
 
 /* The name of a number in an enum of a schema. NULL if it has none. */
-TUMIT1R_FN const char *tumit1r_enum_name(const struct tumit1r_schema *schema, uint32_t names, uint64_t number) {
+TUMIT1R_FN const char *tumit1r_enum_name(const struct tumit1r_schema *schema, uint32_t names,
+                                         uint64_t number) {
     const struct tumit1r_enum *item = &schema->enums[names];
     uint32_t i;
     if (number < item->count && item->values[number].number == number) {

@@ -6,9 +6,10 @@ TUMIT1R_FN int tumit1r_by_number(const void *left, const void *right) {
 }
 
 /* Creates the streams: one for each number in a block of records or of tags. */
-TUMIT1R_FN void tumit1r_make_streams(struct tumit1r_process *p) {
+TUMIT1R_FN void tumit1r_create_streams(struct tumit1r_process *p) {
     size_t i, count = 0, streams = 0;
-    uint32_t *numbers = (uint32_t *)malloc((p->blocks_count + p->others_count + 1) * sizeof *numbers);
+    uint32_t *numbers =
+        (uint32_t *)malloc((p->blocks_count + p->others_count + 1) * sizeof *numbers);
     if (numbers == NULL) {
         p->failed = true;
         return;
@@ -38,7 +39,8 @@ TUMIT1R_FN void tumit1r_make_streams(struct tumit1r_process *p) {
     free(numbers);
 }
 
-TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process *p, uint32_t number) {
+TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process *p,
+                                                    uint32_t number) {
     size_t low = 0, high = p->streams_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -55,7 +57,7 @@ TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process
 }
 
 /* Assigns the blocks to the streams without duplicates, and counts missing blocks. */
-TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
+TUMIT1R_FN void tumit1r_assign_blocks(struct tumit1r_process *p) {
     size_t i, kept = 0, first = 0;
     if (p->blocks_count == 0) {
         return;
@@ -63,7 +65,8 @@ TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
     qsort(p->blocks, p->blocks_count, sizeof *p->blocks, tumit1r_by_sequence);
     for (i = 0; i < p->blocks_count; i++) {
         const struct tumit1r_block *last = kept > 0 ? &p->blocks[kept - 1] : NULL;
-        if (last == NULL || last->stream != p->blocks[i].stream || last->sequence != p->blocks[i].sequence) {
+        if (last == NULL || last->stream != p->blocks[i].stream ||
+            last->sequence != p->blocks[i].sequence) {
             p->blocks[kept++] = p->blocks[i];
         }
     }
@@ -90,7 +93,8 @@ TUMIT1R_FN void tumit1r_give_blocks(struct tumit1r_process *p) {
 }
 
 /* Reads the tags of a stream. A later block of tags adds to the earlier ones, or replaces them. */
-TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigned char *at, size_t count) {
+TUMIT1R_FN void tumit1r_parse_stream_tags(struct tumit1r_stream *stream, const unsigned char *at,
+                                          size_t count) {
     const unsigned char *end = at + count, *value;
     uint16_t tag;
     size_t bytes;
@@ -101,29 +105,30 @@ TUMIT1R_FN void tumit1r_take_stream(struct tumit1r_stream *stream, const unsigne
     stream->tags_bytes += count;
     while (tumit1r_next_tag(&at, end, &tag, &value, &bytes)) {
         if (tag == TUMIT1R_TAG_STREAM_PROCESS) {
-            stream->owned = bytes == 8;
+            stream->has_owner = bytes == 8;
             stream->owner = tumit1r_tag_number(value, bytes);
         } else if (tag == TUMIT1R_TAG_TID) {
             stream->has_tid = bytes == 8;
             stream->tid = tumit1r_tag_number(value, bytes);
         } else if (tag == TUMIT1R_TAG_THREAD_NAME) {
-            free(stream->own_name);
-            stream->own_name = tumit1r_copy_text(value, bytes);
+            free(stream->name_text);
+            stream->name_text = tumit1r_copy_text(value, bytes);
         } else if (tag == TUMIT1R_TAG_STREAM_LABEL) {
-            free(stream->own_label);
-            stream->own_label = tumit1r_copy_text(value, bytes);
+            free(stream->label_text);
+            stream->label_text = tumit1r_copy_text(value, bytes);
         } else if (tag == TUMIT1R_TAG_SIGNAL_STREAM) {
             stream->signal = tumit1r_tag_number(value, bytes) == 1;
         } else if (tag == TUMIT1R_TAG_OVERWRITTEN) {
             stream->overwrites = tumit1r_tag_number(value, bytes) == 1;
         }
     }
-    if (stream->owned) {
-        stream->tags_bytes = tumit1r_without(stream->tags, stream->tags_bytes, TUMIT1R_TAG_STREAM_PROCESS);
+    if (stream->has_owner) {
+        stream->tags_bytes =
+            tumit1r_remove_tag(stream->tags, stream->tags_bytes, TUMIT1R_TAG_STREAM_PROCESS);
     }
 }
 
-TUMIT1R_FN void tumit1r_give_tags(struct tumit1r_process *p) {
+TUMIT1R_FN void tumit1r_assign_tags(struct tumit1r_process *p) {
     unsigned char *stored = NULL, *buffer = NULL;
     size_t stored_room = 0, room = 0, i;
     for (i = 0; i < p->others_count && !p->failed; i++) {
@@ -137,7 +142,7 @@ TUMIT1R_FN void tumit1r_give_tags(struct tumit1r_process *p) {
         }
         payload = tumit1r_unpack(block, stored, &buffer, &room);
         if (payload != NULL) {
-            tumit1r_take_stream(stream, payload, block->raw);
+            tumit1r_parse_stream_tags(stream, payload, block->raw);
         }
     }
     free(stored);
@@ -147,22 +152,22 @@ TUMIT1R_FN void tumit1r_give_tags(struct tumit1r_process *p) {
         if (!stream->has_tid) {
             stream->tid = stream->number;
         }
-        stream->named = stream->own_name != NULL && stream->own_name[0] != '\0';
+        stream->named = stream->name_text != NULL && stream->name_text[0] != '\0';
         if (!stream->named) {
             char name[40];
-            free(stream->own_name);
+            free(stream->name_text);
             (void)snprintf(name, sizeof name, "thread %llu", (unsigned long long)stream->tid);
-            stream->own_name = tumit1r_copy_text(name, strlen(name));
+            stream->name_text = tumit1r_copy_text(name, strlen(name));
         }
-        stream->name = stream->own_name;
-        stream->label = stream->own_label == NULL ? "" : stream->own_label;
+        stream->name = stream->name_text;
+        stream->label = stream->label_text == NULL ? "" : stream->label_text;
         p->failed = p->failed || stream->name == NULL;
     }
 }
 
 TUMIT1R_FN void tumit1r_free_stream(struct tumit1r_stream *stream) {
     free(stream->tags);
-    free(stream->own_label);
-    free(stream->own_name);
+    free(stream->label_text);
+    free(stream->name_text);
     free(stream->numbered_name);
 }

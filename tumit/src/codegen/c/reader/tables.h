@@ -24,13 +24,13 @@ struct tumit1r_stream {
     uint64_t dropped; /* dropped records */
     uint64_t missing_blocks;
     uint64_t owner; /* in a sorted file: number of the process */
-    bool owned;     /* whether a block contains this number */
+    bool has_owner;     /* whether a block contains this number */
     const struct tumit1r_block *blocks;
     size_t blocks_count;
     unsigned char *tags;
     size_t tags_bytes, tags_room;
-    char *own_name, *own_label;
-    bool overwrites;     /* a ring of records for `TUMIT_POLICY=overwrite` */
+    char *name_text, *label_text;
+    bool overwrites;     /* a flight recorder, for `TUMIT_POLICY=overwrite` */
     size_t thread;       /* index of the first stream of its thread in the process */
     bool reused;         /* an earlier thread had the same thread id */
     size_t worker;       /* N of the name `worker N`; 0 for other names */
@@ -68,7 +68,8 @@ struct tumit1r_process {
     uint64_t damaged_records; /* records in blocks that could not be decoded */
     uint64_t unknown_records; /* records of events that the program's spec does not have */
     /* For timestamps and columns: */
-    uint64_t hz, start; /* ticks per second of its clock; nanoseconds of the first timestamp of the run */
+    /* ticks per second of its clock; nanoseconds of the first timestamp of the run */
+    uint64_t hz, start;
     const struct tumit1r_run *run;
     bool failed; /* out of memory, or the file could not be read */
 };
@@ -105,7 +106,8 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_new_process(const char *path) {
 }
 
 /* The process with this number of a sorted file. NULL when there is no memory. */
-TUMIT1R_FN struct tumit1r_process *tumit1r_part(struct tumit1r_process *p, uint32_t number) {
+TUMIT1R_FN struct tumit1r_process *tumit1r_process_part(struct tumit1r_process *p,
+                                                        uint32_t number) {
     struct tumit1r_process *part;
     if (!tumit1r_room(&p->parts, &p->parts_room, (size_t)number + 1, sizeof *p->parts)) {
         return NULL;
@@ -145,7 +147,7 @@ TUMIT1R_FN bool tumit1r_next_tag(const unsigned char **at, const unsigned char *
 }
 
 /* Removes the fields with this tag from a payload. Returns the remaining size. */
-TUMIT1R_FN size_t tumit1r_without(unsigned char *tags, size_t count, uint16_t tag) {
+TUMIT1R_FN size_t tumit1r_remove_tag(unsigned char *tags, size_t count, uint16_t tag) {
     const unsigned char *at = tags, *start = tags, *end = tags + count, *value;
     size_t bytes, kept = 0;
     uint16_t found;
@@ -163,14 +165,16 @@ TUMIT1R_FN uint64_t tumit1r_tag_number(const unsigned char *value, size_t bytes)
     return bytes == 8 ? tumit1r_get_u64(value) : 0;
 }
 
-TUMIT1R_FN void tumit1r_tag_text(struct tumit1r_process *p, char **text, const unsigned char *value, size_t bytes) {
+TUMIT1R_FN void tumit1r_tag_text(struct tumit1r_process *p, char **text, const unsigned char *value,
+                                 size_t bytes) {
     char *fresh = tumit1r_copy_text(value, bytes);
     p->failed = p->failed || fresh == NULL;
     free(*text);
     *text = fresh;
 }
 
-TUMIT1R_FN void tumit1r_take_process(struct tumit1r_process *p, const unsigned char *at, size_t count) {
+TUMIT1R_FN void tumit1r_parse_process(struct tumit1r_process *p, const unsigned char *at,
+                                      size_t count) {
     const unsigned char *end = at + count, *value;
     uint16_t tag;
     size_t bytes;
@@ -229,11 +233,13 @@ TUMIT1R_FN void tumit1r_take_process(struct tumit1r_process *p, const unsigned c
         }
     }
     if (p->sorted && p->tags != NULL) {
-        p->tags_bytes = tumit1r_without(p->tags, p->tags_bytes, TUMIT1R_TAG_SORTED); /* a copy is a separate file */
+        /* a copy is a separate file */
+        p->tags_bytes = tumit1r_remove_tag(p->tags, p->tags_bytes, TUMIT1R_TAG_SORTED);
     }
 }
 
-TUMIT1R_FN void tumit1r_take_end(struct tumit1r_process *p, const unsigned char *at, size_t count) {
+TUMIT1R_FN void tumit1r_parse_end(struct tumit1r_process *p, const unsigned char *at,
+                                  size_t count) {
     const unsigned char *end = at + count, *value;
     uint16_t tag;
     size_t bytes;
@@ -249,8 +255,8 @@ TUMIT1R_FN void tumit1r_take_end(struct tumit1r_process *p, const unsigned char 
 
 /* Reads the entries of a block of strings (`line` is false) or source positions. Ids are
  * assigned without large gaps, so an id far above the size of the file is invalid. */
-TUMIT1R_FN void tumit1r_take_names(struct tumit1r_process *p, struct tumit1r_names *names, const unsigned char *at,
-                                  size_t left, bool line) {
+TUMIT1R_FN void tumit1r_parse_names(struct tumit1r_process *p, struct tumit1r_names *names,
+                                    const unsigned char *at, size_t left, bool line) {
     const size_t head = line ? 12 : 8;
     while (left >= head) {
         uint32_t id = tumit1r_get_u32(at);
@@ -261,7 +267,8 @@ TUMIT1R_FN void tumit1r_take_names(struct tumit1r_process *p, struct tumit1r_nam
         }
         if (id <= p->bytes / 2 + 1024) {
             if (id >= names->count) {
-                if (!tumit1r_room(&names->by_id, &names->room, (size_t)id + 1, sizeof *names->by_id)) {
+                if (!tumit1r_room(&names->by_id, &names->room, (size_t)id + 1,
+                                  sizeof *names->by_id)) {
                     p->failed = true;
                     return;
                 }
@@ -282,7 +289,8 @@ TUMIT1R_FN void tumit1r_take_names(struct tumit1r_process *p, struct tumit1r_nam
     }
 }
 
-TUMIT1R_FN bool tumit1r_take_schema(struct tumit1r_process *p, const unsigned char *payload, size_t bytes) {
+TUMIT1R_FN bool tumit1r_add_schema(struct tumit1r_process *p, const unsigned char *payload,
+                                   size_t bytes) {
     struct tumit1r_schema *schema = tumit1r_decode_schema(payload, bytes);
     uint32_t i;
     size_t end;
@@ -308,8 +316,9 @@ TUMIT1R_FN bool tumit1r_take_schema(struct tumit1r_process *p, const unsigned ch
     return true;
 }
 
-TUMIT1R_FN void tumit1r_keep_block(struct tumit1r_process *p, struct tumit1r_block **blocks, size_t *count, size_t *room,
-                                  const struct tumit1r_block *block) {
+TUMIT1R_FN void tumit1r_store_block(struct tumit1r_process *p, struct tumit1r_block **blocks,
+                                    size_t *count, size_t *room,
+                                    const struct tumit1r_block *block) {
     if (!tumit1r_room(blocks, room, *count + 1, sizeof *block)) {
         p->failed = true;
         return;
@@ -319,7 +328,7 @@ TUMIT1R_FN void tumit1r_keep_block(struct tumit1r_process *p, struct tumit1r_blo
 }
 
 /* Reads a block with a valid checksum. Returns false when its content cannot be used. */
-TUMIT1R_FN bool tumit1r_take_block(struct tumit1r_process *p, const struct tumit1r_block *block,
+TUMIT1R_FN bool tumit1r_add_block(struct tumit1r_process *p, const struct tumit1r_block *block,
                                   const unsigned char *stored) {
     unsigned char *buffer = NULL;
     size_t room = 0;
@@ -327,14 +336,14 @@ TUMIT1R_FN bool tumit1r_take_block(struct tumit1r_process *p, const struct tumit
     bool good = true;
     const uint32_t number = TUMIT1R_PROCESS_STREAM - block->stream;
     if (block->kind == TUMIT1R_KIND_RECORDS) {
-        tumit1r_keep_block(p, &p->blocks, &p->blocks_count, &p->blocks_room, block);
+        tumit1r_store_block(p, &p->blocks, &p->blocks_count, &p->blocks_room, block);
         return true;
     }
     if (block->kind < TUMIT1R_KIND_PROCESS || block->kind > TUMIT1R_KIND_END) {
         return true;
     }
     if (number != 0 && number < TUMIT1R_MAX_PROCESSES) {
-        struct tumit1r_process *part = tumit1r_part(p, number);
+        struct tumit1r_process *part = tumit1r_process_part(p, number);
         p->failed = p->failed || part == NULL;
         p = part == NULL ? p : part;
     }
@@ -345,22 +354,22 @@ TUMIT1R_FN bool tumit1r_take_block(struct tumit1r_process *p, const struct tumit
     }
     switch (block->kind) {
     case TUMIT1R_KIND_PROCESS:
-        tumit1r_take_process(p, payload, block->raw);
+        tumit1r_parse_process(p, payload, block->raw);
         break;
     case TUMIT1R_KIND_SCHEMA:
-        good = tumit1r_take_schema(p, payload, block->raw);
+        good = tumit1r_add_schema(p, payload, block->raw);
         break;
     case TUMIT1R_KIND_STRINGS:
-        tumit1r_take_names(p, &p->strings, payload, block->raw, false);
+        tumit1r_parse_names(p, &p->strings, payload, block->raw, false);
         break;
     case TUMIT1R_KIND_SITES:
-        tumit1r_take_names(p, &p->sites, payload, block->raw, true);
+        tumit1r_parse_names(p, &p->sites, payload, block->raw, true);
         break;
     case TUMIT1R_KIND_END:
-        tumit1r_take_end(p, payload, block->raw);
+        tumit1r_parse_end(p, payload, block->raw);
         break;
     default:
-        tumit1r_keep_block(p, &p->others, &p->others_count, &p->others_room, block);
+        tumit1r_store_block(p, &p->others, &p->others_count, &p->others_room, block);
         break;
     }
     free(buffer);
@@ -383,7 +392,7 @@ TUMIT1R_FN void tumit1r_scan(struct tumit1r_process *p, struct tumit1r_window *w
                 p->damaged_bytes += offset - damage;
                 damaged = false;
             }
-            if (!tumit1r_take_block(p, &block, stored)) {
+            if (!tumit1r_add_block(p, &block, stored)) {
                 p->damaged_bytes += size;
                 p->damaged_pieces++;
             }
@@ -407,7 +416,8 @@ TUMIT1R_FN void tumit1r_scan(struct tumit1r_process *p, struct tumit1r_window *w
 }
 
 TUMIT1R_FN int tumit1r_by_sequence(const void *left, const void *right) {
-    const struct tumit1r_block *a = (const struct tumit1r_block *)left, *b = (const struct tumit1r_block *)right;
+    const struct tumit1r_block *a = (const struct tumit1r_block *)left,
+                               *b = (const struct tumit1r_block *)right;
     if (a->stream != b->stream) {
         return a->stream < b->stream ? -1 : 1;
     }

@@ -10,7 +10,7 @@ use super::*;
 #[test]
 fn unescaped_characters_are_those_of_rust() {
     let table =
-        include_str!("shown.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
+        include_str!("printable.h").split_once("= {").and_then(|(_, rest)| rest.split_once('}')).expect("a table").0;
     let runs = table.split(',').filter_map(|run| run.trim().parse::<u32>().ok());
     let (mut at, mut is_printed) = (0, true);
     for run in runs {

@@ -49,14 +49,14 @@ TUMIT1R_FN size_t tumit1r_characters(const char *text) {
     return count;
 }
 
-TUMIT1R_FN bool tumit1r_is_shown(uint32_t character) {
+TUMIT1R_FN bool tumit1r_is_printable(uint32_t character) {
     size_t i;
     uint32_t at = 0;
     if (character < 0x7F) {
         return character >= 0x20;
     }
-    for (i = 0; i < sizeof tumit1r_shown / sizeof tumit1r_shown[0]; i++) {
-        at += tumit1r_shown[i];
+    for (i = 0; i < sizeof tumit1r_printable_runs / sizeof tumit1r_printable_runs[0]; i++) {
+        at += tumit1r_printable_runs[i];
         if (character < at) {
             return (i & 1u) == 0;
         }
@@ -88,7 +88,7 @@ TUMIT1R_FN void tumit1r_print_character(FILE *out, uint32_t character, bool quot
             fputs("\\\\", out);
             return;
         default:
-            if (!tumit1r_is_shown(character)) {
+            if (!tumit1r_is_printable(character)) {
                 fprintf(out, "\\u{%x}", (unsigned)character);
                 return;
             }
@@ -197,6 +197,7 @@ TUMIT1R_FN void tumit1r_print_float(FILE *out, double value, bool single) {
 /* Nanoseconds as seconds with nine decimals. */
 TUMIT1R_FN void tumit1r_date_text(char *text, size_t room, int64_t nanos) {
     uint64_t size = nanos < 0 ? 0u - (uint64_t)nanos : (uint64_t)nanos;
-    (void)snprintf(text, room, "%s%llu.%09llu", nanos < 0 ? "-" : "", (unsigned long long)(size / 1000000000u),
+    (void)snprintf(text, room, "%s%llu.%09llu", nanos < 0 ? "-" : "",
+                   (unsigned long long)(size / 1000000000u),
                    (unsigned long long)(size % 1000000000u));
 }

@@ -25,11 +25,12 @@ TUMIT1R_FN int tumit1r_by_tid(const void *left, const void *right) {
 TUMIT1R_FN int tumit1r_by_thread_name(const void *left, const void *right) {
     const struct tumit1r_stream *a = *(struct tumit1r_stream *const *)left;
     const struct tumit1r_stream *b = *(struct tumit1r_stream *const *)right;
-    const int order = strcmp(a->own_name, b->own_name);
+    const int order = strcmp(a->name_text, b->name_text);
     if (order != 0) {
         return order;
     }
-    return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) : tumit1r_by_place(left, right);
+    return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1)
+                                  : tumit1r_by_place(left, right);
 }
 
 /* Assigns each stream the position of the first stream of its thread. The n-th stream of each
@@ -37,13 +38,16 @@ TUMIT1R_FN int tumit1r_by_thread_name(const void *left, const void *right) {
  * reuse thread ids.
  *
  * `leaders` has room for one position per stream. */
-TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_stream **streams, size_t *leaders) {
+TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_stream **streams,
+                                     size_t *leaders) {
     size_t i, first;
     qsort(streams, p->streams_count, sizeof *streams, tumit1r_by_tid);
     for (first = 0; first < p->streams_count; first = i) {
         size_t counts[TUMIT1R_STREAM_KINDS] = {0}, threads = 0;
-        for (i = first; i < p->streams_count && (i == first || (streams[first]->has_tid && streams[i]->has_tid &&
-                                                                streams[i]->tid == streams[first]->tid)); i++) {
+        for (i = first; i < p->streams_count &&
+                        (i == first || (streams[first]->has_tid && streams[i]->has_tid &&
+                                        streams[i]->tid == streams[first]->tid));
+             i++) {
             const size_t number = counts[tumit1r_stream_kind(streams[i])]++;
             if (number == threads) {
                 leaders[threads++] = (size_t)(streams[i] - p->streams);
@@ -55,7 +59,8 @@ TUMIT1R_FN void tumit1r_find_threads(struct tumit1r_process *p, struct tumit1r_s
 }
 
 /* Gives a thread without a name the name `main` or `worker N`. */
-TUMIT1R_FN void tumit1r_name_worker(struct tumit1r_process *p, struct tumit1r_stream *stream, size_t *workers) {
+TUMIT1R_FN void tumit1r_name_worker(struct tumit1r_process *p, struct tumit1r_stream *stream,
+                                    size_t *workers) {
     const struct tumit1r_stream *leader = &p->streams[stream->thread];
     char name[40];
     if (!stream->has_tid || stream->named) {
@@ -70,23 +75,25 @@ TUMIT1R_FN void tumit1r_name_worker(struct tumit1r_process *p, struct tumit1r_st
         stream->worker = ++*workers;
         (void)snprintf(name, sizeof name, "worker %llu", (unsigned long long)stream->worker);
     }
-    free(stream->own_name);
-    stream->own_name = tumit1r_copy_text(name, strlen(name));
-    p->failed = p->failed || stream->own_name == NULL;
+    free(stream->name_text);
+    stream->name_text = tumit1r_copy_text(name, strlen(name));
+    p->failed = p->failed || stream->name_text == NULL;
 }
 
 /* Appends ordinals to the names of `count` streams with one name, if they belong to several
  * threads. The streams are sorted by thread. */
-TUMIT1R_FN void tumit1r_number_threads(struct tumit1r_process *p, struct tumit1r_stream **from, size_t count) {
+TUMIT1R_FN void tumit1r_number_threads(struct tumit1r_process *p, struct tumit1r_stream **from,
+                                       size_t count) {
     unsigned long long ordinal = 1;
     size_t i;
     for (i = 0; from[0]->thread != from[count - 1]->thread && i < count; i++) {
-        const size_t length = strlen(from[i]->own_name) + 32;
+        const size_t length = strlen(from[i]->name_text) + 32;
         ordinal += i > 0 && from[i]->thread != from[i - 1]->thread;
         from[i]->numbered_name = (char *)malloc(length);
         p->failed = p->failed || from[i]->numbered_name == NULL;
         if (from[i]->numbered_name != NULL) {
-            (void)snprintf(from[i]->numbered_name, length, "%s (#%llu)", from[i]->own_name, ordinal);
+            (void)snprintf(from[i]->numbered_name, length, "%s (#%llu)", from[i]->name_text,
+                           ordinal);
         }
     }
 }
@@ -94,7 +101,8 @@ TUMIT1R_FN void tumit1r_number_threads(struct tumit1r_process *p, struct tumit1r
 /* Names the threads of a process. Threads with equal names get ordinals in the order of their
  * creation. */
 TUMIT1R_FN void tumit1r_name_threads(struct tumit1r_process *p) {
-    struct tumit1r_stream **streams = (struct tumit1r_stream **)malloc((p->streams_count + 1) * sizeof *streams);
+    struct tumit1r_stream **streams =
+        (struct tumit1r_stream **)malloc((p->streams_count + 1) * sizeof *streams);
     size_t *leaders = (size_t *)malloc((p->streams_count + 1) * sizeof *leaders);
     size_t i, first, workers = 0;
     p->failed = p->failed || streams == NULL || leaders == NULL;
@@ -110,14 +118,17 @@ TUMIT1R_FN void tumit1r_name_threads(struct tumit1r_process *p) {
             qsort(streams, p->streams_count, sizeof *streams, tumit1r_by_thread_name);
         }
         for (first = 0; first < p->streams_count && !p->failed; first = i) {
-            for (i = first; i < p->streams_count && strcmp(streams[i]->own_name, streams[first]->own_name) == 0; i++) {
-            }
+            for (i = first; i < p->streams_count &&
+                            strcmp(streams[i]->name_text, streams[first]->name_text) == 0;
+                 i++) {}
             tumit1r_number_threads(p, streams + first, i - first);
         }
     }
     for (i = 0; i < p->streams_count; i++) {
         struct tumit1r_stream *stream = &p->streams[i];
-        stream->name = stream->numbered_name != NULL ? stream->numbered_name : stream->own_name == NULL ? "" : stream->own_name;
+        stream->name = stream->numbered_name != NULL ? stream->numbered_name
+                       : stream->name_text == NULL   ? ""
+                                                     : stream->name_text;
     }
     free(streams);
     free(leaders);

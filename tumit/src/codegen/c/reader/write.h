@@ -26,11 +26,13 @@ struct tumit1r_writer {
     FILE *file;
     const struct tumit1r_process *of; /* the copied process */
     uint64_t sequence, written, dropped;
-    uint64_t backward; /* records with the previous timestamp of their stream, because their own was earlier */
+    /* records with the previous timestamp of their stream, because their own was earlier */
+    uint64_t backward;
     struct tumit1r_out_stream *streams;
     size_t streams_count, streams_room, current;
     struct tumit1r_out_names strings, sites;
-    const struct tumit1r_spec *specs[TUMIT1R_SPECS]; /* specs of new records, and in `bases` their first event ids */
+    /* specs of new records, and in `bases` their first event ids */
+    const struct tumit1r_spec *specs[TUMIT1R_SPECS];
     uint32_t bases[TUMIT1R_SPECS], specs_count, next_base;
     unsigned char *body; /* body of the record that is being written */
     size_t body_bytes, body_room;
@@ -42,13 +44,15 @@ struct tumit1r_writer {
 struct tumit1r_about {
     unsigned char id[16]; /* unique over all processes of all runs */
     const char *host, *clock_domain, *command;
-    uint64_t pid, clock_kind, clock_hz; /* TUMIT1R_CLOCK_USER and the ticks per second of the timestamps */
+    /* TUMIT1R_CLOCK_USER and the ticks per second of the timestamps */
+    uint64_t pid, clock_kind, clock_hz;
     bool has_rank;
     uint64_t rank, ranks;
 };
 
-TUMIT1R_FN void tumit1r_out_block(struct tumit1r_writer *w, uint8_t kind, struct tumit1r_out_stream *stream,
-                                 uint32_t number, uint32_t records, const unsigned char *payload, size_t bytes) {
+TUMIT1R_FN void tumit1r_out_block(struct tumit1r_writer *w, uint8_t kind,
+                                  struct tumit1r_out_stream *stream, uint32_t number,
+                                  uint32_t records, const unsigned char *payload, size_t bytes) {
     static const unsigned char zeros[8] = {0};
     unsigned char head[TUMIT1R_HEADER_BYTES];
     size_t padding = (8 - bytes % 8) % 8;
@@ -70,12 +74,13 @@ TUMIT1R_FN void tumit1r_out_block(struct tumit1r_writer *w, uint8_t kind, struct
     tumit1r_put(head + 8, tumit1r_crc(tumit1r_crc(0, head, sizeof head), payload, bytes), 4);
     *sequence += 1;
     w->failed = w->failed || fwrite(head, 1, sizeof head, w->file) != sizeof head ||
-                fwrite(payload, 1, bytes, w->file) != bytes || fwrite(zeros, 1, padding, w->file) != padding;
+                fwrite(payload, 1, bytes, w->file) != bytes ||
+                fwrite(zeros, 1, padding, w->file) != padding;
 }
 
 /* Writes a block of the process. */
-TUMIT1R_FN void tumit1r_out_plain(struct tumit1r_writer *w, uint8_t kind, uint32_t entries, const unsigned char *payload,
-                                 size_t bytes) {
+TUMIT1R_FN void tumit1r_out_plain(struct tumit1r_writer *w, uint8_t kind, uint32_t entries,
+                                  const unsigned char *payload, size_t bytes) {
     tumit1r_out_block(w, kind, NULL, TUMIT1R_PROCESS_STREAM, entries, payload, bytes);
 }
 
@@ -88,7 +93,7 @@ TUMIT1R_FN uint32_t tumit1r_hash(const char *text, size_t bytes, uint32_t line) 
     return hash;
 }
 
-TUMIT1R_FN bool tumit1r_more_slots(struct tumit1r_out_names *names) {
+TUMIT1R_FN bool tumit1r_grow_name_table(struct tumit1r_out_names *names) {
     size_t slots = names->slots_count == 0 ? 256 : names->slots_count * 2, i, at;
     uint32_t *fresh;
     if (names->count * 2 < names->slots_count) {
@@ -100,8 +105,8 @@ TUMIT1R_FN bool tumit1r_more_slots(struct tumit1r_out_names *names) {
     }
     for (i = 1; i < names->count; i++) {
         if (names->by_id[i].text != NULL) {
-            for (at = names->by_id[i].hash & (slots - 1); fresh[at] != 0; at = (at + 1) & (slots - 1)) {
-            }
+            for (at = names->by_id[i].hash & (slots - 1); fresh[at] != 0;
+                 at = (at + 1) & (slots - 1)) {}
             fresh[at] = (uint32_t)i;
         }
     }
@@ -112,7 +117,8 @@ TUMIT1R_FN bool tumit1r_more_slots(struct tumit1r_out_names *names) {
 }
 
 /* Assigns this number to a name. Number 0 is reserved for the empty text. */
-TUMIT1R_FN bool tumit1r_enter(struct tumit1r_out_names *names, size_t id, const char *text, size_t bytes, uint32_t line) {
+TUMIT1R_FN bool tumit1r_add_name(struct tumit1r_out_names *names, size_t id, const char *text,
+                                 size_t bytes, uint32_t line) {
     size_t at;
     if (!tumit1r_room(&names->by_id, &names->room, id + 1, sizeof *names->by_id)) {
         return false;
@@ -127,7 +133,7 @@ TUMIT1R_FN bool tumit1r_enter(struct tumit1r_out_names *names, size_t id, const 
     names->by_id[id].bytes = bytes;
     names->by_id[id].line = line;
     names->by_id[id].hash = tumit1r_hash(text, bytes, line);
-    if (names->by_id[id].text == NULL || !tumit1r_more_slots(names)) {
+    if (names->by_id[id].text == NULL || !tumit1r_grow_name_table(names)) {
         return false;
     }
     at = names->by_id[id].hash & (names->slots_count - 1);
@@ -139,23 +145,25 @@ TUMIT1R_FN bool tumit1r_enter(struct tumit1r_out_names *names, size_t id, const 
 }
 
 /* The number of a name. A new name gets a new number. */
-TUMIT1R_FN uint32_t tumit1r_number(struct tumit1r_writer *w, struct tumit1r_out_names *names, const char *text,
-                                  size_t bytes, uint32_t line) {
+TUMIT1R_FN uint32_t tumit1r_intern(struct tumit1r_writer *w, struct tumit1r_out_names *names,
+                                   const char *text, size_t bytes, uint32_t line) {
     uint32_t hash = tumit1r_hash(text, bytes, line);
     size_t at, id;
     if (bytes == 0 && line == 0) {
         return 0;
     }
     if (names->slots_count > 0) {
-        for (at = hash & (names->slots_count - 1); names->slots[at] != 0; at = (at + 1) & (names->slots_count - 1)) {
+        for (at = hash & (names->slots_count - 1); names->slots[at] != 0;
+             at = (at + 1) & (names->slots_count - 1)) {
             const struct tumit1r_out_name *name = &names->by_id[names->slots[at]];
-            if (name->hash == hash && name->line == line && name->bytes == bytes && memcmp(name->text, text, bytes) == 0) {
+            if (name->hash == hash && name->line == line && name->bytes == bytes &&
+                memcmp(name->text, text, bytes) == 0) {
                 return names->slots[at];
             }
         }
     }
     id = names->count == 0 ? 1 : names->count;
-    if (!tumit1r_enter(names, id, text, bytes, line)) {
+    if (!tumit1r_add_name(names, id, text, bytes, line)) {
         w->failed = true;
         return 0;
     }
@@ -163,7 +171,8 @@ TUMIT1R_FN uint32_t tumit1r_number(struct tumit1r_writer *w, struct tumit1r_out_
 }
 
 /* Writes the names that are not in the file yet. They precede the records that use them. */
-TUMIT1R_FN void tumit1r_out_names(struct tumit1r_writer *w, struct tumit1r_out_names *names, uint8_t kind) {
+TUMIT1R_FN void tumit1r_out_names(struct tumit1r_writer *w, struct tumit1r_out_names *names,
+                                  uint8_t kind) {
     unsigned char *block = NULL;
     size_t room = 0, bytes = 0, head = kind == TUMIT1R_KIND_SITES ? 12 : 8;
     uint32_t entries = 0;
@@ -201,13 +210,15 @@ TUMIT1R_FN void tumit1r_seal(struct tumit1r_writer *w, struct tumit1r_out_stream
     tumit1r_out_names(w, &w->strings, TUMIT1R_KIND_STRINGS);
     tumit1r_out_names(w, &w->sites, TUMIT1R_KIND_SITES);
     tumit1r_out_block(w, TUMIT1R_KIND_RECORDS, stream, stream->number, stream->records,
-                      stream->bytes == NULL ? (const unsigned char *)"" : stream->bytes, stream->count);
+                      stream->bytes == NULL ? (const unsigned char *)"" : stream->bytes,
+                      stream->count);
     stream->count = 0;
     stream->records = 0;
     stream->first = stream->last;
 }
 
-TUMIT1R_FN struct tumit1r_out_stream *tumit1r_out_stream(struct tumit1r_writer *w, uint32_t number) {
+TUMIT1R_FN struct tumit1r_out_stream *tumit1r_out_stream(struct tumit1r_writer *w,
+                                                         uint32_t number) {
     size_t i;
     if (w->current < w->streams_count && w->streams[w->current].number == number) {
         return &w->streams[w->current];
@@ -231,7 +242,8 @@ TUMIT1R_FN struct tumit1r_out_stream *tumit1r_out_stream(struct tumit1r_writer *
 
 /* Describes the thread of a stream. `name` may be NULL. Call it before the records of the
  * stream. */
-TUMIT1R_FN void tumit1r_describe(struct tumit1r_writer *w, uint32_t stream, uint64_t tid, const char *name) {
+TUMIT1R_FN void tumit1r_describe(struct tumit1r_writer *w, uint32_t stream, uint64_t tid,
+                                 const char *name) {
     size_t length = name == NULL ? 0 : strlen(name), bytes = 14;
     unsigned char *tags = (unsigned char *)malloc(14 + 6 + length);
     struct tumit1r_out_stream *out = tumit1r_out_stream(w, stream);
@@ -278,7 +290,8 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_begin_file(const char *path, FILE *err
     return w;
 }
 
-TUMIT1R_FN void tumit1r_out_tag(unsigned char *tags, size_t *at, uint16_t tag, const void *bytes, size_t count) {
+TUMIT1R_FN void tumit1r_out_tag(unsigned char *tags, size_t *at, uint16_t tag, const void *bytes,
+                                size_t count) {
     if (*at + 6 + count <= 4096) {
         tumit1r_put(tags + *at, tag, 2);
         tumit1r_put(tags + *at + 2, count, 4);
@@ -294,7 +307,8 @@ TUMIT1R_FN void tumit1r_out_number(unsigned char *tags, size_t *at, uint16_t tag
 
 /* Begins a process file. Its name must end in `.tmt`, and its folder should be `NAME.tmt`. NULL
  * when it cannot be created. */
-TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path, const struct tumit1r_about *about, FILE *errors) {
+TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path,
+                                                 const struct tumit1r_about *about, FILE *errors) {
     static const char writer[] = "c " TUMIT1R_WRITER_VERSION;
     struct tumit1r_writer *w = tumit1r_begin_file(path, errors);
     unsigned char tags[4096];
@@ -315,7 +329,8 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path, const struct 
         tumit1r_out_tag(tags, &at, TUMIT1R_TAG_HOST, about->host, strlen(about->host));
     }
     if (about->clock_domain != NULL) {
-        tumit1r_out_tag(tags, &at, TUMIT1R_TAG_CLOCK_DOMAIN, about->clock_domain, strlen(about->clock_domain));
+        tumit1r_out_tag(tags, &at, TUMIT1R_TAG_CLOCK_DOMAIN, about->clock_domain,
+                        strlen(about->clock_domain));
     }
     if (about->command != NULL) {
         tumit1r_out_tag(tags, &at, TUMIT1R_TAG_COMMAND, about->command, strlen(about->command));
@@ -325,11 +340,12 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path, const struct 
 }
 
 /* Copies names from a process. They keep their numbers. */
-TUMIT1R_FN void tumit1r_copy_names(struct tumit1r_writer *w, struct tumit1r_out_names *to, const struct tumit1r_names *from) {
+TUMIT1R_FN void tumit1r_copy_names(struct tumit1r_writer *w, struct tumit1r_out_names *to,
+                                   const struct tumit1r_names *from) {
     size_t i;
     for (i = 0; i < from->count; i++) {
         const struct tumit1r_name *name = &from->by_id[i];
-        w->failed = w->failed || !tumit1r_enter(to, i, name->text, name->bytes, name->line);
+        w->failed = w->failed || !tumit1r_add_name(to, i, name->text, name->bytes, name->line);
     }
 }
 
@@ -340,7 +356,8 @@ TUMIT1R_FN void tumit1r_copy_others(struct tumit1r_writer *w, const struct tumit
     for (i = 0; i < p->others_count; i++) {
         const struct tumit1r_block *block = &p->others[i];
         const unsigned char *payload;
-        if (block->kind == TUMIT1R_KIND_STREAM || !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
+        if (block->kind == TUMIT1R_KIND_STREAM ||
+            !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
             tumit1r_read_at(p->file, block->payload, stored, block->stored) != block->stored) {
             continue;
         }
@@ -355,33 +372,35 @@ TUMIT1R_FN void tumit1r_copy_others(struct tumit1r_writer *w, const struct tumit
 
 /* The path of a separate file for a process in a folder. For a process of a sorted file, the
  * name includes its number. */
-TUMIT1R_FN char *tumit1r_own_path(const struct tumit1r_process *p, const char *folder) {
-    const char *slash = strrchr(p->path, '/'), *name = slash == NULL ? p->path : slash + 1, *dot = strrchr(name, '.');
+TUMIT1R_FN char *tumit1r_copy_path(const struct tumit1r_process *p, const char *folder) {
+    const char *slash = strrchr(p->path, '/'), *name = slash == NULL ? p->path : slash + 1,
+               *dot = strrchr(name, '.');
     const int stem = (int)(dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name));
     const size_t room = strlen(name) + 24;
-    char *own, *path = NULL;
+    char *file_name, *path = NULL;
     if (!p->sorted) {
         return tumit1r_join(folder, name);
     }
-    own = (char *)malloc(room);
-    if (own != NULL) {
-        (void)snprintf(own, room, "%.*s-%u.tmt", stem, name, (unsigned)p->number);
-        path = tumit1r_join(folder, own);
-        free(own);
+    file_name = (char *)malloc(room);
+    if (file_name != NULL) {
+        (void)snprintf(file_name, room, "%.*s-%u.tmt", stem, name, (unsigned)p->number);
+        path = tumit1r_join(folder, file_name);
+        free(file_name);
     }
     return path;
 }
 
 /* Begins a copy of a process in `folder`, which is created if necessary. It includes all data
  * except the records, which the caller writes. NULL when it cannot be created. */
-TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, const char *folder, FILE *errors) {
-    char *path = tumit1r_own_path(p, folder);
+TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, const char *folder,
+                                               FILE *errors) {
+    char *path = tumit1r_copy_path(p, folder);
     struct tumit1r_writer *w = NULL;
     struct stat made, read;
     size_t i;
     (void)mkdir(folder, 0777);
-    if (path != NULL && stat(path, &made) == 0 && stat(p->path, &read) == 0 && made.st_dev == read.st_dev &&
-        made.st_ino == read.st_ino) {
+    if (path != NULL && stat(path, &made) == 0 && stat(p->path, &read) == 0 &&
+        made.st_dev == read.st_dev && made.st_ino == read.st_ino) {
         if (errors != NULL) {
             fprintf(errors, "%s: it is being read; write to another folder\n", path);
         }
@@ -400,7 +419,8 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, 
     }
     for (i = 0; i < p->schemas_count; i++) {
         uint32_t end = (uint32_t)p->schemas[i]->base + p->schemas[i]->types_count;
-        tumit1r_out_plain(w, TUMIT1R_KIND_SCHEMA, 1, p->schemas[i]->bytes, p->schemas[i]->bytes_count);
+        tumit1r_out_plain(w, TUMIT1R_KIND_SCHEMA, 1, p->schemas[i]->bytes,
+                          p->schemas[i]->bytes_count);
         w->next_base = end > w->next_base ? end : w->next_base;
     }
     tumit1r_copy_names(w, &w->strings, &p->strings);
@@ -410,9 +430,10 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, 
         struct tumit1r_out_stream *stream = tumit1r_out_stream(w, p->streams[i].number);
         if (stream != NULL) {
             stream->described = true;
-            if (p->streams[i].tags_bytes > 0 && p->streams[i].tags_bytes <= TUMIT1R_MAX_PAYLOAD_BYTES) {
-                tumit1r_out_block(w, TUMIT1R_KIND_STREAM, NULL, stream->number, 1, p->streams[i].tags,
-                                  p->streams[i].tags_bytes);
+            if (p->streams[i].tags_bytes > 0 &&
+                p->streams[i].tags_bytes <= TUMIT1R_MAX_PAYLOAD_BYTES) {
+                tumit1r_out_block(w, TUMIT1R_KIND_STREAM, NULL, stream->number, 1,
+                                  p->streams[i].tags, p->streams[i].tags_bytes);
             }
         }
     }
@@ -427,7 +448,8 @@ TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     bool good;
     for (i = 0; i < w->streams_count; i++) {
         struct tumit1r_out_stream *stream = &w->streams[i];
-        struct tumit1r_stream *read = w->of == NULL ? NULL : tumit1r_stream_of(w->of, stream->number);
+        struct tumit1r_stream *read =
+            w->of == NULL ? NULL : tumit1r_stream_of(w->of, stream->number);
         bool untold = read != NULL && read->dropped > stream->dropped;
         stream->dropped = untold ? read->dropped : stream->dropped;
         dropped += stream->dropped;
@@ -440,7 +462,8 @@ TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     tumit1r_out_names(w, &w->sites, TUMIT1R_KIND_SITES);
     if (w->ended) {
         tumit1r_out_number(tags, &at, TUMIT1R_TAG_RECORDS_WRITTEN, w->written);
-        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RECORDS_DROPPED, w->dropped > dropped ? w->dropped : dropped);
+        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RECORDS_DROPPED,
+                           w->dropped > dropped ? w->dropped : dropped);
         tumit1r_out_plain(w, TUMIT1R_KIND_END, 1, tags, at);
     }
     good = fclose(w->file) == 0 && !w->failed;

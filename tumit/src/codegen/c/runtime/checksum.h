@@ -25,8 +25,8 @@ TUMIT1_WORK(uint32_t tumit1_crc(uint32_t crc_, const unsigned char *p_, size_t b
     crc_ = ~crc_;
     for (; bytes_ >= 8; bytes_ -= 8, p_ += 8) {
         uint32_t low_ = tumit1_get_u32(p_) ^ crc_;
-        crc_ = t_[7][low_ & 0xFFu] ^ t_[6][(low_ >> 8) & 0xFFu] ^ t_[5][(low_ >> 16) & 0xFFu] ^ t_[4][low_ >> 24] ^ t_[3][p_[4]] ^
-              t_[2][p_[5]] ^ t_[1][p_[6]] ^ t_[0][p_[7]];
+        crc_ = t_[7][low_ & 0xFFu] ^ t_[6][(low_ >> 8) & 0xFFu] ^ t_[5][(low_ >> 16) & 0xFFu] ^
+               t_[4][low_ >> 24] ^ t_[3][p_[4]] ^ t_[2][p_[5]] ^ t_[1][p_[6]] ^ t_[0][p_[7]];
     }
     for (; bytes_ > 0; bytes_--, p_++) {
         crc_ = t_[0][(crc_ ^ *p_) & 0xFFu] ^ (crc_ >> 8);

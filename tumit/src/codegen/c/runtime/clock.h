@@ -29,7 +29,7 @@ TUMIT1_SLOW(uint64_t tumit1_nanos(clockid_t which_)) {
 
 /* Chooses the clock. The caller holds the lock. The processor's counter is used only if the
  * kernel uses it, because the kernel checks its reliability. */
-TUMIT1_SLOW(void tumit1_clock_choose(void)) {
+TUMIT1_SLOW(void tumit1_choose_system_clock(void)) {
     struct tumit1_clock *clock_ = &tumit1_clock;
     char boot_[64], name_space_[64], source_[32];
     uint32_t kind_ = TUMIT1_CLOCK_MONOTONIC_RAW;
@@ -38,7 +38,8 @@ TUMIT1_SLOW(void tumit1_clock_choose(void)) {
         return;
     }
     clock_->hz_ = 1000000000u;
-    tumit1_read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source_, sizeof source_);
+    tumit1_read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source_,
+                     sizeof source_);
 #if defined __x86_64__ || defined __i386__
     if (strcmp(source_, "tsc") == 0) {
         kind_ = TUMIT1_CLOCK_TSC;
@@ -81,7 +82,8 @@ uint64_t tumit1_unwrapped(uint64_t ticks_) {
         } else if (now_ >> 32 != 0 && now_ > latest_ && now_ - latest_ > TUMIT1_WRAP_FALL) {
             now_ -= (uint64_t)1 << 32; /* read before another thread noticed the overflow */
         }
-    } while (now_ > latest_ && !__atomic_compare_exchange_n(&clock_->latest_, &latest_, now_, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (now_ > latest_ && !__atomic_compare_exchange_n(&clock_->latest_, &latest_, now_, 1,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return now_;
 }
 
@@ -89,9 +91,9 @@ uint64_t tumit1_now_slow(void) {
     uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
     uint64_t now_;
     if (kind_ == 0) {
-        uint32_t busy_ = tumit1_lock_all();
-        tumit1_clock_choose();
-        tumit1_unlock(busy_);
+        uint32_t busy_ = tumit1_lock_state();
+        tumit1_choose_system_clock();
+        tumit1_unlock_state(busy_);
         kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_ACQUIRE);
     }
     switch (kind_) {
@@ -103,9 +105,9 @@ uint64_t tumit1_now_slow(void) {
         return tumit1_counter();
 #endif
     case TUMIT1_CLOCK_USER:
-        tumit1_cursor.asks_++;
+        tumit1_cursor.user_clock_calls_++;
         now_ = tumit1_unwrapped(tumit1_clock.user_());
-        tumit1_cursor.asks_--;
+        tumit1_cursor.user_clock_calls_--;
         return now_;
     case TUMIT1_CLOCK_MONOTONIC:
         return tumit1_nanos(CLOCK_MONOTONIC);
@@ -114,20 +116,22 @@ uint64_t tumit1_now_slow(void) {
     }
 }
 
-int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_) {
+int tumit1_choose_user_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_,
+                             int inline_) {
     int result_ = -1;
-    uint32_t busy_ = tumit1_lock_all();
+    uint32_t busy_ = tumit1_lock_state();
     if (tumit1_session.state_ == TUMIT1_CLOSED) {
         tumit1_clock.user_ = ticks_;
         tumit1_clock.inline_ = inline_;
         tumit1_clock.hz_ = hz_;
-        snprintf(tumit1_clock.domain_, sizeof tumit1_clock.domain_, "%s", domain_ == NULL ? "" : domain_);
+        snprintf(tumit1_clock.domain_, sizeof tumit1_clock.domain_, "%s",
+                 domain_ == NULL ? "" : domain_);
         __atomic_store_n(&tumit1_clock_kind, (uint32_t)TUMIT1_CLOCK_USER, __ATOMIC_RELEASE);
         result_ = 0;
     }
-    tumit1_unlock(busy_);
+    tumit1_unlock_state(busy_);
     return result_;
 }
 int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_) {
-    return tumit1_choose_clock(ticks_, hz_, domain_, 0);
+    return tumit1_choose_user_clock(ticks_, hz_, domain_, 0);
 }

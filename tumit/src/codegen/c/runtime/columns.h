@@ -1,16 +1,19 @@
-/* ---- Records by columns: the format of packed blocks. The caller holds the sink's lock. The
+/* ---- Records by columns: the format of packed blocks. The caller holds the writer's lock. The
  * memory is allocated once, if there is a writer thread ---- */
 
 #define TUMIT1_GROUP 128u          /* numbers in a group */
-#define TUMIT1_GROUP_STEPS 0x80u   /* flag in the first byte of a group: the numbers are differences */
+/* flag in the first byte of a group: the numbers are differences */
+#define TUMIT1_GROUP_STEPS 0x80u
 #define TUMIT1_COLUMN_PLAIN 0u     /* methods of columns */
 #define TUMIT1_COLUMN_GROUPS 1u    /* columns of bytes: an LZ4 block */
 #define TUMIT1_COLUMN_DICTIONARY 2u
-#define TUMIT1_PLACES 4096u        /* size of the hash table of a dictionary, with at most half as many entries */
+/* size of the hash table of a dictionary, with at most half as many entries */
+#define TUMIT1_PLACES 4096u
 #define TUMIT1_PLACES_BITS 12
-#define TUMIT1_MOST_RECORDS (TUMIT1_BLOCK / TUMIT1_RECORD_HEAD_BYTES + 1u)
-#define TUMIT1_MOST_KINDS 2048u    /* maximum number of record types in a block; LZ4 packs blocks with more */
-#define TUMIT1_CUT 0xFFFFFFFFu     /* instead of a size: the record is incomplete */
+#define TUMIT1_MAX_RECORDS (TUMIT1_BLOCK / TUMIT1_RECORD_HEAD_BYTES + 1u)
+/* maximum number of record types in a block; LZ4 packs blocks with more */
+#define TUMIT1_MAX_KINDS 2048u
+#define TUMIT1_INCOMPLETE 0xFFFFFFFFu     /* instead of a size: the record is incomplete */
 
 /* A record type in the current block. */
 struct tumit1_kind {
@@ -24,17 +27,20 @@ struct tumit1_kind {
 
 /* All memory that packing needs. No column of a block has more numbers than these arrays. */
 struct tumit1_packer {
-    uint64_t values_[TUMIT1_BLOCK / 2]; /* a column; for a dictionary, the numbers of its entries follow */
+    /* a column; for a dictionary, the numbers of its entries follow */
+    uint64_t values_[TUMIT1_BLOCK / 2];
     uint64_t indices_[TUMIT1_BLOCK / 2];
     uint64_t entries_[TUMIT1_PLACES / 2];
     uint16_t places_[TUMIT1_PLACES];
-    uint16_t numbers_[65536];    /* position in `kinds_` by record id, valid only if that entry has the id */
-    struct tumit1_kind kinds_[TUMIT1_MOST_KINDS];
-    uint32_t at_[TUMIT1_MOST_RECORDS];    /* position of the rest of each record, by type */
-    uint16_t order_[TUMIT1_MOST_RECORDS]; /* type of each record */
-    uint16_t starts_[TUMIT1_MOST_RECORDS];
+    /* position in `kinds_` by record id, valid only if that entry has the id */
+    uint16_t numbers_[65536];
+    struct tumit1_kind kinds_[TUMIT1_MAX_KINDS];
+    uint32_t at_[TUMIT1_MAX_RECORDS];    /* position of the rest of each record, by type */
+    uint16_t order_[TUMIT1_MAX_RECORDS]; /* type of each record */
+    uint16_t starts_[TUMIT1_MAX_RECORDS];
     unsigned char text_[TUMIT1_BLOCK];    /* a column of bytes */
-    unsigned char out_[4 * TUMIT1_BLOCK]; /* at most a block before each column; room for a column and its dictionary */
+    /* at most a block before each column; room for a column and its dictionary */
+    unsigned char out_[4 * TUMIT1_BLOCK];
     uint32_t kinds_count_, records_;
 };
 
@@ -45,7 +51,9 @@ struct tumit1_plan {
     int exceptions_;
 };
 
-TUMIT1_HOT uint32_t tumit1_bits(uint64_t value_) { return value_ == 0 ? 0u : 64u - (uint32_t)__builtin_clzll(value_); }
+TUMIT1_HOT uint32_t tumit1_bit_width(uint64_t value_) {
+    return value_ == 0 ? 0u : 64u - (uint32_t)__builtin_clzll(value_);
+}
 
 /* The number with its sign in the lowest bit. */
 TUMIT1_HOT uint64_t tumit1_zigzag(uint64_t value_) { return (value_ << 1) ^ (0u - (value_ >> 63)); }
@@ -66,7 +74,7 @@ TUMIT1_HOT unsigned char *tumit1_put_varint(unsigned char *p_, uint64_t value_) 
 }
 
 /* The least of the numbers, compared as signed. */
-TUMIT1_HOT uint64_t tumit1_least(const uint64_t *numbers_, uint32_t count_) {
+TUMIT1_HOT uint64_t tumit1_minimum(const uint64_t *numbers_, uint32_t count_) {
     const uint64_t sign_ = (uint64_t)1 << 63;
     uint64_t least_ = numbers_[0] ^ sign_;
     uint32_t i_;
@@ -78,7 +86,8 @@ TUMIT1_HOT uint64_t tumit1_least(const uint64_t *numbers_, uint32_t count_) {
 
 /* The best width for the distances of numbers from a base. It results from the number of
  * distances of each width. */
-TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32_t count_, uint64_t base_)) {
+TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32_t count_,
+                                                uint64_t base_)) {
     struct tumit1_plan best_;
     uint16_t counts_[65];
     uint32_t i_, widest_, exceptions_ = 0;
@@ -86,9 +95,9 @@ TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32
     memset(counts_, 0, sizeof counts_);
     for (i_ = 0; i_ < count_; i_++) {
         all_ |= numbers_[i_] - base_;
-        counts_[tumit1_bits(numbers_[i_] - base_)]++;
+        counts_[tumit1_bit_width(numbers_[i_] - base_)]++;
     }
-    widest_ = tumit1_bits(all_);
+    widest_ = tumit1_bit_width(all_);
     best_.base_ = base_;
     best_.width_ = widest_;
     best_.bytes_ = (count_ * widest_ + 7u) / 8u;
@@ -103,14 +112,15 @@ TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32
             best_.exceptions_ = 1;
         }
     }
-    best_.bytes_ += (tumit1_bits(tumit1_zigzag(base_) | 1u) + 6u) / 7u;
+    best_.bytes_ += (tumit1_bit_width(tumit1_zigzag(base_) | 1u) + 6u) / 7u;
     return best_;
 }
 
 /* Plans distances from the least number, or from a number to which most others seem to be close. */
 TUMIT1_WORK(struct tumit1_plan tumit1_best_plan(const uint64_t *numbers_, uint32_t count_)) {
-    const uint64_t one_ = numbers_[count_ / 4], two_ = numbers_[count_ / 2], three_ = numbers_[count_ * 3 / 4];
-    const uint64_t least_ = tumit1_least(numbers_, count_);
+    const uint64_t one_ = numbers_[count_ / 4], two_ = numbers_[count_ / 2],
+                   three_ = numbers_[count_ * 3 / 4];
+    const uint64_t least_ = tumit1_minimum(numbers_, count_);
     const uint64_t usual_ = one_ == two_ || one_ == three_ ? one_ : two_ == three_ ? two_ : least_;
     struct tumit1_plan best_ = tumit1_plan_from(numbers_, count_, least_), other_;
     if (usual_ != least_) {
@@ -121,7 +131,8 @@ TUMIT1_WORK(struct tumit1_plan tumit1_best_plan(const uint64_t *numbers_, uint32
 }
 
 /* Whether a group is smaller when it stores differences. The test uses a quarter of the group. */
-TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *steps_, uint32_t count_)) {
+TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *steps_,
+                                     uint32_t count_)) {
     uint64_t some_[2][TUMIT1_GROUP / 4];
     uint32_t i_, picked_ = 0;
     if (count_ < TUMIT1_GROUP / 4) {
@@ -131,22 +142,23 @@ TUMIT1_WORK(int tumit1_prefers_steps(const uint64_t *plain_, const uint64_t *ste
         some_[0][picked_] = plain_[i_];
         some_[1][picked_++] = steps_[i_];
     }
-    return tumit1_plan_from(some_[1], picked_, tumit1_least(some_[1], picked_)).bytes_ <
-           tumit1_plan_from(some_[0], picked_, tumit1_least(some_[0], picked_)).bytes_;
+    return tumit1_plan_from(some_[1], picked_, tumit1_minimum(some_[1], picked_)).bytes_ <
+           tumit1_plan_from(some_[0], picked_, tumit1_minimum(some_[0], picked_)).bytes_;
 }
 
 /* Writes a group. It writes eight bytes at a time, so up to seven bytes after the group change.
  * Later output replaces them. */
-TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *numbers_, uint32_t count_, struct tumit1_plan plan_,
+TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *numbers_,
+                                            uint32_t count_, struct tumit1_plan plan_,
                                             uint32_t order_)) {
     const uint32_t width_ = plan_.width_;
-    unsigned char *told_, *bits_;
+    unsigned char *count_byte_, *bits_;
     uint64_t word_ = 0;
     uint32_t i_, filled_ = 0;
     *p_++ = (unsigned char)(width_ | order_);
     p_ = tumit1_put_varint(p_, tumit1_zigzag(plan_.base_));
-    told_ = p_++;
-    *told_ = 0;
+    count_byte_ = p_++;
+    *count_byte_ = 0;
     bits_ = p_;
     p_ += (count_ * width_ + 7u) / 8u;
     for (i_ = 0; width_ != 0 && i_ < count_; i_++) {
@@ -156,7 +168,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
         if (filled_ >= 64) {
             bits_ = tumit1_put_u64(bits_, word_);
             filled_ -= 64;
-            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_); /* the bits that did not fit */
+            /* the bits that did not fit */
+            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_);
         }
     }
     if (filled_ != 0) {
@@ -164,8 +177,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
     }
     for (i_ = 0; plan_.exceptions_ && i_ < count_; i_++) {
         const uint64_t distance_ = numbers_[i_] - plan_.base_;
-        if (tumit1_bits(distance_) > width_) {
-            ++*told_;
+        if (tumit1_bit_width(distance_) > width_) {
+            ++*count_byte_;
             *p_++ = (unsigned char)i_;
             p_ = tumit1_put_varint(p_, tumit1_zigzag(distance_));
         }
@@ -175,7 +188,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
 
 /* Writes numbers of `width_` bytes in groups. A group takes at most 16 bytes more than its
  * values. */
-TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *values_, uint32_t count_, uint32_t width_)) {
+TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *values_,
+                                             uint32_t count_, uint32_t width_)) {
     uint64_t before_ = 0;
     *p_++ = TUMIT1_COLUMN_GROUPS;
     while (count_ != 0) {
@@ -195,7 +209,8 @@ TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *
             numbers_ = steps_;
         }
         plan_ = tumit1_best_plan(numbers_, some_);
-        p_ = tumit1_put_group(p_, numbers_, some_, plan_, numbers_ == steps_ ? TUMIT1_GROUP_STEPS : 0);
+        p_ = tumit1_put_group(p_, numbers_, some_, plan_,
+                              numbers_ == steps_ ? TUMIT1_GROUP_STEPS : 0);
         values_ += some_;
         count_ -= some_;
     }
@@ -205,17 +220,18 @@ TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *
 /* Numbers the distinct values in the order of their first occurrence. Returns their count, or 0
  * when a dictionary would be no smaller. */
 TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_t count_)) {
-    const uint32_t most_ = count_ / 2 < TUMIT1_PLACES / 2 ? count_ / 2 : TUMIT1_PLACES / 2;
+    const uint32_t max_ = count_ / 2 < TUMIT1_PLACES / 2 ? count_ / 2 : TUMIT1_PLACES / 2;
     uint32_t i_, entries_ = 0;
     memset(packer_->places_, 0, sizeof packer_->places_);
     for (i_ = 0; i_ < count_; i_++) {
         const uint64_t value_ = packer_->values_[i_];
         uint32_t at_ = (uint32_t)((value_ * 0x9E3779B97F4A7C15u) >> (64 - TUMIT1_PLACES_BITS));
-        while (packer_->places_[at_] != 0 && packer_->entries_[packer_->places_[at_] - 1] != value_) {
+        while (packer_->places_[at_] != 0 &&
+               packer_->entries_[packer_->places_[at_] - 1] != value_) {
             at_ = (at_ + 1) % TUMIT1_PLACES;
         }
         if (packer_->places_[at_] == 0) {
-            if (entries_ == most_) {
+            if (entries_ == max_) {
                 return 0;
             }
             packer_->entries_[entries_++] = value_;
@@ -228,7 +244,8 @@ TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_
 
 /* Writes a column of the numbers in `values_`: by groups, by a dictionary, or unchanged. It
  * chooses the shortest form. */
-TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsigned char *start_, uint32_t count_, uint32_t width_)) {
+TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsigned char *start_,
+                                             uint32_t count_, uint32_t width_)) {
     unsigned char *p_, *other_;
     uint32_t i_, entries_;
     if (count_ == 0) {
@@ -261,12 +278,15 @@ TUMIT1_WORK(unsigned char *tumit1_put_column(struct tumit1_packer *packer_, unsi
 }
 
 /* Writes a column of the bytes in `text_`. */
-TUMIT1_WORK(unsigned char *tumit1_put_text_column(struct tumit1_packer *packer_, unsigned char *p_, uint32_t bytes_)) {
+TUMIT1_WORK(unsigned char *tumit1_put_text_column(struct tumit1_packer *packer_, unsigned char *p_,
+                                                  uint32_t bytes_)) {
     uint32_t packed_;
     if (bytes_ == 0) {
         return p_;
     }
-    packed_ = bytes_ < 16 ? 0 : tumit1_lz4(packer_->text_, bytes_, p_ + 5, bytes_ - 5, tumit1_sink.table_);
+    packed_ = bytes_ < 16 ? 0
+                          : tumit1_lz4_compress(packer_->text_, bytes_, p_ + 5, bytes_ - 5,
+                                                tumit1_writer.table_);
     if (packed_ == 0) {
         *p_++ = TUMIT1_COLUMN_PLAIN;
         return tumit1_put_bytes(p_, packer_->text_, bytes_);
@@ -277,12 +297,16 @@ TUMIT1_WORK(unsigned char *tumit1_put_text_column(struct tumit1_packer *packer_,
 
 /* A little-endian number of 1, 2, 4 or 8 bytes. */
 TUMIT1_HOT uint64_t tumit1_get_number(const unsigned char *p_, uint32_t width_) {
-    return width_ == 8 ? tumit1_get_u64(p_) : width_ == 4 ? tumit1_get_u32(p_) : width_ == 2 ? tumit1_get_u16(p_) : *p_;
+    return width_ == 8   ? tumit1_get_u64(p_)
+           : width_ == 4 ? tumit1_get_u32(p_)
+           : width_ == 2 ? tumit1_get_u16(p_)
+                         : *p_;
 }
 
-/* The number of bytes of a body, which starts after the record head. TUMIT1_CUT when it exceeds
- * `left_`. */
-TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned char *body_, uint32_t left_)) {
+/* The number of bytes of a body, which starts after the record head. TUMIT1_INCOMPLETE when it
+ * exceeds `left_`. */
+TUMIT1_WORK(uint32_t tumit1_body_bytes(struct tumit1_kind *kind_, const unsigned char *body_,
+                                       uint32_t left_)) {
     const unsigned char *code_ = kind_->parts_;
     uint32_t i_, at_ = 0;
     int fixed_ = 1;
@@ -294,14 +318,14 @@ TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned ch
             code_ += 4;
         } else if (form_ == 2) {
             if (left_ - at_ < 2) {
-                return TUMIT1_CUT;
+                return TUMIT1_INCOMPLETE;
             }
             count_ = tumit1_get_u16(body_ + at_);
             at_ += 2;
             fixed_ = 0;
         }
         if (count_ << width_ > left_ - at_) {
-            return TUMIT1_CUT;
+            return TUMIT1_INCOMPLETE;
         }
         at_ += (uint32_t)(count_ << width_);
     }
@@ -311,16 +335,18 @@ TUMIT1_WORK(uint32_t tumit1_measure(struct tumit1_kind *kind_, const unsigned ch
 
 /* Fills in the parts of a record type. Returns 0 when no spec has the type. */
 TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
-    static const unsigned char wide_[] = {1, 0, 3}, lost_[] = {5, 0, 3, 3, 3, 3, 2};
-    const struct tumit1_provider *provider_ = __atomic_load_n(&tumit1_session.providers_, __ATOMIC_ACQUIRE);
+    static const unsigned char wide_[] = {1, 0, 3}, drops_[] = {5, 0, 3, 3, 3, 3, 2};
+    const struct tumit1_provider *provider_ =
+        __atomic_load_n(&tumit1_session.providers_, __ATOMIC_ACQUIRE);
     const unsigned char *shape_;
     uint32_t i_;
     memset(kind_, 0, sizeof *kind_);
     kind_->id_ = id_;
     if (id_ >= TUMIT1_FIRST_RESERVED_ID) {
-        shape_ = id_ == TUMIT1_ID_WIDE_DATE ? wide_ : id_ == TUMIT1_ID_LOST ? lost_ : NULL;
+        shape_ = id_ == TUMIT1_ID_WIDE_DATE ? wide_ : id_ == TUMIT1_ID_LOST ? drops_ : NULL;
     } else {
-        while (provider_ != NULL && (provider_->again_ || id_ - provider_->base_ >= provider_->ids_)) {
+        while (provider_ != NULL &&
+               (provider_->is_copy_ || id_ - provider_->base_ >= provider_->ids_)) {
             provider_ = provider_->next_;
         }
         i_ = provider_ == NULL ? TUMIT1_NO_SHAPE : provider_->shapes_at_[id_ - provider_->base_];
@@ -339,7 +365,8 @@ TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
 
 /* Finds the records of a payload and their types. Returns 0 when a record has an unknown type,
  * or the last record is incomplete. */
-TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_)) {
+TUMIT1_WORK(int tumit1_split_columns(struct tumit1_packer *packer_, const unsigned char *payload_,
+                                     uint32_t bytes_)) {
     uint32_t at_ = 0, i_, first_ = 0;
     packer_->records_ = packer_->kinds_count_ = 0;
     while (at_ < bytes_) {
@@ -352,7 +379,7 @@ TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned 
         number_ = packer_->numbers_[id_];
         if (number_ >= packer_->kinds_count_ || packer_->kinds_[number_].id_ != id_) {
             number_ = packer_->kinds_count_;
-            if (number_ == TUMIT1_MOST_KINDS || !tumit1_find_kind(&packer_->kinds_[number_], id_)) {
+            if (number_ == TUMIT1_MAX_KINDS || !tumit1_find_kind(&packer_->kinds_[number_], id_)) {
                 return 0;
             }
             packer_->numbers_[id_] = (uint16_t)number_;
@@ -363,7 +390,8 @@ TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned 
         packer_->order_[packer_->records_++] = (uint16_t)number_;
         kind_->records_++;
         at_ += TUMIT1_RECORD_HEAD_BYTES;
-        size_ = kind_->fixed_ != 0 ? kind_->fixed_ : tumit1_measure(kind_, payload_ + at_, bytes_ - at_);
+        size_ = kind_->fixed_ != 0 ? kind_->fixed_
+                                   : tumit1_body_bytes(kind_, payload_ + at_, bytes_ - at_);
         if (size_ > bytes_ - at_) {
             return 0;
         }
@@ -383,8 +411,10 @@ TUMIT1_WORK(int tumit1_take_apart(struct tumit1_packer *packer_, const unsigned 
 
 /* Writes the columns of one part, for all records of a type. `at_` of each record then points to
  * the next part. */
-TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *payload_,
-                                           const struct tumit1_kind *kind_, const unsigned char *code_)) {
+TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsigned char *p_,
+                                           const unsigned char *payload_,
+                                           const struct tumit1_kind *kind_,
+                                           const unsigned char *code_)) {
     const uint32_t width_ = 1u << (*code_ & 3u), form_ = (uint32_t)*code_ >> 2;
     uint32_t *const at_ = packer_->at_ + kind_->first_;
     uint32_t i_, j_, count_ = form_ == 1 ? tumit1_get_u32(code_ + 1) : 1, got_ = 0;
@@ -412,12 +442,14 @@ TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsign
         }
         at_[i_] = (uint32_t)(from_ - payload_);
     }
-    return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, got_) : tumit1_put_column(packer_, p_, got_, width_);
+    return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, got_)
+                                     : tumit1_put_column(packer_, p_, got_, width_);
 }
 
 /* Writes the columns of a record type. Returns NULL when they become too long. */
-TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsigned char *p_, const unsigned char *end_,
-                                           const unsigned char *payload_, const struct tumit1_kind *kind_)) {
+TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsigned char *p_,
+                                           const unsigned char *end_, const unsigned char *payload_,
+                                           const struct tumit1_kind *kind_)) {
     const unsigned char *code_ = kind_->parts_;
     uint32_t *const at_ = packer_->at_ + kind_->first_;
     uint32_t i_;
@@ -433,9 +465,11 @@ TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsign
     return p_ < end_ ? p_ : NULL;
 }
 
-/* Writes the records found by tumit1_take_apart() to `out_`. Returns the end, or NULL when the
+/* Writes the records found by tumit1_split_columns() to `out_`. Returns the end, or NULL when the
  * size would be `room_` bytes or more. */
-TUMIT1_WORK(const unsigned char *tumit1_put_together(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t room_)) {
+TUMIT1_WORK(const unsigned char *tumit1_put_columns(struct tumit1_packer *packer_,
+                                                    const unsigned char *payload_,
+                                                    uint32_t room_)) {
     unsigned char *p_ = packer_->out_;
     const unsigned char *const end_ = p_ + room_;
     uint32_t i_;
@@ -461,9 +495,12 @@ TUMIT1_WORK(const unsigned char *tumit1_put_together(struct tumit1_packer *packe
 
 /* Packs records by columns into `to_`, in less than `room_` bytes. Returns the number of bytes,
  * or 0 when it cannot. Takes linear time. */
-TUMIT1_WORK(uint32_t tumit1_columns(struct tumit1_packer *packer_, const unsigned char *payload_, uint32_t bytes_, unsigned char *to_,
-                                    uint32_t room_)) {
-    const unsigned char *end_ = tumit1_take_apart(packer_, payload_, bytes_) ? tumit1_put_together(packer_, payload_, room_) : NULL;
+TUMIT1_WORK(uint32_t tumit1_pack_columns(struct tumit1_packer *packer_,
+                                         const unsigned char *payload_, uint32_t bytes_,
+                                         unsigned char *to_, uint32_t room_)) {
+    const unsigned char *end_ = tumit1_split_columns(packer_, payload_, bytes_)
+                                    ? tumit1_put_columns(packer_, payload_, room_)
+                                    : NULL;
     if (end_ == NULL) {
         return 0;
     }

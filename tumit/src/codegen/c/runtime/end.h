@@ -4,7 +4,7 @@
 TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
     unsigned char block_[TUMIT1_HEADER_BYTES + 96];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_sink.written_);
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_writer.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
     if (tumit1_session.repeated_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
@@ -16,7 +16,8 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_WRAPS, tumit1_clock.latest_ >> 32);
     }
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_PROCESS_END, end_);
-    return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_, (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+    return tumit1_append_plain(TUMIT1_KIND_END, TUMIT1_PROCESS_STREAM, 1, block_,
+                               (size_t)(p_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
 }
 
 /* Writes all records and the end block, and closes the file. Threads no longer get slots, so the
@@ -26,51 +27,55 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     const struct tumit1_thread *t_;
     uint64_t dropped_, end_ = tumit1_now_slow();
     uint32_t next_;
-    tumit1_restore();
-    pthread_mutex_lock(&tumit1_lock);
-    tumit1_release_ring();
-    pthread_mutex_unlock(&tumit1_lock);
-    while (tumit1_write_next()) {
+    tumit1_restore_file();
+    pthread_mutex_lock(&tumit1_state_lock);
+    tumit1_release_kept_slots();
+    pthread_mutex_unlock(&tumit1_state_lock);
+    while (tumit1_write_full_slot()) {
     }
-    tumit1_sink.left_behind_ = 0;
-    tumit1_write_live(TUMIT1_LAST);
-    while (tumit1_write_next()) {
+    tumit1_writer.has_unwritten_ = 0;
+    tumit1_write_current_slots(TUMIT1_FINISH);
+    while (tumit1_write_full_slot()) {
     }
-    tumit1_sink.ending_ = 1;
-    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_; /* its counters report the losses */
+    tumit1_writer.ending_ = 1;
+    /* its counters report the drops */
+    tumit1_writer.kept_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
     for (next_ = 0; next_ < s_->streams_; next_++) {
-        pthread_mutex_lock(&tumit1_lock);
+        pthread_mutex_lock(&tumit1_state_lock);
         t_ = tumit1_find_stream(next_);
-        pthread_mutex_unlock(&tumit1_lock);
-        if (t_ != NULL && tumit1_sink.kept_) {
-            tumit1_tell_live((struct tumit1_thread *)(uintptr_t)t_);
+        pthread_mutex_unlock(&tumit1_state_lock);
+        if (t_ != NULL && tumit1_writer.kept_) {
+            tumit1_report_to_live_file((struct tumit1_thread *)(uintptr_t)t_);
         } else if (t_ != NULL) {
-            (void)tumit1_tell_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
-            tumit1_write_lost((struct tumit1_thread *)(uintptr_t)t_);
+            (void)tumit1_report_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
+            tumit1_report_drops((struct tumit1_thread *)(uintptr_t)t_);
         }
     }
-    tumit1_sink.kept_ = s_->pool_.live_ && tumit1_sink.left_behind_;
+    tumit1_writer.kept_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
     (void)tumit1_append_definitions();
     tumit1_append_anchor();
-    pthread_mutex_lock(&tumit1_lock);
-    tumit1_apply_levels(); /* only now: earlier calls count as dropped, and calls after the sum are not recorded */
-    dropped_ = tumit1_dropped() + (tumit1_sink.kept_ ? 0 : tumit1_unwritten());
-    end_ = end_ > tumit1_sink.latest_ ? end_ : tumit1_sink.latest_;
+    pthread_mutex_lock(&tumit1_state_lock);
+    /* only now: earlier calls count as dropped, and calls after the sum are not recorded */
+    tumit1_apply_levels();
+    dropped_ = tumit1_dropped_records() + (tumit1_writer.kept_ ? 0 : tumit1_unwritten_records());
+    end_ = end_ > tumit1_writer.latest_ ? end_ : tumit1_writer.latest_;
     for (t_ = s_->live_; t_ != NULL; t_ = t_->next_) { /* threads can end at the same time */
         end_ = end_ > t_->end_ ? end_ : t_->end_;
     }
-    pthread_mutex_unlock(&tumit1_lock);
-    tumit1_note_process_end(end_);
-    if (!tumit1_sink.kept_) { /* otherwise there is no end block, and readers read the live file */
-        tumit1_sink.ending_ = 2;
+    pthread_mutex_unlock(&tumit1_state_lock);
+    tumit1_store_process_end(end_);
+    /* otherwise there is no end block, and readers read the live file */
+    if (!tumit1_writer.kept_) {
+        tumit1_writer.ending_ = 2;
         if (tumit1_append_end(dropped_, end_) == 0) {
-            tumit1_remove_live(); /* otherwise its counters report the losses */
+            tumit1_remove_live_file(); /* otherwise its counters report the drops */
         }
     }
-    if (tumit1_sink.reserved_ > tumit1_sink.offset_ && tumit1_is_ours(tumit1_sink.file_, &tumit1_sink.who_)) {
-        (void)tumit1_cut_off();
+    if (tumit1_writer.reserved_ > tumit1_writer.offset_ &&
+        tumit1_is_same_file(tumit1_writer.file_, &tumit1_writer.identity_)) {
+        (void)tumit1_truncate_file();
     }
-    tumit1_close_ours(&tumit1_sink.file_, &tumit1_sink.who_);
+    tumit1_close_if_same(&tumit1_writer.file_, &tumit1_writer.identity_);
     return dropped_;
 }
 
@@ -82,45 +87,51 @@ void tumit1_finish(void) {
     uint32_t before_;
     int was_;
     if (tumit1_cursor.locked_) {
-        return; /* `exit` in a signal handler that interrupted the recorder; the files are readable */
+        /* `exit` in a signal handler that interrupted the recorder; the files are readable */
+        return;
     }
-    before_ = tumit1_busy();
-    tumit1_tell_early();
+    before_ = tumit1_begin_work();
+    tumit1_report_early_drops();
     if (tumit1_cursor.waited_until_ != 0) {
-        tumit1_own_tell_wait();
+        tumit1_self_trace_record_wait();
     }
-    tumit1_stop_helper();
-    if (__atomic_load_n(&tumit1_own_word, __ATOMIC_RELAXED) != 0) {
-        tumit1_join_helper(); /* its self-tracing records are in the trace */
+    tumit1_stop_writer_thread();
+    if (__atomic_load_n(&tumit1_self_trace_word, __ATOMIC_RELAXED) != 0) {
+        tumit1_join_writer_thread(); /* its self-tracing records are in the trace */
     }
-    tumit1_lock_sink();
-    pthread_mutex_lock(&tumit1_lock);
+    tumit1_lock_writer();
+    pthread_mutex_lock(&tumit1_state_lock);
     was_ = s_->state_;
     if (was_ != TUMIT1_CLOSED) {
         __atomic_store_n(&s_->state_, TUMIT1_ENDED, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     if (was_ == TUMIT1_OPEN) {
         dropped_ = tumit1_write_end();
     } else if (was_ != TUMIT1_CLOSED) {
-        pthread_mutex_lock(&tumit1_lock);
+        pthread_mutex_lock(&tumit1_state_lock);
         tumit1_apply_levels();
-        dropped_ = tumit1_dropped();
-        pthread_mutex_unlock(&tumit1_lock);
+        dropped_ = tumit1_dropped_records();
+        pthread_mutex_unlock(&tumit1_state_lock);
     }
     if (was_ == TUMIT1_OPEN || was_ == TUMIT1_FAILED) {
         if (dropped_ != 0) {
-            fprintf(stderr, "tumit: %llu records were dropped from %s\n", (unsigned long long)dropped_, s_->folder_);
+            fprintf(stderr, "tumit: %llu records were dropped from %s\n",
+                    (unsigned long long)dropped_, s_->folder_);
         }
-        if (tumit1_sink.kept_) {
-            fprintf(stderr, "tumit: records that %s cannot contain are in %s; `tumit repair` joins the files\n", s_->path_, s_->live_path_);
+        if (tumit1_writer.kept_) {
+            fprintf(
+                stderr,
+                "tumit: records that %s cannot contain are in %s; `tumit repair` joins the files\n",
+                s_->path_, s_->live_path_);
         }
-        tumit1_tell_unknown_levels();
+        tumit1_report_unknown_levels();
     }
-    if (was_ == TUMIT1_OPEN && s_->tells_ && s_->rank_ <= 0 && !s_->inherits_) { /* once per launch */
+    /* once per launch */
+    if (was_ == TUMIT1_OPEN && s_->prints_folder_ && s_->rank_ <= 0 && !s_->inherits_) {
         fprintf(stderr, "tumit: the trace is in %s\n", s_->folder_);
     }
-    pthread_mutex_unlock(&tumit1_sink_lock);
-    tumit1_join_helper();
-    tumit1_idle(before_);
+    pthread_mutex_unlock(&tumit1_writer_lock);
+    tumit1_join_writer_thread();
+    tumit1_end_work(before_);
 }

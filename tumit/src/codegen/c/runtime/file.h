@@ -1,11 +1,12 @@
-/* ---- The file: blocks are appended completely or not at all. All callers hold the sink's lock
+/* ---- The file: blocks are appended completely or not at all. All callers hold the writer's lock
  * ---- */
 
 /* Whether a write up to `end_` exceeds the limit of the size of a file. The system would then
  * kill the program with a signal. */
-TUMIT1_SLOW(int tumit1_over_limit(uint64_t end_)) {
+TUMIT1_SLOW(int tumit1_exceeds_file_limit(uint64_t end_)) {
     struct rlimit limit_;
-    return getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY && end_ > limit_.rlim_cur;
+    return getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY &&
+           end_ > limit_.rlim_cur;
 }
 
 /* The text of an environment variable. NULL when it does not exist or is empty. */
@@ -16,17 +17,18 @@ TUMIT1_SLOW(const char *tumit1_env(const char *name_)) {
 
 /* Stores the folder in which the program began. Relative paths in its environment refer to this
  * folder, although the program, for example a daemon, can be in another one at its first record. */
-TUMIT1_SLOW(void tumit1_note_beginning(void)) {
-    char *in_ = tumit1_session.began_in_;
-    if (in_[0] == '\0' && getcwd(in_, sizeof tumit1_session.began_in_) == NULL) {
+TUMIT1_SLOW(void tumit1_store_start_folder(void)) {
+    char *in_ = tumit1_session.start_folder_;
+    if (in_[0] == '\0' && getcwd(in_, sizeof tumit1_session.start_folder_) == NULL) {
         in_[0] = '\0';
     }
 }
 
 /* A path, relative to the folder in which the program began. */
-TUMIT1_SLOW(void tumit1_from_beginning(char *to_, size_t room_, const char *path_)) {
-    const int absolute_ = path_[0] == '/' || tumit1_session.began_in_[0] == '\0';
-    snprintf(to_, room_, "%s%s%s", absolute_ ? "" : tumit1_session.began_in_, absolute_ ? "" : "/", path_);
+TUMIT1_SLOW(void tumit1_from_start_folder(char *to_, size_t room_, const char *path_)) {
+    const int absolute_ = path_[0] == '/' || tumit1_session.start_folder_[0] == '\0';
+    snprintf(to_, room_, "%s%s%s", absolute_ ? "" : tumit1_session.start_folder_,
+             absolute_ ? "" : "/", path_);
 }
 
 /* The folder in an environment variable. NULL when the program has rights that its caller does
@@ -43,14 +45,18 @@ TUMIT1_SLOW(uint64_t tumit1_parse_bytes(const char *text_)) {
     while (end_ != text_ && *end_ == ' ') {
         end_++;
     }
-    shift_ = *end_ == 'k' || *end_ == 'K' ? 10u : *end_ == 'm' || *end_ == 'M' ? 20u : *end_ == 'g' || *end_ == 'G' ? 30u : 0u;
+    shift_ = *end_ == 'k' || *end_ == 'K'   ? 10u
+             : *end_ == 'm' || *end_ == 'M' ? 20u
+             : *end_ == 'g' || *end_ == 'G' ? 30u
+                                            : 0u;
     end_ += shift_ != 0;
-    return end_ == text_ || memchr(text_, '-', (size_t)(end_ - text_)) != NULL || *end_ != '\0' || value_ >> (63 - shift_) != 0
+    return end_ == text_ || memchr(text_, '-', (size_t)(end_ - text_)) != NULL || *end_ != '\0' ||
+                   value_ >> (63 - shift_) != 0
                ? 0
                : (uint64_t)value_ << shift_;
 }
 
-/* Creates a folder and its parents. The caller holds the sink's lock. Returns 0 or an errno. */
+/* Creates a folder and its parents. The caller holds the writer's lock. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
     char *part_ = tumit1_session.scratch_.part_;
     size_t i_;
@@ -68,7 +74,7 @@ TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
 }
 
 /* Makes a path absolute, so that it is valid in any working directory. The caller holds the
- * sink's lock. */
+ * writer's lock. */
 TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
     char *here_ = tumit1_session.scratch_.part_;
     size_t length_, more_ = strlen(path_);
@@ -85,7 +91,8 @@ TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
 
 /* Opens a file of the recorder. Its descriptor is never one of the three standard ones. Returns
  * -1 with an errno. */
-TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_identity *who_)) {
+TUMIT1_SLOW(int tumit1_open_and_identify(const char *path_, int flags_,
+                                         struct tumit1_identity *identity_)) {
     struct stat about_;
     int file_ = open(path_, flags_ | O_RDWR | O_CLOEXEC, 0666);
     if (file_ >= 0 && file_ < 3) {
@@ -96,24 +103,26 @@ TUMIT1_SLOW(int tumit1_open_ours(const char *path_, int flags_, struct tumit1_id
     if (file_ >= 0) {
         memset(&about_, 0, sizeof about_);
         (void)fstat(file_, &about_);
-        who_->device_ = (uint64_t)about_.st_dev;
-        who_->inode_ = (uint64_t)about_.st_ino;
-        who_->bytes_ = 0;
+        identity_->device_ = (uint64_t)about_.st_dev;
+        identity_->inode_ = (uint64_t)about_.st_ino;
+        identity_->bytes_ = 0;
     }
     return file_;
 }
 
 /* Whether this descriptor still refers to the opened file. The program may have closed it, and
  * opened another file with its number. */
-TUMIT1_SLOW(int tumit1_is_ours(int file_, const struct tumit1_identity *who_)) {
+TUMIT1_SLOW(int tumit1_is_same_file(int file_, const struct tumit1_identity *identity_)) {
     struct stat about_;
-    return file_ >= 0 && fstat(file_, &about_) == 0 && (uint64_t)about_.st_dev == who_->device_ &&
-           (uint64_t)about_.st_ino == who_->inode_ && (uint64_t)about_.st_size >= who_->bytes_;
+    return file_ >= 0 && fstat(file_, &about_) == 0 &&
+           (uint64_t)about_.st_dev == identity_->device_ &&
+           (uint64_t)about_.st_ino == identity_->inode_ &&
+           (uint64_t)about_.st_size >= identity_->bytes_;
 }
 
 /* Closes the file, unless the descriptor refers to another file now. */
-TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who_)) {
-    if (tumit1_is_ours(*file_, who_)) {
+TUMIT1_SLOW(void tumit1_close_if_same(int *file_, const struct tumit1_identity *identity_)) {
+    if (tumit1_is_same_file(*file_, identity_)) {
         close(*file_);
     }
     *file_ = -1;
@@ -121,14 +130,15 @@ TUMIT1_SLOW(void tumit1_close_ours(int *file_, const struct tumit1_identity *who
 
 /* Ensures that a file of the recorder is open. If the program closed it, it is opened again by
  * its path. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, const char *path_)) {
+TUMIT1_SLOW(int tumit1_ensure_open(int *file_, const struct tumit1_identity *identity_,
+                                   const char *path_)) {
     struct tumit1_identity found_ = {0, 0, 0};
     int again_;
-    if (tumit1_is_ours(*file_, who_)) {
+    if (tumit1_is_same_file(*file_, identity_)) {
         return 0;
     }
-    again_ = tumit1_open_ours(path_, 0, &found_);
-    if (again_ >= 0 && !tumit1_is_ours(again_, who_)) {
+    again_ = tumit1_open_and_identify(path_, 0, &found_);
+    if (again_ >= 0 && !tumit1_is_same_file(again_, identity_)) {
         close(again_);
         return EBADF;
     }
@@ -140,13 +150,14 @@ TUMIT1_SLOW(int tumit1_reach(int *file_, const struct tumit1_identity *who_, con
 
 /* Reserves room on the disk up to `end_`, after the end of the file, for writes that must
  * succeed even on a full disk. It is needed if slots are private memory. Otherwise the live file
- * reports losses. Returns 0 or an errno. A file system without reservations is tried once. */
-TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
+ * reports drops. Returns 0 or an errno. A file system without reservations is tried once. */
+TUMIT1_SLOW(int tumit1_reserve_disk(uint64_t end_)) {
 #if defined SYS_fallocate && defined __LP64__
-    struct tumit1_sink *s_ = &tumit1_sink;
+    struct tumit1_writer *s_ = &tumit1_writer;
     while (s_->reserves_ && end_ > s_->reserved_) {
         const uint64_t more_ = end_ - s_->reserved_;
-        if (syscall(SYS_fallocate, s_->file_, TUMIT1_KEEP_SIZE, (off_t)s_->reserved_, (off_t)more_) == 0) {
+        if (syscall(SYS_fallocate, s_->file_, TUMIT1_KEEP_SIZE, (off_t)s_->reserved_,
+                    (off_t)more_) == 0) {
             s_->reserved_ = end_;
         } else if (errno == ENOSPC || errno == EDQUOT) {
             return errno;
@@ -162,61 +173,71 @@ TUMIT1_SLOW(int tumit1_reserve(uint64_t end_)) {
 
 /* Releases reserved room that is not needed, or removes an incomplete block. Returns 0 or an
  * errno. */
-TUMIT1_SLOW(int tumit1_cut_off(void)) {
-    tumit1_sink.reserved_ = tumit1_sink.who_.bytes_ = tumit1_sink.offset_;
-    return ftruncate(tumit1_sink.file_, (off_t)tumit1_sink.offset_) == 0 ? 0 : errno;
+TUMIT1_SLOW(int tumit1_truncate_file(void)) {
+    tumit1_writer.reserved_ = tumit1_writer.identity_.bytes_ = tumit1_writer.offset_;
+    return ftruncate(tumit1_writer.file_, (off_t)tumit1_writer.offset_) == 0 ? 0 : errno;
 }
 
 /* Appends bytes. After a failure the file is truncated to its previous size. Returns 0 or an
  * errno. */
 TUMIT1_SLOW(int tumit1_append(const unsigned char *bytes_, size_t length_)) {
-    struct tumit1_sink *s_ = &tumit1_sink;
-    const uint64_t end_ = s_->offset_ + length_ + (s_->ending_ == 0 ? TUMIT1_RESERVE : s_->ending_ == 1 ? TUMIT1_LAST_RESERVE : 0u);
+    struct tumit1_writer *s_ = &tumit1_writer;
+    const uint64_t end_ = s_->offset_ + length_ +
+                          (s_->ending_ == 0   ? TUMIT1_RESERVE
+                           : s_->ending_ == 1 ? TUMIT1_LAST_RESERVE
+                                              : 0u);
     size_t done_ = 0;
-    int full_ = tumit1_reach(&s_->file_, &s_->who_, tumit1_session.path_);
-    full_ = full_ != 0 ? full_ : tumit1_over_limit(end_) ? EFBIG : tumit1_reserve(end_);
+    int full_ = tumit1_ensure_open(&s_->file_, &s_->identity_, tumit1_session.path_);
+    full_ = full_ != 0                        ? full_
+            : tumit1_exceeds_file_limit(end_) ? EFBIG
+                                              : tumit1_reserve_disk(end_);
     if (full_ != 0) {
         return full_;
     }
     while (done_ < length_) {
-        ssize_t wrote_ = pwrite(s_->file_, bytes_ + done_, length_ - done_, (off_t)(s_->offset_ + done_));
+        ssize_t wrote_ =
+            pwrite(s_->file_, bytes_ + done_, length_ - done_, (off_t)(s_->offset_ + done_));
         if (wrote_ <= 0) {
             int error_ = wrote_ == 0 ? ENOSPC : errno;
             if (error_ == EINTR) {
                 continue;
             }
-            if (done_ != 0 && tumit1_cut_off() != 0) {
-                s_->offset_ = (s_->offset_ + done_ + 7u) & ~(uint64_t)7u; /* readers skip to the next block */
+            if (done_ != 0 && tumit1_truncate_file() != 0) {
+                /* readers skip to the next block */
+                s_->offset_ = (s_->offset_ + done_ + 7u) & ~(uint64_t)7u;
             }
             return error_;
         }
         done_ += (size_t)wrote_;
     }
     s_->offset_ += length_;
-    s_->who_.bytes_ = s_->offset_;
+    s_->identity_.bytes_ = s_->offset_;
     return 0;
 }
 
 /* Restores the contents of a file that was removed, perhaps with its folder. */
-TUMIT1_SLOW(void tumit1_restore(void)) {
-    struct tumit1_sink *s_ = &tumit1_sink;
+TUMIT1_SLOW(void tumit1_restore_file(void)) {
+    struct tumit1_writer *s_ = &tumit1_writer;
     const char *path_ = tumit1_session.path_;
     uint64_t done_ = 0;
-    struct tumit1_identity who_;
+    struct tumit1_identity identity_;
     struct stat about_;
     int copy_ = -1, error_;
-    if (s_->file_ < 0 || tumit1_reach(&s_->file_, &s_->who_, path_) != 0 || fstat(s_->file_, &about_) != 0 || about_.st_nlink != 0) {
+    if (s_->file_ < 0 || tumit1_ensure_open(&s_->file_, &s_->identity_, path_) != 0 ||
+        fstat(s_->file_, &about_) != 0 || about_.st_nlink != 0) {
         return;
     }
     error_ = tumit1_make_folder(tumit1_session.folder_);
     if (error_ == 0) {
-        copy_ = tumit1_open_ours(path_, O_CREAT | O_EXCL, &who_);
+        copy_ = tumit1_open_and_identify(path_, O_CREAT | O_EXCL, &identity_);
         error_ = copy_ < 0 ? errno : 0;
     }
     while (error_ == 0 && done_ < s_->offset_) {
-        size_t most_ = s_->offset_ - done_ < TUMIT1_BLOCK ? (size_t)(s_->offset_ - done_) : TUMIT1_BLOCK;
-        ssize_t got_ = pread(s_->file_, s_->copy_, most_, (off_t)done_);
-        error_ = got_ <= 0 || pwrite(copy_, s_->copy_, (size_t)got_, (off_t)done_) != got_ ? EIO : 0;
+        size_t max_ =
+            s_->offset_ - done_ < TUMIT1_BLOCK ? (size_t)(s_->offset_ - done_) : TUMIT1_BLOCK;
+        ssize_t got_ = pread(s_->file_, s_->copy_, max_, (off_t)done_);
+        error_ =
+            got_ <= 0 || pwrite(copy_, s_->copy_, (size_t)got_, (off_t)done_) != got_ ? EIO : 0;
         done_ += got_ > 0 ? (uint64_t)got_ : 0;
     }
     if (error_ != 0) {
@@ -229,8 +250,8 @@ TUMIT1_SLOW(void tumit1_restore(void)) {
     }
     close(s_->file_);
     s_->file_ = copy_;
-    s_->who_ = who_;
-    s_->who_.bytes_ = s_->offset_;
+    s_->identity_ = identity_;
+    s_->identity_.bytes_ = s_->offset_;
     s_->reserved_ = s_->offset_;
     fprintf(stderr, "tumit: `%s` was removed while the program runs: it is created again\n", path_);
 }
@@ -270,27 +291,29 @@ TUMIT1_SLOW(int tumit1_append_block(const struct tumit1_header *h_, unsigned cha
 
 /* Appends an uncompressed block of the process (or of `stream`, kind `stream`). Returns 0 or an
  * errno. */
-TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t entries_, unsigned char *block_,
-                                    size_t payload_, uint64_t first_, uint64_t last_)) {
+TUMIT1_SLOW(int tumit1_append_plain(uint8_t kind_, uint32_t stream_, uint32_t entries_,
+                                    unsigned char *block_, size_t payload_, uint64_t first_,
+                                    uint64_t last_)) {
     struct tumit1_header h_;
     int error_;
     memset(&h_, 0, sizeof h_);
     h_.kind_ = kind_;
     h_.stream_ = stream_;
     h_.records_ = entries_;
-    h_.sequence_ = tumit1_sink.sequence_;
+    h_.sequence_ = tumit1_writer.sequence_;
     h_.raw_ = h_.stored_ = (uint32_t)payload_;
     h_.first_ = first_;
     h_.last_ = last_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_sink.sequence_++;
+        tumit1_writer.sequence_++;
     }
     return error_;
 }
 
 /* Appends a block of the process with compressed entries. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, uint32_t entries_, unsigned char *block_, uint32_t raw_, uint32_t stored_)) {
+TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, uint32_t entries_, unsigned char *block_,
+                                     uint32_t raw_, uint32_t stored_)) {
     struct tumit1_header h_;
     int error_;
     memset(&h_, 0, sizeof h_);
@@ -298,21 +321,23 @@ TUMIT1_SLOW(int tumit1_append_packed(uint8_t kind_, uint32_t entries_, unsigned 
     h_.codec_ = TUMIT1_CODEC_LZ4;
     h_.stream_ = TUMIT1_PROCESS_STREAM;
     h_.records_ = entries_;
-    h_.sequence_ = tumit1_sink.sequence_;
+    h_.sequence_ = tumit1_writer.sequence_;
     h_.raw_ = raw_;
     h_.stored_ = stored_;
     error_ = tumit1_append_block(&h_, block_);
     if (error_ == 0) {
-        tumit1_sink.sequence_++;
+        tumit1_writer.sequence_++;
     }
     return error_;
 }
 
-TUMIT1_SLOW(unsigned char *tumit1_put_tag(unsigned char *p_, uint16_t tag_, const void *bytes_, size_t length_)) {
+TUMIT1_SLOW(unsigned char *tumit1_put_tag(unsigned char *p_, uint16_t tag_, const void *bytes_,
+                                          size_t length_)) {
     p_ = tumit1_put_u16(p_, tag_);
     p_ = tumit1_put_u32(p_, (uint32_t)length_);
     return tumit1_put_bytes(p_, bytes_, length_);
 }
-TUMIT1_SLOW(unsigned char *tumit1_put_integer_tag(unsigned char *p_, uint16_t tag_, uint64_t value_)) {
+TUMIT1_SLOW(unsigned char *tumit1_put_integer_tag(unsigned char *p_, uint16_t tag_,
+                                                  uint64_t value_)) {
     return tumit1_put_tag(p_, tag_, &value_, sizeof value_);
 }

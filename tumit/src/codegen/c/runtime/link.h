@@ -17,7 +17,7 @@ struct tumit1_link {
     void *user_;
     uint32_t me_;   /* for tumit1_sync() and tumit1_sync_point(): number of this process, from 0 */
     uint32_t size_; /* number of processes */
-    uint64_t points_, look_, since_; /* for the recorder only; initially 0 */
+    uint64_t points_, next_check_, since_; /* for the recorder only; initially 0 */
 };
 #define TUMIT1_MESSAGE 24
 #define TUMIT1_SYNC_HELLO UINT64_C(0x7401)
@@ -27,7 +27,8 @@ struct tumit1_link {
  * burst, so pass all peers in one call. This function and the next three start recording, as a
  * first record does. A process that does not record answers, too. They return 0 or an errno: the
  * error of the link, or EPROTO when a peer sends a message of another call. */
-TUMIT1_CALL int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_);
+TUMIT1_CALL int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_,
+                                size_t count_);
 TUMIT1_CALL int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_);
 /* Takes samples among all processes of the link. All of them must call it. Process 0 determines
  * the number of exchanges. */
@@ -38,12 +39,14 @@ TUMIT1_CALL int tumit1_sync(struct tumit1_link *link_);
 TUMIT1_CALL int tumit1_sync_point(struct tumit1_link *link_);
 #endif
 
-TUMIT1_HOT int tumit1_link_send(const struct tumit1_link *link_, uint32_t peer_, uint64_t one_, uint64_t two_, uint64_t three_) {
+TUMIT1_HOT int tumit1_link_send(const struct tumit1_link *link_, uint32_t peer_, uint64_t one_,
+                                uint64_t two_, uint64_t three_) {
     unsigned char message_[TUMIT1_MESSAGE];
     tumit1_put_u64(tumit1_put_u64(tumit1_put_u64(message_, one_), two_), three_);
     return link_->send_(link_->user_, peer_, message_);
 }
-TUMIT1_HOT int tumit1_link_receive(const struct tumit1_link *link_, uint32_t peer_, uint64_t words_[3]) {
+TUMIT1_HOT int tumit1_link_receive(const struct tumit1_link *link_, uint32_t peer_,
+                                   uint64_t words_[3]) {
     unsigned char message_[TUMIT1_MESSAGE];
     const int error_ = link_->receive_(link_->user_, peer_, message_);
     if (error_ == 0) {

@@ -6,8 +6,8 @@ TUMIT1_END_DECLS
 TUMIT1_BEGIN_DECLS
 
 /* Compresses with liblz4: link with -llz4. Arguments and result are those of the function below. */
-TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
-                                uint16_t *table_)) {
+TUMIT1_WORK(uint32_t tumit1_lz4_compress(const unsigned char *from_, uint32_t bytes_,
+                                         unsigned char *to_, uint32_t room_, uint16_t *table_)) {
     int packed_ = LZ4_compress_default((const char *)from_, (char *)to_, (int)bytes_, (int)room_);
     (void)table_;
     return packed_ < 0 ? 0 : (uint32_t)packed_;
@@ -25,8 +25,9 @@ TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t rest_)
 
 /* Writes literals, and then a match of `length_` bytes at distance `offset_`, unless `length_`
  * is 0. Returns NULL when the output would exceed `end_`. */
-TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned char *end_, const unsigned char *literals_,
-                                          uint32_t count_, uint32_t offset_, uint32_t length_) {
+TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned char *end_,
+                                          const unsigned char *literals_, uint32_t count_,
+                                          uint32_t offset_, uint32_t length_) {
     uint32_t match_ = length_ == 0 ? 0 : length_ - 4;
     unsigned char *token_ = out_++;
     if ((size_t)(end_ - token_) < (size_t)count_ + count_ / 255 + match_ / 255 + 8) {
@@ -37,7 +38,8 @@ TUMIT1_HOT unsigned char *tumit1_lz4_emit(unsigned char *out_, const unsigned ch
         out_ = tumit1_lz4_length(out_, count_ - 15);
     }
     if (length_ != 0 && count_ <= 12 && end_ - out_ >= 12) {
-        memcpy(out_, literals_, 12); /* a match begins at least twelve bytes before the end, so no loop is needed */
+        /* a match begins at least twelve bytes before the end, so no loop is needed */
+        memcpy(out_, literals_, 12);
         out_ += count_;
     } else {
         out_ = tumit1_put_bytes(out_, literals_, count_);
@@ -56,7 +58,8 @@ TUMIT1_HOT uint32_t tumit1_lz4_hash(const unsigned char *p_) {
 }
 
 /* The number of equal bytes at `p_` and at the earlier position `q_`, up to `end_`. */
-TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char *q_, const unsigned char *end_) {
+TUMIT1_HOT uint32_t tumit1_lz4_match_length(const unsigned char *p_, const unsigned char *q_,
+                                            const unsigned char *end_) {
     const unsigned char *start_ = p_;
     while (end_ - p_ >= 8) {
         uint64_t differ_ = tumit1_get_u64(p_) ^ tumit1_get_u64(q_);
@@ -76,8 +79,8 @@ TUMIT1_HOT uint32_t tumit1_lz4_same(const unsigned char *p_, const unsigned char
 /* Compresses `bytes_` (at most TUMIT1_BLOCK) into `room_` bytes at `to_`. Returns the compressed
  * size, or 0 when it would not fit. The format requires that the last five bytes are literals,
  * and that the last match begins at least twelve bytes before the end. */
-TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, unsigned char *to_, uint32_t room_,
-                                uint16_t *table_)) {
+TUMIT1_WORK(uint32_t tumit1_lz4_compress(const unsigned char *from_, uint32_t bytes_,
+                                         unsigned char *to_, uint32_t room_, uint16_t *table_)) {
     const unsigned char *end_ = to_ + room_;
     unsigned char *out_ = to_;
     uint32_t at_ = 1, anchor_ = 0;
@@ -96,7 +99,8 @@ TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
             before_--;
             length_++;
         }
-        length_ += tumit1_lz4_same(from_ + at_ + length_, from_ + before_ + length_, from_ + bytes_ - 5);
+        length_ += tumit1_lz4_match_length(from_ + at_ + length_, from_ + before_ + length_,
+                                           from_ + bytes_ - 5);
         out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, at_ - anchor_, at_ - before_, length_);
         if (out_ == NULL) {
             return 0;
@@ -113,7 +117,7 @@ TUMIT1_WORK(uint32_t tumit1_lz4(const unsigned char *from_, uint32_t bytes_, uns
 #endif
 
 /* The bytes of a length that exceeds its four bits. `*p_` moves after them. */
-TUMIT1_HOT size_t tumit1_lz4_more(const unsigned char **p_) {
+TUMIT1_HOT size_t tumit1_lz4_read_length(const unsigned char **p_) {
     size_t length_ = 0;
     unsigned char byte_;
     do {
@@ -125,13 +129,14 @@ TUMIT1_HOT size_t tumit1_lz4_more(const unsigned char **p_) {
 
 /* Unpacks a block that the generator compressed: a spec, which a live file has uncompressed.
  * `bytes_` is the compressed size, and `raw_` the uncompressed one. */
-TUMIT1_SLOW(void tumit1_unlz4(const unsigned char *p_, size_t bytes_, unsigned char *to_, size_t raw_)) {
+TUMIT1_SLOW(void tumit1_lz4_decompress(const unsigned char *p_, size_t bytes_, unsigned char *to_,
+                                       size_t raw_)) {
     const unsigned char *const end_ = p_ + bytes_, *const full_ = to_ + raw_;
     while (p_ < end_) {
         const unsigned char token_ = *p_++;
         size_t length_ = token_ >> 4;
         const unsigned char *from_;
-        length_ += length_ == 15 ? tumit1_lz4_more(&p_) : 0;
+        length_ += length_ == 15 ? tumit1_lz4_read_length(&p_) : 0;
         to_ = tumit1_put_bytes(to_, p_, length_);
         p_ += length_;
         if (p_ >= end_) {
@@ -140,7 +145,7 @@ TUMIT1_SLOW(void tumit1_unlz4(const unsigned char *p_, size_t bytes_, unsigned c
         from_ = to_ - tumit1_get_u16(p_);
         p_ += 2;
         length_ = token_ & 15u;
-        length_ += length_ == 15 ? tumit1_lz4_more(&p_) : 0;
+        length_ += length_ == 15 ? tumit1_lz4_read_length(&p_) : 0;
         for (length_ += 4; length_ > 0 && to_ < full_; length_--) {
             *to_++ = *from_++; /* byte by byte, because the ranges can overlap */
         }

@@ -25,7 +25,8 @@ TUMIT1_END_DECLS
 #pragma GCC diagnostic pop
 TUMIT1_BEGIN_DECLS
 
-extern TUMIT1_SHARED const char tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI;
+extern TUMIT1_SHARED const char
+    tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI;
 #ifdef TUMIT_EXTERN
 __attribute__((__used__)) static const char *const tumit1_needs_mpi =
     &tumit1_the_file_without_TUMIT_EXTERN_must_be_compiled_with_TUMIT_MPI;
@@ -49,11 +50,15 @@ TUMIT1_SLOW(int tumit1_mpi_send(void *mpi_, uint32_t peer_, const void *message_
     const struct tumit1_mpi *m_ = (const struct tumit1_mpi *)mpi_;
     unsigned char copy_[TUMIT1_MESSAGE]; /* older MPIs accept no constant */
     memcpy(copy_, message_, sizeof copy_);
-    return MPI_Send(copy_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_) == MPI_SUCCESS ? 0 : EIO;
+    return MPI_Send(copy_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_) == MPI_SUCCESS ? 0
+                                                                                              : EIO;
 }
 TUMIT1_SLOW(int tumit1_mpi_receive(void *mpi_, uint32_t peer_, void *message_)) {
     const struct tumit1_mpi *m_ = (const struct tumit1_mpi *)mpi_;
-    return MPI_Recv(message_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_, MPI_STATUS_IGNORE) == MPI_SUCCESS ? 0 : EIO;
+    return MPI_Recv(message_, TUMIT1_MESSAGE, MPI_BYTE, (int)peer_, 1, m_->comm_,
+                    MPI_STATUS_IGNORE) == MPI_SUCCESS
+               ? 0
+               : EIO;
 }
 
 /* Takes samples between clocks. Collective. MPI distributes the data of all processes, so none
@@ -67,11 +72,11 @@ TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     if (!m_->started_ || m_->finished_) {
         return;
     }
-    tumit1_sync_taken(&m_->link_);
-    own_ = tumit1_sync_own();
+    tumit1_sync_restart_interval(&m_->link_);
+    own_ = tumit1_sync_own_hello();
     mine_[0] = own_.id_;
     mine_[1] = own_.domain_;
-    mine_[2] = tumit1_sync_last_word(&own_);
+    mine_[2] = tumit1_sync_pack_options(&own_);
     words_ = (uint64_t *)malloc(m_->link_.size_ * sizeof mine_);
     all_ = (struct tumit1_hello *)malloc(m_->link_.size_ * sizeof *all_);
     leaders_ = (uint32_t *)malloc(m_->link_.size_ * sizeof *leaders_);
@@ -81,10 +86,10 @@ TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     }
     MPI_Allgather(mine_, 3, MPI_UINT64_T, words_, 3, MPI_UINT64_T, m_->comm_);
     for (i_ = 0; i_ < m_->link_.size_; i_++) {
-        (void)tumit1_sync_hello_of(words_ + 3 * (size_t)i_, &all_[i_]);
+        (void)tumit1_sync_parse_hello(words_ + 3 * (size_t)i_, &all_[i_]);
         burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
     }
-    tumit1_sync_settle(burst_);
+    tumit1_sync_set_next_burst(burst_);
     count_ = tumit1_sync_leaders(all_, m_->link_.size_, leaders_);
     (void)tumit1_sync_rounds(&m_->link_, all_, leaders_, count_, burst_, all_[0].exchanges_);
     free(leaders_);
@@ -94,24 +99,24 @@ TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
 
 TUMIT1_SLOW(int tumit1_mpi_sync_point(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
-    uint64_t said_[2] = {0, 0};
+    uint64_t decision_[2] = {0, 0};
     if (!m_->started_ || m_->finished_) {
         return 0;
     }
     m_->link_.points_++;
-    if (m_->link_.points_ < m_->link_.look_) {
+    if (m_->link_.points_ < m_->link_.next_check_) {
         return 0;
     }
     if (m_->link_.me_ == 0) {
-        said_[0] = (uint64_t)tumit1_sync_look(&m_->link_);
-        said_[1] = m_->link_.look_;
+        decision_[0] = (uint64_t)tumit1_sync_is_due(&m_->link_);
+        decision_[1] = m_->link_.next_check_;
     }
-    MPI_Bcast(said_, 2, MPI_UINT64_T, 0, m_->comm_);
-    m_->link_.look_ = said_[1];
-    if (said_[0] != 0) {
+    MPI_Bcast(decision_, 2, MPI_UINT64_T, 0, m_->comm_);
+    m_->link_.next_check_ = decision_[1];
+    if (decision_[0] != 0) {
         tumit1_mpi_sync();
     }
-    return said_[0] != 0;
+    return decision_[0] != 0;
 }
 
 /* To be called after MPI_Init, in all processes. */
@@ -133,14 +138,14 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
     m_->link_.user_ = m_;
     m_->link_.me_ = (uint32_t)rank_;
     m_->link_.size_ = (uint32_t)ranks_;
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     tumit1_name_folder();
     memcpy(folder_, s_->folder_, sizeof folder_);
     memcpy(launch_, s_->launch_, sizeof launch_);
-    tumit1_unlock(busy_);
+    tumit1_unlock_state(busy_);
     MPI_Bcast(folder_, (int)sizeof folder_, MPI_CHAR, 0, m_->comm_);
     MPI_Bcast(launch_, (int)sizeof launch_, MPI_CHAR, 0, m_->comm_);
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     if (s_->state_ == TUMIT1_CLOSED) {
         s_->rank_ = rank_;
         s_->ranks_ = ranks_;
@@ -151,10 +156,10 @@ TUMIT1_SLOW(void tumit1_mpi_start(void)) {
             tumit1_share_launch();
         }
     }
-    tumit1_unlock(busy_);
-    busy_ = tumit1_busy();
+    tumit1_unlock_state(busy_);
+    busy_ = tumit1_begin_work();
     (void)tumit1_begin_session();
-    tumit1_idle(busy_);
+    tumit1_end_work(busy_);
     tumit1_mpi_sync();
 }
 
@@ -177,7 +182,8 @@ TUMIT1_UNUSED static int tumit1_mpi_init(int *argc_, char ***argv_) {
     }
     return result_;
 }
-TUMIT1_UNUSED static int tumit1_mpi_init_thread(int *argc_, char ***argv_, int required_, int *provided_) {
+TUMIT1_UNUSED static int tumit1_mpi_init_thread(int *argc_, char ***argv_, int required_,
+                                                int *provided_) {
     int result_ = MPI_Init_thread(argc_, argv_, required_, provided_);
     if (result_ == MPI_SUCCESS) {
         tumit1_mpi_start();
@@ -189,7 +195,8 @@ TUMIT1_UNUSED static int tumit1_mpi_finalize(void) {
     return MPI_Finalize();
 }
 #define MPI_Init(argc_, argv_) tumit1_mpi_init(argc_, argv_)
-#define MPI_Init_thread(argc_, argv_, required_, provided_) tumit1_mpi_init_thread(argc_, argv_, required_, provided_)
+#define MPI_Init_thread(argc_, argv_, required_, provided_) \
+    tumit1_mpi_init_thread(argc_, argv_, required_, provided_)
 #define MPI_Finalize() tumit1_mpi_finalize()
 #endif
 

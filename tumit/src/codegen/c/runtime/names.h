@@ -1,5 +1,5 @@
 /* ---- Names that records refer to by number: strings and source positions. The lock protects
- * the tables, and the sink's lock the state of their output. Entries never change or move, so
+ * the tables, and the writer's lock the state of their output. Entries never change or move, so
  * they can be read without the lock ---- */
 
 TUMIT1_WORK(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t line_)) {
@@ -12,7 +12,8 @@ TUMIT1_WORK(uint32_t tumit1_hash(const char *text_, size_t length_, uint32_t lin
 }
 
 /* An entry of a block of names. */
-TUMIT1_SLOW(unsigned char *tumit1_put_name(unsigned char *p_, const struct tumit1_name *name_, uint32_t id_, int site_)) {
+TUMIT1_SLOW(unsigned char *tumit1_put_name(unsigned char *p_, const struct tumit1_name *name_,
+                                           uint32_t id_, int site_)) {
     p_ = tumit1_put_u32(p_, id_);
     if (site_) {
         p_ = tumit1_put_u32(p_, name_->line_);
@@ -26,10 +27,11 @@ TUMIT1_SLOW(void tumit1_log_name(struct tumit1_names *names_, uint32_t id_)) {
     const struct tumit1_name *name_ = &names_->entries_[id_ - 1];
     const int site_ = names_ == &tumit1_session.sites_;
     const size_t bytes_ = (site_ ? 12u : 8u) + (size_t)name_->length_;
-    unsigned char *p_ = tumit1_log_room(site_ ? TUMIT1_KIND_SITES : TUMIT1_KIND_STRINGS, TUMIT1_PROCESS_STREAM, bytes_);
+    unsigned char *p_ = tumit1_log_room(site_ ? TUMIT1_KIND_SITES : TUMIT1_KIND_STRINGS,
+                                        TUMIT1_PROCESS_STREAM, bytes_);
     if (p_ != NULL) {
         (void)tumit1_put_name(p_, name_, id_, site_);
-        tumit1_log_done(bytes_);
+        tumit1_log_commit(bytes_);
         names_->logged_ = id_;
     }
 }
@@ -37,21 +39,22 @@ TUMIT1_SLOW(void tumit1_log_name(struct tumit1_names *names_, uint32_t id_)) {
 /* Writes a spec to the live file, uncompressed. Returns 0 when there is no room for it. The
  * caller holds the lock. */
 TUMIT1_SLOW(int tumit1_log_schema(const struct tumit1_provider *provider_)) {
-    unsigned char *p_ = tumit1_log_room(TUMIT1_KIND_SCHEMA, TUMIT1_PROCESS_STREAM, provider_->schema_raw_);
+    unsigned char *p_ =
+        tumit1_log_room(TUMIT1_KIND_SCHEMA, TUMIT1_PROCESS_STREAM, provider_->schema_raw_);
     if (p_ == NULL) {
         return 0;
     }
-    tumit1_unlz4(provider_->schema_, provider_->schema_bytes_, p_, provider_->schema_raw_);
-    tumit1_log_done(provider_->schema_raw_);
+    tumit1_lz4_decompress(provider_->schema_, provider_->schema_bytes_, p_, provider_->schema_raw_);
+    tumit1_log_commit(provider_->schema_raw_);
     return 1;
 }
 
 /* Writes all known specs and names to a new live file. The caller holds the lock. */
-TUMIT1_SLOW(void tumit1_log_known(void)) {
+TUMIT1_SLOW(void tumit1_log_definitions(void)) {
     const struct tumit1_provider *provider_ = tumit1_session.providers_;
     uint32_t id_;
     for (; provider_ != NULL; provider_ = provider_->next_) {
-        if (!provider_->again_) {
+        if (!provider_->is_copy_) {
             (void)tumit1_log_schema(provider_);
         }
     }
@@ -66,19 +69,22 @@ TUMIT1_SLOW(void tumit1_log_known(void)) {
 /* Whether a name must be in the file before a record uses it. The records of a killed program
  * thus always have their names. The caller holds the lock. */
 TUMIT1_SLOW(int tumit1_must_save(const struct tumit1_names *names_, uint32_t id_)) {
-    return tumit1_session.pool_.live_ && id_ > names_->logged_ && id_ > __atomic_load_n(&names_->written_, __ATOMIC_ACQUIRE);
+    return tumit1_session.pool_.live_ && id_ > names_->logged_ &&
+           id_ > __atomic_load_n(&names_->written_, __ATOMIC_ACQUIRE);
 }
 
 /* The id of a name. A new name gets an id. When the table or the memory is full, all further
  * names get the last id. */
-TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *text_, size_t length_, uint32_t line_)) {
+TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *text_, size_t length_,
+                                    uint32_t line_)) {
     static const char full_[] = "(more names than the recorder keeps)";
     const uint32_t mask_ = 2 * TUMIT1_MAX_NAMES - 1;
     uint32_t hash_, slot_;
     struct tumit1_name *name_;
     if (names_->entries_ == NULL) {
         size_t entries_ = TUMIT1_MAX_NAMES * sizeof *names_->entries_;
-        unsigned char *memory_ = (unsigned char *)tumit1_map(entries_ + 2 * TUMIT1_MAX_NAMES * sizeof *names_->slots_);
+        unsigned char *memory_ = (unsigned char *)tumit1_map_memory(
+            entries_ + 2 * TUMIT1_MAX_NAMES * sizeof *names_->slots_);
         if (memory_ == NULL) {
             return 0;
         }
@@ -107,7 +113,7 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
         length_ = sizeof full_ - 1;
     }
     name_ = &names_->entries_[names_->count_];
-    name_->text_ = (const char *)tumit1_keep(text_, length_);
+    name_->text_ = (const char *)tumit1_arena_copy(text_, length_);
     if (name_->text_ == NULL) {
         return 0;
     }
@@ -123,7 +129,8 @@ TUMIT1_SLOW(uint32_t tumit1_name_id(struct tumit1_names *names_, const char *tex
 /* Appends the names that are not in the file yet. Returns 0 or an errno. After an error the
  * names remain for the next call. */
 TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_)) {
-    unsigned char *block_ = tumit1_session.scratch_.names_, *packed_ = tumit1_session.scratch_.packed_;
+    unsigned char *block_ = tumit1_session.scratch_.names_,
+                  *packed_ = tumit1_session.scratch_.packed_;
     const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
     while (__atomic_load_n(&names_->written_, __ATOMIC_RELAXED) < count_) {
         unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
@@ -131,15 +138,19 @@ TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_))
         int error_;
         for (; at_ < count_; at_++) {
             const struct tumit1_name *name_ = &names_->entries_[at_];
-            if ((size_t)(block_ + sizeof tumit1_session.scratch_.names_ - p_) < name_->length_ + 20u) {
+            if ((size_t)(block_ + sizeof tumit1_session.scratch_.names_ - p_) <
+                name_->length_ + 20u) {
                 break;
             }
             p_ = tumit1_put_name(p_, name_, at_ + 1, kind_ == TUMIT1_KIND_SITES);
         }
         bytes_ = (uint32_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
-        stored_ = tumit1_lz4(block_ + TUMIT1_HEADER_BYTES, bytes_, packed_ + TUMIT1_HEADER_BYTES, bytes_, tumit1_sink.table_);
-        error_ = stored_ != 0 ? tumit1_append_packed(kind_, at_ - names_->written_, packed_, bytes_, stored_)
-                              : tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_, block_, bytes_, 0, 0);
+        stored_ = tumit1_lz4_compress(block_ + TUMIT1_HEADER_BYTES, bytes_,
+                                      packed_ + TUMIT1_HEADER_BYTES, bytes_, tumit1_writer.table_);
+        error_ = stored_ != 0
+                     ? tumit1_append_packed(kind_, at_ - names_->written_, packed_, bytes_, stored_)
+                     : tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_,
+                                           block_, bytes_, 0, 0);
         if (error_ != 0) {
             return error_;
         }
@@ -155,15 +166,17 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
         size_t room_ = TUMIT1_HEADER_BYTES + (size_t)provider_->schema_bytes_ + 8;
         unsigned char *block_;
         int error_;
-        if (provider_->written_ || provider_->again_) {
+        if (provider_->written_ || provider_->is_copy_) {
             continue;
         }
-        block_ = (unsigned char *)tumit1_map(room_);
+        block_ = (unsigned char *)tumit1_map_memory(room_);
         if (block_ == NULL) {
             return ENOMEM;
         }
-        tumit1_put_bytes(block_ + TUMIT1_HEADER_BYTES, provider_->schema_, provider_->schema_bytes_);
-        error_ = tumit1_append_packed(TUMIT1_KIND_SCHEMA, 1, block_, provider_->schema_raw_, provider_->schema_bytes_);
+        tumit1_put_bytes(block_ + TUMIT1_HEADER_BYTES, provider_->schema_,
+                         provider_->schema_bytes_);
+        error_ = tumit1_append_packed(TUMIT1_KIND_SCHEMA, 1, block_, provider_->schema_raw_,
+                                      provider_->schema_bytes_);
         munmap(block_, room_);
         if (error_ != 0) {
             return error_;
@@ -185,7 +198,9 @@ TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tum
     if (t_->end_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_THREAD_END, t_->end_);
     }
-    return t_->label_[0] == '\0' ? p_ : tumit1_put_tag(p_, TUMIT1_TAG_STREAM_LABEL, t_->label_, strlen(t_->label_));
+    return t_->label_[0] == '\0'
+               ? p_
+               : tumit1_put_tag(p_, TUMIT1_TAG_STREAM_LABEL, t_->label_, strlen(t_->label_));
 }
 
 /* Appends the tags of streams that are not in the file yet. Returns 0 or an errno. */
@@ -195,22 +210,23 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
         const unsigned char *end_ = block_;
         struct tumit1_thread *t_;
         int error_;
-        pthread_mutex_lock(&tumit1_lock);
+        pthread_mutex_lock(&tumit1_state_lock);
         for (t_ = tumit1_session.live_; t_ != NULL && t_->described_; t_ = t_->next_) {
         }
         if (t_ != NULL) {
             end_ = tumit1_put_stream(block_ + TUMIT1_HEADER_BYTES, t_);
             t_->described_ = 1; /* until its name changes */
         }
-        pthread_mutex_unlock(&tumit1_lock);
+        pthread_mutex_unlock(&tumit1_state_lock);
         if (t_ == NULL) {
             return 0;
         }
-        error_ = tumit1_append_plain(TUMIT1_KIND_STREAM, t_->stream_, 1, block_, (size_t)(end_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
+        error_ = tumit1_append_plain(TUMIT1_KIND_STREAM, t_->stream_, 1, block_,
+                                     (size_t)(end_ - (block_ + TUMIT1_HEADER_BYTES)), 0, 0);
         if (error_ != 0) {
-            pthread_mutex_lock(&tumit1_lock);
+            pthread_mutex_lock(&tumit1_state_lock);
             t_->described_ = 0;
-            pthread_mutex_unlock(&tumit1_lock);
+            pthread_mutex_unlock(&tumit1_state_lock);
             return error_;
         }
     }
@@ -219,33 +235,35 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
 /* Appends all definitions that records refer to and that are not in the file yet. Returns 0 or
  * an errno. */
 TUMIT1_SLOW(int tumit1_append_definitions(void)) {
-    const uint64_t logged_ = tumit1_logged();
+    const uint64_t logged_ = tumit1_logged_bytes();
     int error_ = tumit1_append_schemas();
-    error_ = error_ == 0 ? tumit1_append_names(&tumit1_session.strings_, TUMIT1_KIND_STRINGS) : error_;
+    error_ =
+        error_ == 0 ? tumit1_append_names(&tumit1_session.strings_, TUMIT1_KIND_STRINGS) : error_;
     error_ = error_ == 0 ? tumit1_append_names(&tumit1_session.sites_, TUMIT1_KIND_SITES) : error_;
     error_ = error_ == 0 ? tumit1_append_streams() : error_;
     if (error_ == 0) {
-        tumit1_note_logged(logged_);
+        tumit1_store_written_log_bytes(logged_);
     }
     return error_;
 }
 
 /* Writes names without room in the live file to the file at once, before a record can use them. */
 TUMIT1_SLOW(void tumit1_save_names(void)) {
-    uint32_t before_ = tumit1_busy();
-    tumit1_lock_sink();
+    uint32_t before_ = tumit1_begin_work();
+    tumit1_lock_writer();
     if (tumit1_is_open()) {
         (void)tumit1_append_definitions();
     }
-    pthread_mutex_unlock(&tumit1_sink_lock);
-    tumit1_idle(before_);
+    pthread_mutex_unlock(&tumit1_writer_lock);
+    tumit1_end_work(before_);
 }
 
 /* The number of this text in records. NULL counts as the empty text. Each thread caches its
  * latest texts. Entries of the table never change, so the thread compares them without the lock. */
 uint32_t tumit1_intern(const char *text_) {
     struct tumit1_names *names_ = &tumit1_session.strings_;
-    struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;
+    struct tumit1_thread *t_ =
+        tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.flight_thread_;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t hash_, id_, busy_;
     int full_;
@@ -256,17 +274,19 @@ uint32_t tumit1_intern(const char *text_) {
     id_ = t_ == NULL ? 0 : t_->recent_[hash_ % TUMIT1_RECENT];
     if (id_ != 0) {
         const struct tumit1_name *name_ = &names_->entries_[id_ - 1];
-        if (name_->hash_ == hash_ && name_->length_ == length_ && memcmp(name_->text_, text_, length_) == 0) {
+        if (name_->hash_ == hash_ && name_->length_ == length_ &&
+            memcmp(name_->text_, text_, length_) == 0) {
             return id_;
         }
     }
     if (tumit1_cursor.locked_) {
-        return 0; /* in a signal handler that interrupted the recorder: the record is dropped and counted */
+        /* in a signal handler that interrupted the recorder: the record is dropped and counted */
+        return 0;
     }
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     id_ = tumit1_name_id(names_, text_, length_, 0);
     full_ = tumit1_must_save(names_, id_);
-    tumit1_unlock(busy_);
+    tumit1_unlock_state(busy_);
     if (full_) {
         tumit1_save_names();
     }
@@ -283,10 +303,10 @@ uint32_t tumit1_site_new(struct tumit1_site *site_) {
     if (site_->file_ == NULL || tumit1_cursor.locked_) {
         return 0; /* unknown position, or the record is dropped, as above */
     }
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     id_ = tumit1_name_id(names_, site_->file_, strlen(site_->file_), site_->line_);
     full_ = tumit1_must_save(names_, id_);
-    tumit1_unlock(busy_);
+    tumit1_unlock_state(busy_);
     if (full_) {
         tumit1_save_names();
     }

@@ -6,7 +6,8 @@
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "tumit: the run format is little-endian, and this header copies integers as they are"
 #endif
-#if defined __STRICT_ANSI__ && !defined _FEATURES_H && !defined _GNU_SOURCE && !defined _DEFAULT_SOURCE
+#if defined __STRICT_ANSI__ && !defined _FEATURES_H && !defined _GNU_SOURCE && \
+    !defined _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
 
@@ -15,7 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined TUMIT_OFF && !defined TUMIT_EXTERN && !defined __USE_MISC
+#if defined __STRICT_ANSI__ && defined __GLIBC__ && !defined TUMIT_OFF && \
+    !defined TUMIT_EXTERN && !defined __USE_MISC
 #error "tumit: with -std=c99, compile with -D_GNU_SOURCE, or include this header before any other (or use -std=gnu99)"
 #define TUMIT_OFF /* avoids a series of errors that follow from this one */
 #endif

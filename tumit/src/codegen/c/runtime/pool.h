@@ -1,11 +1,14 @@
 /* ---- The slots: a fixed number, in the live file or in private memory. The caller holds the
  * lock, unless stated otherwise ---- */
 
-TUMIT1_HOT unsigned char *tumit1_payload(struct tumit1_slot *slot_) { return (unsigned char *)slot_ + TUMIT1_SLOT_HEAD; }
+TUMIT1_HOT unsigned char *tumit1_payload(struct tumit1_slot *slot_) {
+    return (unsigned char *)slot_ + TUMIT1_SLOT_HEAD;
+}
 
 /* Number of bytes of a slot, or of a part of one. */
 TUMIT1_SLOW(uint32_t tumit1_slot_bytes(const struct tumit1_slot *slot_)) {
-    return (size_t)((const unsigned char *)slot_ - tumit1_slots()) % TUMIT1_SLOT == 0 ? TUMIT1_SLOT : TUMIT1_PART;
+    return (size_t)((const unsigned char *)slot_ - tumit1_slots()) % TUMIT1_SLOT == 0 ? TUMIT1_SLOT
+                                                                                      : TUMIT1_PART;
 }
 
 /* Number of bytes for the log of names in a live file: for all current names, and for those that
@@ -15,9 +18,11 @@ TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
     const struct tumit1_names *tables_[2];
     size_t bytes_ = of_slots_ / 16;
     uint32_t i_, j_;
-    bytes_ = bytes_ < TUMIT1_LOG_LEAST ? TUMIT1_LOG_LEAST : bytes_ > TUMIT1_LOG_MOST ? TUMIT1_LOG_MOST : bytes_;
+    bytes_ = bytes_ < TUMIT1_MIN_LOG_BYTES   ? TUMIT1_MIN_LOG_BYTES
+             : bytes_ > TUMIT1_MAX_LOG_BYTES ? TUMIT1_MAX_LOG_BYTES
+                                             : bytes_;
     for (; provider_ != NULL; provider_ = provider_->next_) {
-        bytes_ += provider_->again_ ? 0 : provider_->schema_raw_ + 24u;
+        bytes_ += provider_->is_copy_ ? 0 : provider_->schema_raw_ + 24u;
     }
     tables_[0] = &tumit1_session.strings_;
     tables_[1] = &tumit1_session.sites_;
@@ -45,10 +50,12 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     }
     bytes_ = bytes_ / TUMIT1_SLOT;
     pool_->room_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
-    pool_->front_ = (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) & ~(size_t)4095u;
-    pool_->places_ = pool_->room_ * (TUMIT1_PIECES - 1);
-    lists_ = (unsigned char *)tumit1_map(tumit1_lists_bytes());
-    pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map(tumit1_pool_bytes());
+    pool_->front_ =
+        (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) &
+        ~(size_t)4095u;
+    pool_->places_ = pool_->room_ * (TUMIT1_PARTS - 1);
+    lists_ = (unsigned char *)tumit1_map_memory(tumit1_lists_bytes());
+    pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map_memory(tumit1_pool_bytes());
     if (pool_->map_ == NULL) {
         if (lists_ != NULL) {
             munmap(lists_, tumit1_lists_bytes());
@@ -57,14 +64,14 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
     }
     pool_->free_ = (struct tumit1_slot **)(void *)lists_;
     pool_->queue_ = pool_->free_ + pool_->room_;
-    pool_->ring_ = pool_->queue_ + pool_->places_;
-    pool_->parts_ = pool_->ring_ + pool_->places_;
+    pool_->kept_slots_ = pool_->queue_ + pool_->places_;
+    pool_->parts_ = pool_->kept_slots_ + pool_->places_;
     pool_->taken_parts_ = (unsigned char *)(pool_->parts_ + pool_->places_);
     return 0;
 }
 
 /* Releases the reservation, and reserves `bytes_`. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_pool_again(uint64_t bytes_)) {
+TUMIT1_SLOW(int tumit1_pool_resize(uint64_t bytes_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     munmap(pool_->map_, tumit1_pool_bytes());
     munmap(pool_->free_, tumit1_lists_bytes());
@@ -76,12 +83,13 @@ TUMIT1_SLOW(int tumit1_pool_again(uint64_t bytes_)) {
 TUMIT1_SLOW(void tumit1_pool_clear(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pool_->ready_ = pool_->slots_ = pool_->room_;
-    pool_->fresh_ = pool_->free_count_ = pool_->queue_first_ = pool_->queue_count_ = pool_->parts_count_ = 0;
+    pool_->fresh_ = pool_->free_count_ = pool_->queue_first_ = pool_->queue_count_ =
+        pool_->parts_count_ = 0;
     memset(pool_->taken_parts_, 0, pool_->room_);
     __atomic_store_n(&pool_->available_parts_, 0u, __ATOMIC_RELAXED);
-    pool_->ring_first_ = pool_->ring_count_ = 0;
-    pool_->ring_bytes_ = 0;
-    pool_->on_its_way_ = NULL;
+    pool_->kept_first_ = pool_->kept_count_ = 0;
+    pool_->kept_bytes_ = 0;
+    pool_->being_written_ = NULL;
     pool_->log_full_ = pool_->refilled_ = 0;
     __atomic_store_n(&pool_->available_, pool_->slots_, __ATOMIC_RELAXED);
 }
@@ -91,12 +99,15 @@ TUMIT1_SLOW(void tumit1_pool_grow(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t more_ = pool_->slots_ - pool_->ready_;
     more_ = more_ < TUMIT1_CHUNK ? more_ : TUMIT1_CHUNK;
-    if (more_ != 0 && pool_->live_ && tumit1_reach(&pool_->file_, &pool_->who_, tumit1_session.live_path_) != 0) {
+    if (more_ != 0 && pool_->live_ &&
+        tumit1_ensure_open(&pool_->file_, &pool_->identity_, tumit1_session.live_path_) != 0) {
         more_ = 0;
     }
-    if (more_ != 0 && posix_fallocate(pool_->file_, (off_t)(pool_->front_ + (size_t)pool_->ready_ * TUMIT1_SLOT),
-                                      (off_t)((size_t)more_ * TUMIT1_SLOT)) != 0) {
-        __atomic_store_n(&pool_->available_, pool_->available_ - (pool_->slots_ - pool_->ready_), __ATOMIC_RELAXED);
+    if (more_ != 0 &&
+        posix_fallocate(pool_->file_, (off_t)(pool_->front_ + (size_t)pool_->ready_ * TUMIT1_SLOT),
+                        (off_t)((size_t)more_ * TUMIT1_SLOT)) != 0) {
+        __atomic_store_n(&pool_->available_, pool_->available_ - (pool_->slots_ - pool_->ready_),
+                         __ATOMIC_RELAXED);
         pool_->slots_ = pool_->ready_;
         more_ = 0;
     }
@@ -104,7 +115,7 @@ TUMIT1_SLOW(void tumit1_pool_grow(void)) {
 }
 
 /* Takes a slot that was never used. NULL when there is none. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_fresh(void)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_unused_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (pool_->fresh_ == pool_->ready_) {
         tumit1_pool_grow();
@@ -125,12 +136,15 @@ TUMIT1_SLOW(void tumit1_join_parts(void)) {
         if (pool_->taken_parts_[at_ / TUMIT1_SLOT] != 0) {
             pool_->parts_[kept_++] = part_;
         } else if (at_ % TUMIT1_SLOT == TUMIT1_PART) {
-            struct tumit1_slot *whole_ = (struct tumit1_slot *)(void *)((unsigned char *)part_ - TUMIT1_PART);
+            struct tumit1_slot *whole_ =
+                (struct tumit1_slot *)(void *)((unsigned char *)part_ - TUMIT1_PART);
             __atomic_store_n(&whole_->taken_, 0u, __ATOMIC_RELEASE);
             pool_->free_[pool_->free_count_++] = whole_;
         }
     }
-    __atomic_store_n(&pool_->available_, pool_->available_ + (pool_->parts_count_ - kept_) / (TUMIT1_PIECES - 1), __ATOMIC_RELAXED);
+    __atomic_store_n(&pool_->available_,
+                     pool_->available_ + (pool_->parts_count_ - kept_) / (TUMIT1_PARTS - 1),
+                     __ATOMIC_RELAXED);
     pool_->parts_count_ = kept_;
     __atomic_store_n(&pool_->available_parts_, kept_, __ATOMIC_RELAXED);
 }
@@ -138,7 +152,8 @@ TUMIT1_SLOW(void tumit1_join_parts(void)) {
 /* Takes a free slot. NULL when there is none. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    struct tumit1_slot *slot_ = pool_->free_count_ != 0 ? pool_->free_[--pool_->free_count_] : tumit1_take_fresh();
+    struct tumit1_slot *slot_ =
+        pool_->free_count_ != 0 ? pool_->free_[--pool_->free_count_] : tumit1_take_unused_slot();
     if (slot_ == NULL && pool_->parts_count_ != 0) {
         tumit1_join_parts();
         slot_ = pool_->free_count_ != 0 ? pool_->free_[--pool_->free_count_] : NULL;
@@ -154,14 +169,16 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
     if (pool_->parts_count_ == 0) {
-        uint32_t piece_;
+        uint32_t part_;
         struct tumit1_slot *whole_ = tumit1_take_slot();
         if (whole_ == NULL) {
             return NULL;
         }
-        for (piece_ = TUMIT1_PIECES - 1; piece_ != 0; piece_--) {
-            slot_ = (struct tumit1_slot *)(void *)((unsigned char *)whole_ + (size_t)piece_ * TUMIT1_PART);
-            __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELAXED); /* there was no head at this position */
+        for (part_ = TUMIT1_PARTS - 1; part_ != 0; part_--) {
+            slot_ = (struct tumit1_slot *)(void *)((unsigned char *)whole_ +
+                                                   (size_t)part_ * TUMIT1_PART);
+            /* there was no head at this position */
+            __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELAXED);
             pool_->parts_[pool_->parts_count_++] = slot_;
         }
         __atomic_store_n(&whole_->taken_, TUMIT1_TAKEN_DIVIDED, __ATOMIC_RELEASE);
@@ -175,13 +192,15 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
 /* Takes a slot for a record of `bytes_` bytes. With many threads, and for the first records of a
  * thread while others have many slots, it takes a part of a slot, because most threads record
  * little. NULL when there is none. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_some(const struct tumit1_thread *t_, size_t bytes_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot_or_part(const struct tumit1_thread *t_,
+                                                         size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
     if (bytes_ > TUMIT1_MAX_PART_RECORD) {
         return tumit1_take_slot();
     }
-    if (tumit1_session.alive_ > pool_->slots_ / 2 || (!t_->fed_ && pool_->available_ < pool_->slots_ - pool_->slots_ / 4)) {
+    if (tumit1_session.alive_ > pool_->slots_ / 2 ||
+        (!t_->had_slot_ && pool_->available_ < pool_->slots_ - pool_->slots_ / 4)) {
         return tumit1_take_part();
     }
     slot_ = tumit1_take_slot();
@@ -191,7 +210,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_some(const struct tumit1_thread *t_,
 /* Writes to each page of an unused slot, so that its next owner has no page faults: neither the
  * first one, nor those after the system has written back pages of a file. Called without the
  * lock. */
-TUMIT1_SLOW(void tumit1_make_ready(struct tumit1_slot *slot_)) {
+TUMIT1_SLOW(void tumit1_prefault_slot(struct tumit1_slot *slot_)) {
     const size_t bytes_ = tumit1_slot_bytes(slot_);
     size_t at_;
     __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELEASE);
@@ -200,8 +219,9 @@ TUMIT1_SLOW(void tumit1_make_ready(struct tumit1_slot *slot_)) {
     }
 }
 
-/* Returns a slot after tumit1_make_ready(). Its records are in the file, or counted as lost. */
-TUMIT1_SLOW(void tumit1_give_slot(struct tumit1_slot *slot_)) {
+/* Returns a slot after tumit1_prefault_slot(). Its records are in the file, or counted as
+ * dropped. */
+TUMIT1_SLOW(void tumit1_return_slot(struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pool_->refilled_ = 1;
     __atomic_store_n(&tumit1_session.stuck_, 0u, __ATOMIC_RELAXED);
@@ -231,23 +251,24 @@ TUMIT1_SLOW(int tumit1_warm_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
     uint32_t wanted_;
-    pthread_mutex_lock(&tumit1_lock);
-    wanted_ = pool_->refilled_ && pool_->slots_ / 4 > TUMIT1_WARM ? pool_->slots_ / 4 : TUMIT1_WARM;
-    slot_ = pool_->free_count_ < wanted_ ? tumit1_take_fresh() : NULL;
+    pthread_mutex_lock(&tumit1_state_lock);
+    wanted_ = pool_->refilled_ && pool_->slots_ / 4 > TUMIT1_WARM_SLOTS ? pool_->slots_ / 4
+                                                                        : TUMIT1_WARM_SLOTS;
+    slot_ = pool_->free_count_ < wanted_ ? tumit1_take_unused_slot() : NULL;
     if (slot_ != NULL) {
         __atomic_store_n(&pool_->available_, pool_->available_ - 1, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     if (slot_ == NULL) {
         return 0;
     }
-    tumit1_make_ready(slot_);
-    pthread_mutex_lock(&tumit1_lock);
+    tumit1_prefault_slot(slot_);
+    pthread_mutex_lock(&tumit1_state_lock);
     memmove(pool_->free_ + 1, pool_->free_, pool_->free_count_ * sizeof *pool_->free_);
     pool_->free_[0] = slot_;
     pool_->free_count_++;
     __atomic_store_n(&pool_->available_, pool_->available_ + 1, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     return 1;
 }
 

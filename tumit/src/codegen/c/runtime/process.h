@@ -3,7 +3,7 @@
 /* The shared object with the copy of the recorder that the program uses. Each object has its own
  * `__dso_handle`. */
 extern void *__dso_handle __attribute__((__visibility__("hidden")));
-TUMIT1_SLOW(const void *tumit1_home(void)) { return &__dso_handle; }
+TUMIT1_SLOW(const void *tumit1_shared_object(void)) { return &__dso_handle; }
 
 /* Ends the recorder. After its shared object is unloaded, no code may call it. */
 TUMIT1_SLOW(void tumit1_close(void)) {
@@ -18,11 +18,12 @@ TUMIT1_SLOW(void tumit1_close(void)) {
 /* The provider that another shared object registered for the same spec. NULL if there is none. */
 TUMIT1_SLOW(struct tumit1_provider *tumit1_find_provider(const struct tumit1_spec *spec_)) {
     struct tumit1_provider *provider_ = tumit1_session.providers_;
-    size_t behind_ = spec_->base_at_ + 8;
+    size_t after_base_ = spec_->base_at_ + 8;
     for (; provider_ != NULL; provider_ = provider_->next_) {
-        if (!provider_->again_ && provider_->schema_bytes_ == spec_->schema_bytes_ &&
+        if (!provider_->is_copy_ && provider_->schema_bytes_ == spec_->schema_bytes_ &&
             memcmp(provider_->schema_, spec_->schema_, spec_->base_at_) == 0 &&
-            memcmp(provider_->schema_ + behind_, spec_->schema_ + behind_, spec_->schema_bytes_ - behind_) == 0) {
+            memcmp(provider_->schema_ + after_base_, spec_->schema_ + after_base_,
+                   spec_->schema_bytes_ - after_base_) == 0) {
             return provider_;
         }
     }
@@ -30,9 +31,10 @@ TUMIT1_SLOW(struct tumit1_provider *tumit1_find_provider(const struct tumit1_spe
 }
 
 /* Copies a spec, with new ids. Returns 0 when there is no memory. */
-TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct tumit1_spec *spec_, uint32_t base_)) {
-    provider_->name_ = (char *)tumit1_keep(spec_->name_, strlen(spec_->name_) + 1);
-    provider_->schema_ = (unsigned char *)tumit1_keep(spec_->schema_, spec_->schema_bytes_);
+TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct tumit1_spec *spec_,
+                                 uint32_t base_)) {
+    provider_->name_ = (char *)tumit1_arena_copy(spec_->name_, strlen(spec_->name_) + 1);
+    provider_->schema_ = (unsigned char *)tumit1_arena_copy(spec_->schema_, spec_->schema_bytes_);
     if (provider_->name_ == NULL || provider_->schema_ == NULL) {
         return 0;
     }
@@ -42,10 +44,12 @@ TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct
     provider_->schema_raw_ = spec_->schema_raw_;
     provider_->base_ = base_;
     provider_->ids_ = spec_->ids_;
-    provider_->runs_ = (uint16_t *)tumit1_keep(spec_->runs_, 2 * sizeof *spec_->runs_ * spec_->runs_count_);
+    provider_->runs_ =
+        (uint16_t *)tumit1_arena_copy(spec_->runs_, 2 * sizeof *spec_->runs_ * spec_->runs_count_);
     provider_->runs_count_ = provider_->runs_ == NULL ? 0 : spec_->runs_count_;
-    provider_->shapes_ = (unsigned char *)tumit1_keep(spec_->shapes_, spec_->shapes_bytes_);
-    provider_->shapes_at_ = (uint16_t *)tumit1_keep(spec_->shapes_at_, sizeof *spec_->shapes_at_ * spec_->ids_);
+    provider_->shapes_ = (unsigned char *)tumit1_arena_copy(spec_->shapes_, spec_->shapes_bytes_);
+    provider_->shapes_at_ =
+        (uint16_t *)tumit1_arena_copy(spec_->shapes_at_, sizeof *spec_->shapes_at_ * spec_->ids_);
     if (provider_->shapes_ == NULL || provider_->shapes_at_ == NULL) {
         return 0;
     }
@@ -59,29 +63,34 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     struct tumit1_provider *provider_ = NULL, *first_;
     uint32_t busy_, i_;
     int logged_ = 1, save_;
-    busy_ = tumit1_lock_all();
-    tumit1_note_beginning();
+    busy_ = tumit1_lock_state();
+    tumit1_store_start_folder();
     if (s_->next_base_ == 0) {
         s_->next_base_ = 1;
-        tumit1_check_levels();
+        tumit1_report_invalid_levels();
     }
     tumit1_find_launch();
     if (s_->mask_bytes_ == 0) {
         tumit1_make_guard();
         s_->mask_bytes_ = syscall(SYS_sched_getaffinity, 0, sizeof s_->mask_, s_->mask_);
     }
-    if (!s_->hooks_) { /* at registration: a fork that begins before the first record does not run later handlers */
-        s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork, tumit1_in_child) == 0;
+    /* at registration: a fork that begins before the first record does not run later handlers */
+    if (!s_->hooks_) {
+        s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork_in_parent,
+                                    tumit1_after_fork_in_child) == 0;
     }
     first_ = spec_->registered_ ? NULL : tumit1_find_provider(spec_);
-    if (!spec_->registered_ && first_ == NULL && spec_->ids_ > TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
-        fprintf(stderr, "tumit: no record ids are left for spec `%s`: its events are not recorded\n", spec_->name_);
+    if (!spec_->registered_ && first_ == NULL &&
+        spec_->ids_ > TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
+        fprintf(stderr,
+                "tumit: no record ids are left for spec `%s`: its events are not recorded\n",
+                spec_->name_);
     } else if (!spec_->registered_) {
         spec_->registered_ = 1;
-        provider_ = (struct tumit1_provider *)tumit1_keep(NULL, sizeof *provider_);
+        provider_ = (struct tumit1_provider *)tumit1_arena_copy(NULL, sizeof *provider_);
         if (provider_ != NULL && first_ != NULL) {
             *provider_ = *first_;
-            provider_->again_ = 1;
+            provider_->is_copy_ = 1;
         } else if (provider_ != NULL) {
             memset(provider_, 0, sizeof *provider_);
             if (tumit1_copy_spec(provider_, spec_, s_->next_base_)) {
@@ -91,7 +100,8 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
             }
         }
         if (provider_ != NULL) {
-            provider_->on_ = (unsigned char *)tumit1_keep(NULL, 2 * (size_t)spec_->levels_count_ + 1);
+            provider_->on_ =
+                (unsigned char *)tumit1_arena_copy(NULL, 2 * (size_t)spec_->levels_count_ + 1);
             provider_ = provider_->on_ == NULL ? NULL : provider_;
         }
         if (provider_ != NULL) {
@@ -100,27 +110,28 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
             provider_->levels_count_ = spec_->levels_count_;
             provider_->home_ = home_;
             provider_->next_ = s_->providers_;
-            tumit1_find_policy(provider_);
-            logged_ = provider_->again_ || tumit1_log_schema(provider_);
+            tumit1_set_provider_policies(provider_);
+            logged_ = provider_->is_copy_ || tumit1_log_schema(provider_);
             __atomic_store_n(&s_->providers_, provider_, __ATOMIC_RELEASE);
         }
     }
     save_ = s_->state_ == TUMIT1_OPEN && !logged_;
-    tumit1_unlock(busy_);
+    tumit1_unlock_state(busy_);
     if (save_) {
         tumit1_save_names(); /* records of a killed program need their spec */
     }
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     if (provider_ != NULL) {
         for (i_ = 0; i_ < spec_->levels_count_; i_++) {
             const struct tumit1_level *level_ = &spec_->levels_[i_];
-            provider_->on_[i_] = tumit1_asked_level(spec_->name_, level_->name_, level_->enabled_) != 0;
+            provider_->on_[i_] =
+                tumit1_requested_level(spec_->name_, level_->name_, level_->enabled_) != 0;
             tumit1_apply_level(provider_, i_);
         }
     }
-    tumit1_unlock(busy_);
-    if (spec_ != &tumit1_spec_own) {
-        tumit1_own_look();
+    tumit1_unlock_state(busy_);
+    if (spec_ != &tumit1_spec_self_trace) {
+        tumit1_self_trace_read_settings();
         if (tumit1_env("TUMIT_START") != NULL) {
             (void)tumit1_start(NULL); /* levels can be switched before the first record */
         }
@@ -132,13 +143,14 @@ extern const char __ehdr_start __attribute__((__weak__, __visibility__("hidden")
 
 /* Whether the recorder belongs to the program itself. It then stays after the destructors of the
  * program, and those of its libraries run later. */
-TUMIT1_SLOW(int tumit1_is_programs(void)) {
+TUMIT1_SLOW(int tumit1_belongs_to_program(void)) {
     const uintptr_t head_ = (uintptr_t)&__ehdr_start;
     const int file_ = head_ == 0 ? -1 : open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
     uintptr_t pair_[2];
     int found_ = 0;
     while (file_ >= 0 && !found_ && read(file_, pair_, sizeof pair_) == (ssize_t)sizeof pair_) {
-        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096; /* AT_PHDR: address of the program's own headers */
+        /* AT_PHDR: address of the program's own headers */
+        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096;
     }
     if (file_ >= 0) {
         close(file_);
@@ -154,25 +166,30 @@ TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     uint32_t busy_;
     int others_ = 0;
     if (tumit1_cursor.locked_) {
-        return; /* `exit` in a signal handler that interrupted the recorder: this thread may hold the lock */
+        /* `exit` in a signal handler that interrupted the recorder: this thread may hold the
+         * lock */
+        return;
     }
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
         if (provider_->home_ == home_) {
             provider_->home_ = NULL;
-            provider_->levels_count_ = home_ == tumit1_home() ? provider_->levels_count_ : 0;
+            provider_->levels_count_ =
+                home_ == tumit1_shared_object() ? provider_->levels_count_ : 0;
         }
-        others_ |= provider_->home_ != NULL && provider_->home_ != tumit1_home();
+        others_ |= provider_->home_ != NULL && provider_->home_ != tumit1_shared_object();
     }
-    tumit1_unlock(busy_);
-    if (home_ == tumit1_home()) {
+    tumit1_unlock_state(busy_);
+    if (home_ == tumit1_shared_object()) {
         tumit1_session.leaving_ = 1;
     }
-    if (tumit1_session.leaving_ && (!others_ || !tumit1_is_programs())) {
+    if (tumit1_session.leaving_ && (!others_ || !tumit1_belongs_to_program())) {
         tumit1_close();
     }
 }
 
 /* The last destructor in each shared object, so that the destructors of the program can still
  * record. */
-TUMIT1_PLAIN __attribute__((__destructor__(101), __unused__)) static void tumit1_leave(void) { tumit1_unregister(&__dso_handle); }
+TUMIT1_PLAIN __attribute__((__destructor__(101), __unused__)) static void tumit1_at_unload(void) {
+    tumit1_unregister(&__dso_handle);
+}

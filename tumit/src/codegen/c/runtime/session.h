@@ -1,7 +1,8 @@
 /* ---- The run folder and the file of this process in it. The caller holds both locks ---- */
 
-TUMIT1_SLOW(void tumit1_random(unsigned char *to_, size_t bytes_)) {
-    uint64_t seed_ = tumit1_nanos(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&bytes_;
+TUMIT1_SLOW(void tumit1_random_bytes(unsigned char *to_, size_t bytes_)) {
+    uint64_t seed_ =
+        tumit1_nanos(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&bytes_;
     size_t i_;
     int file_ = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
     ssize_t got_ = file_ < 0 ? -1 : read(file_, to_, bytes_);
@@ -49,7 +50,7 @@ TUMIT1_SLOW(void tumit1_find_rank(void)) {
 }
 
 /* The id of the job, which is equal in all its processes. Empty when there is none. */
-TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
+TUMIT1_SLOW(void tumit1_job_id(char *text_, size_t room_)) {
     const char *space_ = tumit1_env("PMIX_NAMESPACE");
     const char *job_ = tumit1_env("SLURM_JOB_ID");
     const char *step_ = job_ == NULL ? NULL : tumit1_env("SLURM_STEP_ID");
@@ -60,12 +61,14 @@ TUMIT1_SLOW(void tumit1_job(char *text_, size_t room_)) {
     if (space_ != NULL) {
         snprintf(text_, room_, "%s", space_);
     } else if (job_ != NULL) {
-        snprintf(text_, room_, "%s%s%s", job_, step_ != NULL ? "." : "", step_ != NULL ? step_ : "");
+        snprintf(text_, room_, "%s%s%s", job_, step_ != NULL ? "." : "",
+                 step_ != NULL ? step_ : "");
     }
 }
 
 /* Concatenates three texts, truncated to the room after a complete UTF-8 character. */
-TUMIT1_SLOW(void tumit1_cut_text(char *text_, size_t room_, const char *one_, const char *two_, const char *three_)) {
+TUMIT1_SLOW(void tumit1_concatenate(char *text_, size_t room_, const char *one_, const char *two_,
+                                    const char *three_)) {
     const size_t all_ = (size_t)snprintf(text_, room_, "%s%s%s", one_, two_, three_);
     size_t used_ = strlen(text_);
     while (all_ > used_ && used_ > 0 && ((unsigned char)text_[used_] & 0xC0u) == 0x80u) {
@@ -80,11 +83,12 @@ TUMIT1_SLOW(void tumit1_cut_text(char *text_, size_t room_, const char *one_, co
 TUMIT1_SLOW(void tumit1_launch_of_job(char *text_, size_t room_, const char *space_)) {
     char *end_ = NULL;
     const unsigned long number_ = strtoul(space_, &end_, 10);
-    if (*space_ >= '0' && *space_ <= '9' && *end_ == '\0' && number_ <= 0xFFFFFFFFu && tumit1_env("OMPI_COMM_WORLD_RANK") != NULL) {
+    if (*space_ >= '0' && *space_ <= '9' && *end_ == '\0' && number_ <= 0xFFFFFFFFu &&
+        tumit1_env("OMPI_COMM_WORLD_RANK") != NULL) {
         snprintf(text_, room_, "pmix:%lu", number_ & 0xFFFF0000u);
         return;
     }
-    tumit1_cut_text(text_, room_, "pmix:", space_, "");
+    tumit1_concatenate(text_, room_, "pmix:", space_, "");
     end_ = strncmp(space_, "prterun-", 8) == 0 ? strrchr(text_, '@') : NULL;
     if (end_ != NULL) {
         *end_ = '\0';
@@ -100,12 +104,14 @@ TUMIT1_SLOW(void tumit1_launch_of_parent(char *text_, size_t room_)) {
     tumit1_read_line("/proc/sys/kernel/random/boot_id", boot_, sizeof boot_);
     snprintf(path_, sizeof path_, "/proc/%ld/stat", (long)getppid());
     tumit1_read_line(path_, about_, sizeof about_);
-    field_ = strrchr(about_, ')'); /* after the name: the state, and 19 fields later the start time */
+    /* after the name: the state, and 19 fields later the start time */
+    field_ = strrchr(about_, ')');
     for (i_ = 0; i_ < 20 && field_ != NULL; i_++) {
         field_ = strchr(field_ + 1, ' ');
     }
     if (field_ != NULL) {
-        snprintf(text_, room_, "launcher:%s:%ld:%.*s", boot_, (long)getppid(), (int)strcspn(field_ + 1, " "), field_ + 1);
+        snprintf(text_, room_, "launcher:%s:%ld:%.*s", boot_, (long)getppid(),
+                 (int)strcspn(field_ + 1, " "), field_ + 1);
     }
 }
 
@@ -128,7 +134,8 @@ TUMIT1_SLOW(void tumit1_share_launch(void)) {
 TUMIT1_SLOW(void tumit1_find_launch(void)) {
     char *text_ = tumit1_session.launch_;
     const size_t room_ = sizeof tumit1_session.launch_;
-    const char *space_ = tumit1_env("PMIX_NAMESPACE"), *job_ = tumit1_env("SLURM_JOB_ID"), *step_ = tumit1_env("SLURM_STEP_ID");
+    const char *space_ = tumit1_env("PMIX_NAMESPACE"), *job_ = tumit1_env("SLURM_JOB_ID"),
+               *step_ = tumit1_env("SLURM_STEP_ID");
     const char *tasks_ = tumit1_env("SLURM_NTASKS"), *given_ = tumit1_env("TUMIT_LAUNCH_ID");
     unsigned char id_[16];
     size_t i_;
@@ -140,13 +147,13 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
     } else if (job_ != NULL && step_ != NULL && (tasks_ == NULL || strcmp(tasks_, "1") != 0)) {
         snprintf(text_, room_, "slurm:%.100s.%.100s", job_, step_);
     } else if (given_ != NULL) {
-        tumit1_cut_text(text_, room_, given_, "", "");
-    } else if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL || tumit1_env("PMI_RANK") != NULL ||
-        tumit1_env("MV2_COMM_WORLD_RANK") != NULL) {
+        tumit1_concatenate(text_, room_, given_, "", "");
+    } else if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL ||
+               tumit1_env("PMI_RANK") != NULL || tumit1_env("MV2_COMM_WORLD_RANK") != NULL) {
         tumit1_launch_of_parent(text_, room_);
     }
     if (text_[0] == '\0') {
-        tumit1_random(id_, sizeof id_);
+        tumit1_random_bytes(id_, sizeof id_);
         for (i_ = 0; i_ < sizeof id_; i_++) {
             snprintf(text_ + 2 * i_, 3, "%02x", id_[i_]);
         }
@@ -158,7 +165,7 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
 }
 
 /* The command line with spaces between arguments. Returns its length. */
-TUMIT1_SLOW(size_t tumit1_command(char *text_, size_t room_)) {
+TUMIT1_SLOW(size_t tumit1_command_line(char *text_, size_t room_)) {
     ssize_t got_, i_;
     int file_ = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     got_ = file_ < 0 ? 0 : read(file_, text_, room_ - 1);
@@ -177,10 +184,11 @@ TUMIT1_SLOW(size_t tumit1_command(char *text_, size_t room_)) {
 }
 
 /* Replaces characters that are not safe in a file name. */
-TUMIT1_SLOW(void tumit1_clean(char *name_)) {
+TUMIT1_SLOW(void tumit1_clean_file_name(char *name_)) {
     for (; *name_ != '\0'; name_++) {
-        bool good_ = (*name_ >= 'a' && *name_ <= 'z') || (*name_ >= 'A' && *name_ <= 'Z') || (*name_ >= '0' && *name_ <= '9') ||
-                    *name_ == '.' || *name_ == '_' || *name_ == '-';
+        bool good_ = (*name_ >= 'a' && *name_ <= 'z') || (*name_ >= 'A' && *name_ <= 'Z') ||
+                     (*name_ >= '0' && *name_ <= '9') || *name_ == '.' || *name_ == '_' ||
+                     *name_ == '-';
         *name_ = good_ ? *name_ : '_';
     }
 }
@@ -197,37 +205,39 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
     }
     if (s_->config_.folder_ != NULL && *s_->config_.folder_ != '\0') {
         snprintf(s_->folder_, sizeof s_->folder_, "%s", s_->config_.folder_);
-        s_->tells_ = 0;
+        s_->prints_folder_ = 0;
         return;
     }
     if (given_ != NULL) {
-        tumit1_from_beginning(s_->folder_, sizeof s_->folder_, given_);
+        tumit1_from_start_folder(s_->folder_, sizeof s_->folder_, given_);
         return;
     }
-    s_->tells_ = 1;
+    s_->prints_folder_ = 1;
     tumit1_read_line("/proc/self/comm", program_, sizeof program_);
-    tumit1_clean(program_);
+    tumit1_clean_file_name(program_);
     if (program_[0] == '\0') {
         memcpy(program_, "program", 8);
     }
-    tumit1_job(job_, sizeof job_);
-    tumit1_clean(job_);
+    tumit1_job_id(job_, sizeof job_);
+    tumit1_clean_file_name(job_);
     /* The job id alone is not unique: a job can launch several programs in sequence, and so can
      * a shell that is the only launched program. */
     tumit1_find_rank();
-    if (job_[0] != '\0' && s_->ranks_ != 1 && (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
+    if (job_[0] != '\0' && s_->ranks_ != 1 &&
+        (tumit1_env("PMIX_NAMESPACE") != NULL || tumit1_env("SLURM_STEP_ID") != NULL)) {
         snprintf(name_, sizeof name_, "%s-%s.tmt", program_, job_);
     } else {
-        if (localtime_r(&now_, &fields_) == NULL || strftime(date_, sizeof date_, "%Y%m%d-%H%M%S", &fields_) == 0) {
+        if (localtime_r(&now_, &fields_) == NULL ||
+            strftime(date_, sizeof date_, "%Y%m%d-%H%M%S", &fields_) == 0) {
             date_[0] = '\0';
         }
         snprintf(name_, sizeof name_, "%s-%s-%ld.tmt", program_, date_, (long)getpid());
     }
-    tumit1_from_beginning(s_->folder_, sizeof s_->folder_, name_);
+    tumit1_from_start_folder(s_->folder_, sizeof s_->folder_, name_);
 }
 
 /* Writes the tagged fields of this process. Returns the end. */
-TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)) {
+TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t buffers_kind_)) {
     static const char writer_[] = "c " TUMIT1_WRITER_VERSION;
     struct tumit1_session *s_ = &tumit1_session;
     const size_t folder_ = strlen(s_->folder_);
@@ -247,15 +257,18 @@ TUMIT1_SLOW(unsigned char *tumit1_put_process(unsigned char *p_, uint32_t kept_)
     }
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_KIND, tumit1_clock_kind);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_CLOCK_HZ, tumit1_clock.hz_);
-    p_ = tumit1_put_tag(p_, TUMIT1_TAG_CLOCK_DOMAIN, tumit1_clock.domain_, strlen(tumit1_clock.domain_));
-    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_, tumit1_command(text_, sizeof s_->scratch_.text_));
+    p_ = tumit1_put_tag(p_, TUMIT1_TAG_CLOCK_DOMAIN, tumit1_clock.domain_,
+                        strlen(tumit1_clock.domain_));
+    p_ = tumit1_put_tag(p_, TUMIT1_TAG_COMMAND, text_,
+                        tumit1_command_line(text_, sizeof s_->scratch_.text_));
     p_ = tumit1_put_tag(p_, TUMIT1_TAG_WRITER, writer_, sizeof writer_ - 1);
-    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, kept_);
-    if (kept_ == TUMIT1_BUFFERS_MAPPED &&
-        (strncmp(s_->live_path_, s_->folder_, folder_) != 0 || strrchr(s_->live_path_, '/') != s_->live_path_ + folder_)) {
+    p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_BUFFERS, buffers_kind_);
+    if (buffers_kind_ == TUMIT1_BUFFERS_MAPPED &&
+        (strncmp(s_->live_path_, s_->folder_, folder_) != 0 ||
+         strrchr(s_->live_path_, '/') != s_->live_path_ + folder_)) {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_LIVE_PATH, s_->live_path_, strlen(s_->live_path_));
     }
-    tumit1_job(text_, 256);
+    tumit1_job_id(text_, 256);
     if (text_[0] != '\0') {
         p_ = tumit1_put_tag(p_, TUMIT1_TAG_JOB, text_, strlen(text_));
     }
@@ -269,28 +282,34 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
     struct tumit1_session *s_ = &tumit1_session;
     const char *text_ = tumit1_env("TUMIT_MEMORY"), *live_ = s_->config_.live_folder_;
     int private_;
-    *memory_ = s_->config_.memory_bytes_ != 0 ? s_->config_.memory_bytes_ : text_ == NULL ? TUMIT1_MEMORY : tumit1_parse_bytes(text_);
+    *memory_ = s_->config_.memory_bytes_ != 0 ? s_->config_.memory_bytes_
+               : text_ == NULL                ? TUMIT1_MEMORY
+                                              : tumit1_parse_bytes(text_);
     if (*memory_ == 0) {
-        tumit1_misread("TUMIT_MEMORY", text_, -1, "a number of bytes, or 64M");
+        tumit1_report_invalid("TUMIT_MEMORY", text_, -1, "a number of bytes, or 64M");
         *memory_ = TUMIT1_MEMORY;
     }
     s_->live_folder_ = live_;
     text_ = tumit1_env_folder("TUMIT_LIVE");
     if (live_ == NULL && text_ != NULL) {
-        tumit1_from_beginning(s_->live_from_, sizeof s_->live_from_, text_);
+        tumit1_from_start_folder(s_->live_from_, sizeof s_->live_from_, text_);
         s_->live_folder_ = s_->live_from_;
     }
     text_ = s_->config_.buffers_ != NULL ? s_->config_.buffers_ : tumit1_env("TUMIT_BUFFERS");
     private_ = text_ != NULL && strcmp(text_, "private") == 0;
     if (text_ != NULL && !private_ && strcmp(text_, "mapped") != 0) {
-        tumit1_misread(s_->config_.buffers_ != NULL ? "buffers_ of tumit1_start" : "TUMIT_BUFFERS", text_, -1, "`mapped` or `private`");
+        tumit1_report_invalid(s_->config_.buffers_ != NULL ? "buffers_ of tumit1_start"
+                                                           : "TUMIT_BUFFERS",
+                              text_, -1, "`mapped` or `private`");
     }
     return !private_;
 }
 
-TUMIT1_SLOW(void tumit1_tell_private(int error_)) {
-    fprintf(stderr, "tumit: cannot create a live file in `%s`: %s; the program continues with private buffers\n", tumit1_session.live_folder_,
-            strerror(error_));
+TUMIT1_SLOW(void tumit1_report_private_buffers(int error_)) {
+    fprintf(
+        stderr,
+        "tumit: cannot create a live file in `%s`: %s; the program continues with private buffers\n",
+        tumit1_session.live_folder_, strerror(error_));
 }
 
 /* Prepares the slots and, if possible, a live file with all current definitions. Returns 0 or an
@@ -300,41 +319,42 @@ TUMIT1_SLOW(int tumit1_open_pool(void)) {
     unsigned char *tags_ = tumit1_session.scratch_.tags_;
     uint64_t memory_;
     const int mapped_ = tumit1_choose_buffers(&memory_);
-    const uint64_t asked_ = memory_;
+    const uint64_t requested_ = memory_;
     int error_ = tumit1_pool_reserve(memory_);
-    while (error_ != 0 && memory_ / 2 >= TUMIT1_LEAST_MEMORY) { /* memory limits, or locked memory */
+    while (error_ != 0 && memory_ / 2 >= TUMIT1_MIN_MEMORY) { /* memory limits, or locked memory */
         memory_ = memory_ > TUMIT1_MEMORY ? TUMIT1_MEMORY : memory_ / 2;
         error_ = tumit1_pool_reserve(memory_);
     }
-    if (error_ == 0 && memory_ < asked_ && memory_ / 2 >= TUMIT1_LEAST_MEMORY) {
+    if (error_ == 0 && memory_ < requested_ && memory_ / 2 >= TUMIT1_MIN_MEMORY) {
         memory_ /= 2; /* the other half is left for the program */
-        error_ = tumit1_pool_again(memory_);
+        error_ = tumit1_pool_resize(memory_);
     }
     if (error_ != 0) {
         return error_;
     }
-    if (memory_ != asked_) {
-        fprintf(stderr, "tumit: no memory for buffers of %llu bytes; the program continues with %llu\n", (unsigned long long)asked_,
-                (unsigned long long)memory_);
+    if (memory_ != requested_) {
+        fprintf(stderr,
+                "tumit: no memory for buffers of %llu bytes; the program continues with %llu\n",
+                (unsigned long long)requested_, (unsigned long long)memory_);
     }
     tumit1_pool_clear();
-    pool_->kept_ = TUMIT1_BUFFERS_PRIVATE;
+    pool_->buffers_kind_ = TUMIT1_BUFFERS_PRIVATE;
     if (mapped_) {
-        pool_->kept_ = TUMIT1_BUFFERS_MAPPED;
+        pool_->buffers_kind_ = TUMIT1_BUFFERS_MAPPED;
         pool_->file_ = -1;
-        error_ = tumit1_make_live();
+        error_ = tumit1_create_live_file();
         if (error_ == 0) {
-            size_t bytes_ = (size_t)(tumit1_put_process(tags_, pool_->kept_) - tags_);
+            size_t bytes_ = (size_t)(tumit1_put_process(tags_, pool_->buffers_kind_) - tags_);
             (void)tumit1_log(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, tags_, bytes_);
-            tumit1_log_known();
-            error_ = tumit1_show_live();
+            tumit1_log_definitions();
+            error_ = tumit1_publish_live_file();
         }
         if (error_ != 0) {
-            pool_->kept_ = TUMIT1_BUFFERS_FAILED;
+            pool_->buffers_kind_ = TUMIT1_BUFFERS_FAILED;
             if (tumit1_session.live_folder_ != NULL) {
-                tumit1_tell_private(error_); /* because the folder was configured */
+                tumit1_report_private_buffers(error_); /* because the folder was configured */
             }
-            return tumit1_unmake_live();
+            return tumit1_discard_live_file();
         }
     }
     return 0;
@@ -351,16 +371,17 @@ TUMIT1_SLOW(int tumit1_name_file(void)) {
     }
     s_->host_[sizeof s_->host_ - 1] = '\0';
     memcpy(host_, s_->host_, sizeof host_);
-    tumit1_clean(host_);
+    tumit1_clean_file_name(host_);
     rank_[0] = '\0';
     if (s_->rank_known_) {
         snprintf(rank_, sizeof rank_, "r%05d-", s_->rank_);
     }
     tumit1_make_absolute(s_->folder_, sizeof s_->folder_);
     for (tries_ = 0; tries_ == 0 || (tries_ < 64 && access(s_->path_, F_OK) == 0); tries_++) {
-        tumit1_random(s_->id_, sizeof s_->id_);
-        if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x%02x%02x.tmt", s_->folder_, rank_, host_, (long)getpid(), s_->id_[0],
-                     s_->id_[1], s_->id_[2], s_->id_[3]) >= (int)sizeof s_->path_) {
+        tumit1_random_bytes(s_->id_, sizeof s_->id_);
+        if (snprintf(s_->path_, sizeof s_->path_, "%s/%s%s-%ld-%02x%02x%02x%02x.tmt", s_->folder_,
+                     rank_, host_, (long)getpid(), s_->id_[0], s_->id_[1], s_->id_[2],
+                     s_->id_[3]) >= (int)sizeof s_->path_) {
             return ENAMETOOLONG;
         }
     }
@@ -370,11 +391,11 @@ TUMIT1_SLOW(int tumit1_name_file(void)) {
 /* Creates the file, and writes the description of the process to it first. Returns 0 or an
  * errno. */
 TUMIT1_SLOW(int tumit1_open_file(void)) {
-    struct tumit1_sink *f_ = &tumit1_sink;
+    struct tumit1_writer *f_ = &tumit1_writer;
     unsigned char *p_ = f_->block_;
     size_t payload_;
     int error_;
-    f_->file_ = tumit1_open_ours(tumit1_session.path_, O_CREAT | O_EXCL, &f_->who_);
+    f_->file_ = tumit1_open_and_identify(tumit1_session.path_, O_CREAT | O_EXCL, &f_->identity_);
     if (f_->file_ < 0) {
         return errno;
     }
@@ -383,10 +404,14 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
     memset(p_, 0, TUMIT1_PREAMBLE_BYTES);
     tumit1_put_u16(tumit1_put_bytes(p_, TUMIT1_FILE_MAGIC, 8), TUMIT1_FORMAT_VERSION);
     error_ = tumit1_append(p_, TUMIT1_PREAMBLE_BYTES);
-    payload_ = (size_t)(tumit1_put_process(p_ + TUMIT1_HEADER_BYTES, tumit1_session.pool_.kept_) - (p_ + TUMIT1_HEADER_BYTES));
-    error_ = error_ == 0 ? tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, p_, payload_, 0, 0) : error_;
+    payload_ =
+        (size_t)(tumit1_put_process(p_ + TUMIT1_HEADER_BYTES, tumit1_session.pool_.buffers_kind_) -
+                 (p_ + TUMIT1_HEADER_BYTES));
+    error_ = error_ == 0 ? tumit1_append_plain(TUMIT1_KIND_PROCESS, TUMIT1_PROCESS_STREAM, 1, p_,
+                                               payload_, 0, 0)
+                         : error_;
     if (error_ != 0) {
-        tumit1_close_ours(&f_->file_, &f_->who_);
+        tumit1_close_if_same(&f_->file_, &f_->identity_);
         (void)unlink(tumit1_session.path_); /* it has no contents */
     }
     return error_;
@@ -394,17 +419,18 @@ TUMIT1_SLOW(int tumit1_open_file(void)) {
 
 /* Creates the files of this process. Records without these files are dropped and counted.
  * Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_open(void)) {
+TUMIT1_SLOW(int tumit1_open_session(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_sink *f_ = &tumit1_sink;
+    struct tumit1_writer *f_ = &tumit1_writer;
     uint64_t began_;
     int error_;
     tumit1_crc_init();
-    tumit1_clock_choose();
+    tumit1_choose_system_clock();
     tumit1_find_rank();
     tumit1_name_folder();
     if (f_->block_ == NULL) {
-        f_->block_ = (unsigned char *)tumit1_map(TUMIT1_HEADER_BYTES + 2 * TUMIT1_BLOCK + 64u);
+        f_->block_ =
+            (unsigned char *)tumit1_map_memory(TUMIT1_HEADER_BYTES + 2 * TUMIT1_BLOCK + 64u);
         if (f_->block_ == NULL) {
             tumit1_warn("no memory for", "the recorder", ENOMEM);
             return ENOMEM;
@@ -424,17 +450,19 @@ TUMIT1_SLOW(int tumit1_open(void)) {
     error_ = tumit1_open_file();
     if (error_ != 0) {
         tumit1_warn("cannot write", s_->path_, error_);
-        tumit1_remove_live();
+        tumit1_remove_live_file();
         return error_;
     }
     tumit1_append_anchor();
     began_ = tumit1_nanos(CLOCK_MONOTONIC);
-    tumit1_find_policies();
+    tumit1_set_policies();
     tumit1_apply_levels(); /* the program may have chosen levels that overwrite */
-    if (tumit1_clock.hz_ == 0 && __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_USER) {
+    if (tumit1_clock.hz_ == 0 &&
+        __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_USER) {
         while (tumit1_nanos(CLOCK_MONOTONIC) - began_ < 100000u) {
         }
-        tumit1_append_anchor(); /* two readings give the rate of the clock, even in a short process */
+        /* two readings give the rate of the clock, even in a short process */
+        tumit1_append_anchor();
     }
     return 0;
 }

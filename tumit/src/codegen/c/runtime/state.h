@@ -23,27 +23,33 @@ TUMIT1_BEGIN_DECLS
 
 #define TUMIT1_BLOCK 65536u       /* maximum length of a payload; positions in it fit 16 bits */
 #define TUMIT1_MEMORY 16777216u   /* bytes of all slots [TUMIT_MEMORY] */
-#define TUMIT1_LEAST_MEMORY 1048576u /* minimum, if the system gives no more */
+#define TUMIT1_MIN_MEMORY 1048576u /* minimum, if the system gives no more */
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
 #define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES)
-#define TUMIT1_PIECES (TUMIT1_SLOT / TUMIT1_PART) /* parts of a divided slot; the first one is not used */
+/* parts of a divided slot; the first one is not used */
+#define TUMIT1_PARTS (TUMIT1_SLOT / TUMIT1_PART)
 #define TUMIT1_MAX_NAMES 65536u   /* maximum number of strings, and of source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* maximum bytes of an interned string; the rest is truncated */
 #define TUMIT1_RECENT 64u         /* number of strings whose ids a thread caches */
 #define TUMIT1_LOST_BYTES 42u     /* bytes of a `lost` record */
 #define TUMIT1_LZ4_BITS 12        /* bits of the LZ4 hash */
-#define TUMIT1_NO_SHAPE 0xFFFFu   /* instead of a layout: records of this type are not packed by columns */
-#define TUMIT1_LOG_LEAST 65536u   /* minimum bytes of the log of names in a live file, besides the names at the start */
-#define TUMIT1_LOG_MOST 1048576u
+/* instead of a layout: records of this type are not packed by columns */
+#define TUMIT1_NO_SHAPE 0xFFFFu
+/* minimum bytes of the log of names in a live file, besides the names at the start */
+#define TUMIT1_MIN_LOG_BYTES 65536u
+#define TUMIT1_MAX_LOG_BYTES 1048576u
 #define TUMIT1_CHUNK 16u          /* slots for which the live file reserves room at once */
-#define TUMIT1_RESERVE 16384u     /* bytes of the disk and of the file size limit, reserved for the end */
+/* bytes of the disk and of the file size limit, reserved for the end */
+#define TUMIT1_RESERVE 16384u
 #define TUMIT1_LAST_RESERVE 512u  /* of these, bytes for the end block */
 #define TUMIT1_KEEP_SIZE 1        /* FALLOC_FL_KEEP_SIZE */
 #define TUMIT1_TAGS_ROOM 12288u   /* bytes for the tagged fields of a process */
-#define TUMIT1_WARM 4u            /* slots that are prepared, so that recording threads have no page faults */
+/* slots that are prepared, so that recording threads have no page faults */
+#define TUMIT1_WARM_SLOTS 4u
 #define TUMIT1_SLEEP_CALL 128 /* system call: FUTEX_WAIT, private to the process */
 #define TUMIT1_WIPE_ON_FORK 18 /* MADV_WIPEONFORK, which older headers do not define */
-#define TUMIT1_PATIENCE 10u       /* maximum seconds that a thread waits for a slot, if the policy is `block` */
+/* maximum seconds that a thread waits for a slot, if the policy is `block` */
+#define TUMIT1_WAIT_SECONDS 10u
 
 /* A level in the form of the generated code. */
 struct tumit1_level {
@@ -55,7 +61,8 @@ struct tumit1_level {
 /* A spec in the form of the generated code. */
 struct tumit1_spec {
     const char *name_;
-    const unsigned char *schema_; /* packed payload of its block; the first record id is stored at `base_at_` */
+    /* packed payload of its block; the first record id is stored at `base_at_` */
+    const unsigned char *schema_;
     uint32_t schema_bytes_;
     uint32_t schema_raw_;
     uint32_t base_at_;
@@ -96,42 +103,47 @@ struct tumit1_provider {
     uint32_t schema_raw_;
     uint32_t base_;
     uint32_t ids_;
-    int again_; /* a second copy of the spec, in another shared object; it has the same ids */
+    int is_copy_; /* a second copy of the spec, in another shared object; it has the same ids */
     int written_;
 };
 
 /* Dropped records of a stream that are not yet reported in a block. Atomic, because signal
  * handlers and threads without a slot add to it. */
-struct tumit1_lost {
+struct tumit1_drops {
     uint64_t count_, bytes_, first_, last_;
     uint32_t cause_;
 };
 
-/* The stream of a thread. The recorder's lock protects it, except for the losses, and for
+/* The stream of a thread. The recorder's lock protects it, except for the drop counts, and for
  * `recent_`, which only the thread itself uses. */
-#define TUMIT1_STREAM_BYTES 160 /* bytes of the tagged fields of a stream: three numbers, name and label */
+/* bytes of the tagged fields of a stream: three numbers, name and label */
+#define TUMIT1_STREAM_BYTES 160
 struct tumit1_thread {
     struct tumit1_thread *next_;
     struct tumit1_cursor *cursor_; /* NULL after the end of the thread */
     struct tumit1_slot *slot_;     /* the current slot, or NULL */
     uint64_t sequence_;            /* number of the first block from the next slot */
-    uint64_t failed_;              /* abandoned blocks; under the sink's lock */
-    struct tumit1_slot *planned_slot_; /* a slot with a part that is being written, or could not be written */
-    uint64_t planned_;             /* its contents in the file after that, in the form of `flushed_` */
+    uint64_t failed_;              /* abandoned blocks; under the writer's lock */
+    /* a slot with a part that is being written, or could not be written */
+    struct tumit1_slot *planned_slot_;
+    /* its contents in the file after that, in the form of `flushed_` */
+    uint64_t planned_;
     uint64_t planned_last_;        /* timestamp of the last record of that part */
     uint64_t last_;                /* timestamp of its last record */
     uint64_t end_;                 /* end of the thread; 0 while it runs */
     uint64_t dropped_;             /* all dropped records, including overwritten ones */
-    struct tumit1_lost lost_;
-    struct tumit1_lost over_;      /* overwritten records */
-    uint64_t over_end_;            /* number of the first block after them */
-    uint64_t appended_;            /* one more than the number of the last block in the file; under the sink's lock */
+    struct tumit1_drops drops_;
+    struct tumit1_drops overwritten_;      /* overwritten records */
+    uint64_t overwritten_end_;            /* number of the first block after them */
+    /* one more than the number of the last block in the file; under the writer's lock */
+    uint64_t appended_;
     uint64_t tid_;
     uint32_t stream_;
     uint32_t queued_;              /* slots in the queue, and the slot that is being written */
-    uint32_t kept_;                /* full slots that are kept until a dump, or until they are overwritten */
+    /* full slots that are kept until a dump, or until they are overwritten */
+    uint32_t kept_;
     int overwrites_;               /* the stream of levels that overwrite */
-    int fed_;                      /* it already had a slot */
+    int had_slot_;                      /* it already had a slot */
     int described_;                /* its id and name are in the file */
     char name_[48], label_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
@@ -149,7 +161,7 @@ struct tumit1_names {
     struct tumit1_name *entries_;
     uint32_t *slots_; /* hash table with open addressing; 0 is free */
     uint32_t count_;
-    uint32_t written_; /* number of entries in the file; under the sink's lock */
+    uint32_t written_; /* number of entries in the file; under the writer's lock */
     uint32_t logged_;  /* number of entries in the live file; under the lock */
 };
 
@@ -177,18 +189,19 @@ struct tumit1_pool {
     uint32_t fresh_;         /* slots from this one on were never used */
     uint32_t free_count_, parts_count_;
     uint32_t queue_first_, queue_count_;
-    struct tumit1_slot **ring_;  /* ring buffer of full slots of streams that overwrite */
-    uint32_t ring_first_, ring_count_;
-    uint64_t ring_bytes_;
-    struct tumit1_slot *on_its_way_; /* the slot of which a part is being written */
+    struct tumit1_slot **kept_slots_;  /* ring buffer of full slots of streams that overwrite */
+    uint32_t kept_first_, kept_count_;
+    uint64_t kept_bytes_;
+    struct tumit1_slot *being_written_; /* the slot of which a part is being written */
     uint32_t available_;     /* number of free slots; read without the lock, as a hint */
     uint32_t available_parts_; /* the same for parts */
     int refilled_;           /* slots were returned, because threads fill them */
-    int named_;              /* while the live file is created: it has a temporary name (1), or its own (2) */
+    /* while the live file is created: it has a temporary name (1), or its own (2) */
+    int named_;
     int file_;               /* the live file */
-    struct tumit1_identity who_;
+    struct tumit1_identity identity_;
     int live_;               /* the slots are in the live file */
-    uint32_t kept_;          /* place of the slots, as in the process block */
+    uint32_t buffers_kind_;  /* place of the slots, as in the process block */
     int log_full_;           /* the log of names in the live file is full */
 };
 
@@ -200,15 +213,17 @@ struct tumit1_reading {
     uint64_t bracket_;       /* ticks of the duration of the reading */
 };
 
-/* The file, and the state of its contents. tumit1_sink_lock protects it. */
-struct tumit1_sink {
+/* The file, and the state of its contents. tumit1_writer_lock protects it. */
+struct tumit1_writer {
     int file_;
-    struct tumit1_identity who_;
-    int ending_;             /* only the end is missing: names and losses (1), or the end block (2) */
+    struct tumit1_identity identity_;
+    /* only the end is missing: names and drop reports (1), or the end block (2) */
+    int ending_;
     int reserves_;           /* room on the disk after the end of the file is reserved for these */
     uint64_t reserved_;      /* end of the reserved room */
-    int left_behind_;        /* writing failed for contents that the live file still has */
-    int kept_;               /* this was so at the end: there is no end block, and the live file stays */
+    int has_unwritten_;        /* writing failed for contents that the live file still has */
+    /* this was so at the end: there is no end block, and the live file stays */
+    int kept_;
     uint64_t offset_;        /* end of the last complete block */
     uint64_t sequence_;
     uint64_t written_;       /* number of written records */
@@ -216,8 +231,9 @@ struct tumit1_sink {
     uint64_t blocks_;        /* number of blocks of records */
     struct tumit1_reading read_; /* the latest reading of the clocks */
     int unread_;             /* this reading is not in the file */
-    double rate_;            /* ticks per nanosecond of the system's clock between the last two readings; 0: unknown */
-    uint32_t jumps_;         /* number of steps of the clock */
+    /* ticks per nanosecond of the system's clock between the last two readings; 0: unknown */
+    double rate_;
+    uint32_t clock_steps_;         /* number of steps of the clock */
     unsigned char *block_;   /* buffer for a block */
     unsigned char *copy_;    /* buffer for a payload with a changed first delta */
     struct tumit1_packer *packer_; /* NULL without a writer thread */
@@ -226,13 +242,13 @@ struct tumit1_sink {
 
 /* A requested switch, from the program or from `tumit level`. It also applies to specs that are
  * registered later. */
-struct tumit1_asked {
-    struct tumit1_asked *next_;
+struct tumit1_requested_switch {
+    struct tumit1_requested_switch *next_;
     char *name_;
     int on_;
 };
 
-#define TUMIT1_LATER_LEVELS 8 /* capacity for switched levels of signal handlers */
+#define TUMIT1_DEFERRED_LEVELS 8 /* capacity for switched levels of signal handlers */
 
 struct tumit1_session {
     int state_;
@@ -240,40 +256,47 @@ struct tumit1_session {
     int keyed_;              /* `key_` exists; its destructor retires threads that end */
     int warned_;
     int paused_;
-    int helper_;             /* the writer thread `helper_id_` exists */
+    int has_writer_thread_;  /* the writer thread `writer_thread_` exists */
     int stop_;               /* the writer thread must end */
     int join_;               /* the writer thread must end, and was not joined yet */
-    int tells_;              /* the run folder has the default name, which is printed at the end */
+    /* the run folder has the default name, which is printed at the end */
+    int prints_folder_;
     int inherits_;           /* the launch id is inherited from the parent process */
-    int main_gone_;          /* the first thread has ended */
+    int main_exited_;          /* the first thread has ended */
     uint32_t may_wait_;      /* threads of some level wait for room */
     uint32_t wanted_;        /* a thread waits; for tests */
-    uint32_t stuck_;         /* a thread waited without success; others do not wait until a slot is free */
+    /* a thread waited without success; others do not wait until a slot is free */
+    uint32_t stuck_;
     uint32_t wake_;          /* futex of the sleeping writer thread */
     uint32_t sleeps_;
-    uint32_t waiting_;       /* number of threads that wait for the sink */
-    pthread_t helper_id_;
+    uint32_t waiting_;       /* number of threads that wait for the writer's lock */
+    pthread_t writer_thread_;
     pthread_key_t key_;
     uint64_t dropped_;       /* dropped records of ended threads, and those without a stream */
-    struct { /* for opening files and writing names, under the sink's lock, because threads may have small stacks */
+    /* for opening files and writing names, under the writer's lock, because threads may have small
+     * stacks */
+    struct {
         char part_[PATH_MAX], folder_[PATH_MAX], path_[PATH_MAX + 168], text_[4096];
-        unsigned char tags_[TUMIT1_TAGS_ROOM], names_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
+        unsigned char tags_[TUMIT1_TAGS_ROOM],
+            names_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
         unsigned char packed_[TUMIT1_HEADER_BYTES + 4 * TUMIT1_MAX_TEXT + 64];
     } scratch_;
-    char began_in_[PATH_MAX];  /* the working folder at the start of the program */
+    char start_folder_[PATH_MAX];  /* the working folder at the start of the program */
     char live_from_[PATH_MAX]; /* TUMIT_LIVE, relative to that folder */
     int leaving_;              /* the program's own destructors have run */
-    uint32_t later_;           /* deferred requests of signal handlers */
-    uint64_t later_turn_;      /* number of levels that they switched */
+    uint32_t deferred_;           /* deferred requests of signal handlers */
+    uint64_t deferred_turn_;      /* number of levels that they switched */
     struct {
         uint64_t turn_;
         uint32_t phase_; /* 0 free, 1 being written, 2 complete */
         int on_;
         char name_[64];
-    } later_levels_[TUMIT1_LATER_LEVELS];
+    } deferred_levels_[TUMIT1_DEFERRED_LEVELS];
     uint64_t truncated_;       /* number of truncated records */
-    uint64_t repeated_;        /* records with the timestamp of the previous record, because the clock ran backwards */
-    struct tumit1_lost early_; /* dropped records of signal handlers before recording could begin */
+    /* records with the timestamp of the previous record, because the clock ran backwards */
+    uint64_t repeated_;
+    /* dropped records of signal handlers before recording could begin */
+    struct tumit1_drops early_drops_;
     uint32_t streams_;
     uint32_t alive_;         /* streams of threads that have not ended */
     uint32_t next_base_;
@@ -281,8 +304,10 @@ struct tumit1_session {
     int ranks_;
     int rank_known_;
     int has_parent_;
-    uint32_t *guard_;        /* 0 in a child without fork handlers: `_Fork`, or the system call itself */
-    long mask_bytes_;        /* size of `mask_`, the initial processors; the writer thread avoids those of pinned threads */
+    /* 0 in a child without fork handlers: `_Fork`, or the system call itself */
+    uint32_t *guard_;
+    /* size of `mask_`, the initial processors; the writer thread avoids those of pinned threads */
+    long mask_bytes_;
     unsigned long mask_[1024 / sizeof(unsigned long)];
     char host_[64];
     char launch_[257];       /* the launch id; empty while it is unknown */
@@ -293,7 +318,7 @@ struct tumit1_session {
     const char *live_folder_; /* folder of the live file; NULL: the run folder */
     char live_path_[PATH_MAX + 160];
     struct tumit1_config config_; /* options of the program */
-    struct tumit1_asked *asked_;  /* latest first */
+    struct tumit1_requested_switch *requested_switches_;  /* latest first */
     struct tumit1_pool pool_;
     struct tumit1_provider *providers_;
     struct tumit1_thread *live_;  /* streams that may have unreported data */
@@ -314,42 +339,44 @@ struct tumit1_clock {
 };
 
 extern TUMIT1_WEAK struct tumit1_session tumit1_session;
-extern TUMIT1_WEAK struct tumit1_sink tumit1_sink;
+extern TUMIT1_WEAK struct tumit1_writer tumit1_writer;
 extern TUMIT1_WEAK struct tumit1_clock tumit1_clock;
-extern TUMIT1_WEAK pthread_mutex_t tumit1_lock;
-extern TUMIT1_WEAK pthread_mutex_t tumit1_sink_lock;
+extern TUMIT1_WEAK pthread_mutex_t tumit1_state_lock;
+extern TUMIT1_WEAK pthread_mutex_t tumit1_writer_lock;
 extern TUMIT1_WEAK uint32_t tumit1_crc_tables[8][256];
 
-struct tumit1_slot tumit1_full = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
-__thread struct tumit1_cursor tumit1_cursor = {&tumit1_full, &tumit1_full, 0, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full, NULL, {0}, {0}, 0, 0, 0, 0};
+struct tumit1_slot tumit1_full_slot = {TUMIT1_SLOT, 0, 0, 0, 0, 0, 0, 0, 0};
+__thread struct tumit1_cursor tumit1_cursor = {
+    &tumit1_full_slot, &tumit1_full_slot, 0, 0, 0, 0, 0, 0, 0, 0, NULL, &tumit1_full_slot, NULL,
+    {0}, {0}, 0, 0, 0, 0};
 struct tumit1_session tumit1_session;
-struct tumit1_sink tumit1_sink;
+struct tumit1_writer tumit1_writer;
 struct tumit1_clock tumit1_clock;
 uint32_t tumit1_clock_kind;
 uint64_t tumit1_tasks;
-pthread_mutex_t tumit1_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t tumit1_sink_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t tumit1_state_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t tumit1_writer_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t tumit1_crc_tables[8][256];
 
-TUMIT1_CALL void tumit1_settle_child(void);
-TUMIT1_CALL void tumit1_find_child(void);
+TUMIT1_CALL void tumit1_complete_child(void);
+TUMIT1_CALL void tumit1_begin_unannounced_child(void);
 TUMIT1_CALL void tumit1_detach(struct tumit1_thread *t_, uint64_t now_);
 TUMIT1_CALL void tumit1_apply_levels(void);
-TUMIT1_CALL void tumit1_tell_early(void);
-TUMIT1_CALL void tumit1_own_ask(const char *name_, size_t length_, int on_);
-TUMIT1_CALL void tumit1_own_look(void);
-TUMIT1_CALL int tumit1_own_waited(int why_);
-TUMIT1_CALL void tumit1_own_tell_wait(void);
-TUMIT1_CALL int tumit1_own_begin_write(void);
-TUMIT1_CALL void tumit1_own_end_write(void);
-TUMIT1_CALL void tumit1_own_leave(void);
+TUMIT1_CALL void tumit1_report_early_drops(void);
+TUMIT1_CALL void tumit1_self_trace_request(const char *name_, size_t length_, int on_);
+TUMIT1_CALL void tumit1_self_trace_read_settings(void);
+TUMIT1_CALL int tumit1_self_trace_store_wait(int why_);
+TUMIT1_CALL void tumit1_self_trace_record_wait(void);
+TUMIT1_CALL int tumit1_self_trace_begin_write(void);
+TUMIT1_CALL void tumit1_self_trace_end_write(void);
+TUMIT1_CALL void tumit1_self_trace_end_stream(void);
 
 /* The reason why a thread waited, with the numbers of the spec of self-tracing. */
 enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
 
-/* There are two locks. The sink's lock protects the file, and is held while blocks are
+/* There are two locks. The writer's lock protects the file, and is held while blocks are
  * compressed and written. The other lock protects all other state, and is never held for long.
- * Code that needs both takes the sink's lock first. */
+ * Code that needs both takes the writer's lock first. */
 
 /* Blocks or unblocks the signal with which the C library cancels threads asynchronously. Such a
  * signal can be pending from before cancellation was disabled, and glibc's handler (2.36) does
@@ -357,14 +384,15 @@ enum { TUMIT1_WAITED_ROOM = 0, TUMIT1_WAITED_CALL = 1 };
  * this signal. */
 #if defined __GLIBC__ && defined SYS_rt_sigprocmask
 TUMIT1_HOT void tumit1_hold_cancel(int how_) {
-    const uint64_t cancel_ = (uint64_t)1 << 31; /* SIGCANCEL, the first signal that is hidden from programs */
+    /* SIGCANCEL, the first signal that is hidden from programs */
+    const uint64_t cancel_ = (uint64_t)1 << 31;
     (void)syscall(SYS_rt_sigprocmask, how_, &cancel_, NULL, sizeof cancel_);
 }
 #else
 #define tumit1_hold_cancel(how_) ((void)(how_))
 #endif
 
-/* The state of a thread before tumit1_busy(). */
+/* The state of a thread before tumit1_begin_work(). */
 #define TUMIT1_WAS_BUSY 1u
 #define TUMIT1_WAS_LOCKED 2u
 #define TUMIT1_WAS_CANCELLABLE 4u
@@ -372,8 +400,8 @@ TUMIT1_HOT void tumit1_hold_cancel(int how_) {
 
 /* Must precede the locks in calls that are not records. A record in a signal handler then sees
  * `busy_`, and does not wait for a lock that its own thread holds. The thread cannot be
- * cancelled either. Returns the argument for tumit1_idle(). */
-TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
+ * cancelled either. Returns the argument for tumit1_end_work(). */
+TUMIT1_SLOW(uint32_t tumit1_begin_work(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint32_t before_ = (c_->busy_ != 0) * TUMIT1_WAS_BUSY | c_->locked_ * TUMIT1_WAS_LOCKED;
     const uint32_t *guard_ = tumit1_session.guard_;
@@ -381,7 +409,7 @@ TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     if (!c_->locked_) {
         c_->errno_ = errno;
         if (guard_ != NULL && __atomic_load_n(guard_, __ATOMIC_RELAXED) == 0) {
-            tumit1_find_child();
+            tumit1_begin_unannounced_child();
         }
     }
     __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
@@ -398,14 +426,15 @@ TUMIT1_SLOW(uint32_t tumit1_busy(void)) {
     }
     return before_;
 }
-TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
+TUMIT1_SLOW(void tumit1_end_work(uint32_t before_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const int outermost_ = (before_ & TUMIT1_WAS_LOCKED) == 0;
     if (c_->forked_ && outermost_) {
-        tumit1_settle_child();
+        tumit1_complete_child();
     }
     c_->locked_ = before_ / TUMIT1_WAS_LOCKED & 1u;
-    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u, __ATOMIC_RELEASE);
+    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u,
+                     __ATOMIC_RELEASE);
     if ((before_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
         tumit1_hold_cancel(SIG_UNBLOCK);
@@ -419,22 +448,22 @@ TUMIT1_SLOW(void tumit1_idle(uint32_t before_)) {
 }
 
 /* Takes the lock of all state except the file, in calls that are not records. Returns the
- * argument for tumit1_unlock(). */
-TUMIT1_SLOW(uint32_t tumit1_lock_all(void)) {
-    uint32_t before_ = tumit1_busy();
-    pthread_mutex_lock(&tumit1_lock);
+ * argument for tumit1_unlock_state(). */
+TUMIT1_SLOW(uint32_t tumit1_lock_state(void)) {
+    uint32_t before_ = tumit1_begin_work();
+    pthread_mutex_lock(&tumit1_state_lock);
     return before_;
 }
-TUMIT1_SLOW(void tumit1_unlock(uint32_t before_)) {
-    pthread_mutex_unlock(&tumit1_lock);
-    tumit1_idle(before_);
+TUMIT1_SLOW(void tumit1_unlock_state(uint32_t before_)) {
+    pthread_mutex_unlock(&tumit1_state_lock);
+    tumit1_end_work(before_);
 }
 
-/* Takes the sink's lock, after tumit1_busy(). The writer thread gives precedence to threads that
- * wait for it. */
-TUMIT1_SLOW(void tumit1_lock_sink(void)) {
+/* Takes the writer's lock, after tumit1_begin_work(). The writer thread gives precedence to threads
+ * that wait for it. */
+TUMIT1_SLOW(void tumit1_lock_writer(void)) {
     __atomic_fetch_add(&tumit1_session.waiting_, 1u, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&tumit1_sink_lock);
+    pthread_mutex_lock(&tumit1_writer_lock);
     __atomic_fetch_sub(&tumit1_session.waiting_, 1u, __ATOMIC_RELAXED);
 }
 
@@ -444,26 +473,27 @@ TUMIT1_SLOW(int tumit1_is_open(void)) {
 
 /* Anonymous memory from the system, because the recorder may be called from inside an allocator.
  * NULL when there is none. */
-TUMIT1_SLOW(void *tumit1_map(size_t bytes_)) {
+TUMIT1_SLOW(void *tumit1_map_memory(size_t bytes_)) {
     void *memory_ = mmap(NULL, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory_ == MAP_FAILED ? NULL : memory_;
 }
 
 /* Replaces the mapping at `at_` by private memory. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_map_private(void *at_, size_t bytes_)) {
-    return mmap(at_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
+    return mmap(at_, bytes_, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
                ? errno
                : 0;
 }
 
 /* A copy in a small piece of memory that is never freed. The caller holds the lock. */
-TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
+TUMIT1_SLOW(void *tumit1_arena_copy(const void *from_, size_t bytes_)) {
     struct tumit1_session *s_ = &tumit1_session;
     size_t need_ = (bytes_ + 15u) & ~(size_t)15u;
     void *to_;
     if (need_ > s_->arena_left_) {
         size_t chunk_ = need_ > 65536u ? need_ : 65536u;
-        unsigned char *memory_ = (unsigned char *)tumit1_map(chunk_);
+        unsigned char *memory_ = (unsigned char *)tumit1_map_memory(chunk_);
         if (memory_ == NULL) {
             return NULL;
         }
@@ -481,7 +511,8 @@ TUMIT1_SLOW(void *tumit1_keep(const void *from_, size_t bytes_)) {
 
 /* Reports a text that cannot be parsed, with a hint. `bytes_` limits the printed text. -1 prints
  * all of it. */
-TUMIT1_SLOW(void tumit1_misread(const char *where_, const char *text_, int bytes_, const char *hint_)) {
+TUMIT1_SLOW(void tumit1_report_invalid(const char *where_, const char *text_, int bytes_,
+                                       const char *hint_)) {
     fprintf(stderr, "tumit: %s: `%.*s` is not valid: write %s\n", where_, bytes_, text_, hint_);
 }
 
@@ -489,6 +520,8 @@ TUMIT1_SLOW(void tumit1_misread(const char *where_, const char *text_, int bytes
 TUMIT1_SLOW(void tumit1_warn(const char *what_, const char *path_, int error_)) {
     if (!tumit1_session.warned_) {
         tumit1_session.warned_ = 1;
-        fprintf(stderr, "tumit: %s %s: %s; the program continues, and dropped records are counted\n", what_, path_, strerror(error_));
+        fprintf(stderr,
+                "tumit: %s %s: %s; the program continues, and dropped records are counted\n", what_,
+                path_, strerror(error_));
     }
 }

@@ -26,7 +26,8 @@ TUMIT1R_FN bool tumit1r_append_number(struct tumit1r_writer *w, uint64_t number,
 }
 
 /* Finds the number of an enum value in the target. Returns false when it has none. */
-TUMIT1R_FN bool tumit1r_choose(const struct tumit1r_target *to, struct tumit1r_value *value) {
+TUMIT1R_FN bool tumit1r_find_enum_number(const struct tumit1r_target *to,
+                                         struct tumit1r_value *value) {
     const struct tumit1r_enum *item;
     uint32_t i;
     if (to->schema != NULL && value->text != NULL) {
@@ -46,23 +47,24 @@ TUMIT1R_FN bool tumit1r_choose(const struct tumit1r_target *to, struct tumit1r_v
 }
 
 /* Appends a value. Returns false when the target cannot represent it. */
-TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumit1r_target *to, uint8_t own,
-                                    struct tumit1r_value value) {
+TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumit1r_target *to,
+                                     uint8_t from, struct tumit1r_value value) {
     size_t bytes = tumit1r_scalar_bytes(to->scalar, to->wide);
     uint64_t back;
     float single;
     uint32_t half;
     switch (to->scalar) {
     case TUMIT1R_INTERNED:
-        return tumit1r_append_number(w, tumit1r_number(w, &w->strings, value.text, value.bytes, 0), 4);
+        return tumit1r_append_number(w, tumit1r_intern(w, &w->strings, value.text, value.bytes, 0),
+                                     4);
     case TUMIT1R_STRING:
     case TUMIT1R_BYTES:
         return value.bytes <= 0xFFFFu && tumit1r_append_number(w, value.bytes, 2) &&
                tumit1r_append(w, value.text, value.bytes);
     case TUMIT1R_ENUM:
-        return tumit1r_choose(to, &value) && tumit1r_append_number(w, value.bits, bytes);
+        return tumit1r_find_enum_number(to, &value) && tumit1r_append_number(w, value.bits, bytes);
     case TUMIT1R_F32:
-        if (own == TUMIT1R_F64) {
+        if (from == TUMIT1R_F64) {
             if (value.real > 3.4028234663852886e38 || value.real < -3.4028234663852886e38) {
                 return false;
             }
@@ -90,14 +92,15 @@ TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumi
 }
 
 TUMIT1R_FN bool tumit1r_append_field(struct tumit1r_writer *w, const struct tumit1r_target *to,
-                                    const struct tumit1r_own_field *field, const char *record) {
+                                    const struct tumit1r_event_field *field, const char *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)(const void *)record;
     uint32_t names = to->schema == NULL ? UINT32_MAX : to->names;
     const char *array;
-    size_t count, i, step = tumit1r_own_bytes(field->scalar);
+    size_t count, i, step = tumit1r_member_bytes(field->scalar);
     if (field->form == TUMIT1R_ONE) {
-        return tumit1r_append_value(w, to, field->scalar,
-                                    tumit1r_value_of_own(head, field, names, record, record + field->offset));
+        return tumit1r_append_value(
+            w, to, field->scalar,
+            tumit1r_value_of_member(head, field, names, record, record + field->offset));
     }
     array = tumit1r_array(field, record, &count);
     count = array == NULL ? 0 : count;
@@ -108,8 +111,9 @@ TUMIT1R_FN bool tumit1r_append_field(struct tumit1r_writer *w, const struct tumi
         return false;
     }
     for (i = 0; i < count; i++) {
-        if (!tumit1r_append_value(w, to, field->scalar,
-                                  tumit1r_value_of_own(head, field, names, record, array + i * step))) {
+        if (!tumit1r_append_value(
+                w, to, field->scalar,
+                tumit1r_value_of_member(head, field, names, record, array + i * step))) {
             return false;
         }
     }
@@ -118,21 +122,22 @@ TUMIT1R_FN bool tumit1r_append_field(struct tumit1r_writer *w, const struct tumi
 
 /* Writes the body of a record in the layout of the file from which it was read. Fields that the
  * spec does not have are copied unchanged. */
-TUMIT1R_FN bool tumit1r_body_of_file(struct tumit1r_writer *w, const struct tumit1r_own_type *own, const char *record) {
+TUMIT1R_FN bool tumit1r_encode_as_read(struct tumit1r_writer *w,
+                                       const struct tumit1r_event_type *event, const char *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)(const void *)record;
     const struct tumit1r_type *type = head->type;
     uint32_t i, k;
     if (!tumit1r_room(&w->offsets, &w->offsets_room, (size_t)type->count + 1, sizeof *w->offsets) ||
-        !tumit1r_walk(type, head->body, head->body_bytes, w->offsets)) {
+        !tumit1r_find_offsets(type, head->body, head->body_bytes, w->offsets)) {
         return false;
     }
     for (k = 0; k < type->count; k++) {
         const struct tumit1r_field *field = &type->fields[k];
         struct tumit1r_target to;
         bool good;
-        for (i = 0; i < own->count && type->map[(i + k) % own->count] != k + 1; i++) {
+        for (i = 0; i < event->count && type->map[(i + k) % event->count] != k + 1; i++) {
         }
-        if (i == own->count) {
+        if (i == event->count) {
             good = tumit1r_append(w, head->body + w->offsets[k], w->offsets[k + 1] - w->offsets[k]);
         } else {
             to.form = field->form;
@@ -141,7 +146,7 @@ TUMIT1R_FN bool tumit1r_body_of_file(struct tumit1r_writer *w, const struct tumi
             to.count = field->count;
             to.names = field->names;
             to.schema = type->schema;
-            good = tumit1r_append_field(w, &to, &own->fields[(i + k) % own->count], record);
+            good = tumit1r_append_field(w, &to, &event->fields[(i + k) % event->count], record);
         }
         if (!good) {
             return false;
@@ -151,16 +156,17 @@ TUMIT1R_FN bool tumit1r_body_of_file(struct tumit1r_writer *w, const struct tumi
 }
 
 /* Writes the body of a record in the layout of the spec. */
-TUMIT1R_FN bool tumit1r_body_of_spec(struct tumit1r_writer *w, const struct tumit1r_own_type *own, const char *record) {
+TUMIT1R_FN bool tumit1r_encode_event(struct tumit1r_writer *w,
+                                     const struct tumit1r_event_type *event, const char *record) {
     uint32_t i;
-    for (i = 0; i < own->count; i++) {
+    for (i = 0; i < event->count; i++) {
         struct tumit1r_target to;
         memset(&to, 0, sizeof to);
-        to.form = own->fields[i].form;
-        to.scalar = own->fields[i].scalar;
-        to.wide = own->fields[i].wide;
-        to.count = own->fields[i].count;
-        if (!tumit1r_append_field(w, &to, &own->fields[i], record)) {
+        to.form = event->fields[i].form;
+        to.scalar = event->fields[i].scalar;
+        to.wide = event->fields[i].wide;
+        to.count = event->fields[i].count;
+        if (!tumit1r_append_field(w, &to, &event->fields[i], record)) {
             return false;
         }
     }
@@ -169,7 +175,7 @@ TUMIT1R_FN bool tumit1r_body_of_spec(struct tumit1r_writer *w, const struct tumi
 
 /* The id of the spec's first event in the file. The schema is written at the first use. 0 when
  * there is no room for it. */
-TUMIT1R_FN uint32_t tumit1r_base(struct tumit1r_writer *w, const struct tumit1r_spec *spec) {
+TUMIT1R_FN uint32_t tumit1r_first_id(struct tumit1r_writer *w, const struct tumit1r_spec *spec) {
     unsigned char *payload;
     uint32_t i, base = 0;
     for (i = 0; i < w->specs_count; i++) {
@@ -206,7 +212,8 @@ TUMIT1R_FN uint32_t tumit1r_base(struct tumit1r_writer *w, const struct tumit1r_
 }
 
 /* Adds the record with the current body to the block of its stream. */
-TUMIT1R_FN bool tumit1r_put_record(struct tumit1r_writer *w, uint32_t number, uint32_t id, uint64_t ticks, uint64_t dropped) {
+TUMIT1R_FN bool tumit1r_append_record(struct tumit1r_writer *w, uint32_t number, uint32_t id,
+                                      uint64_t ticks, uint64_t dropped) {
     struct tumit1r_out_stream *stream = tumit1r_out_stream(w, number);
     size_t need = w->body_bytes + 2 * TUMIT1R_RECORD_HEAD_BYTES + 8;
     unsigned char *p;
@@ -261,11 +268,12 @@ TUMIT1R_FN bool tumit1r_put_record(struct tumit1r_writer *w, uint32_t number, ui
  *
  * Returns false when the record is not written: because the layout of the file cannot represent
  * a value, the event comes from another file and is not in the spec, or there is no memory. */
-TUMIT1R_FN bool tumit1r_write(struct tumit1r_writer *w, const struct tumit1r_spec *spec, uint32_t kind, const void *record) {
+TUMIT1R_FN bool tumit1r_write(struct tumit1r_writer *w, const struct tumit1r_spec *spec,
+                              uint32_t kind, const void *record) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
-    const struct tumit1r_own_type *own = kind < spec->count ? &spec->types[kind] : NULL;
+    const struct tumit1r_event_type *event = kind < spec->count ? &spec->types[kind] : NULL;
     bool home = w->of != NULL && head->process == w->of && head->type != NULL;
-    bool located = home ? head->type->located : own != NULL && own->located;
+    bool located = home ? head->type->located : event != NULL && event->located;
     uint32_t number = head->stream != NULL ? head->stream->number
                       : w->current < w->streams_count ? w->streams[w->current].number
                                                       : 0;
@@ -277,30 +285,32 @@ TUMIT1R_FN bool tumit1r_write(struct tumit1r_writer *w, const struct tumit1r_spe
         if (dropped == 0 && stream != NULL) {
             dropped = stream->dropped + head->lost.count;
         }
-        return tumit1r_append_number(w, head->lost.count, 8) && tumit1r_append_number(w, head->lost.bytes, 8) &&
+        return tumit1r_append_number(w, head->lost.count, 8) &&
+               tumit1r_append_number(w, head->lost.bytes, 8) &&
                tumit1r_append_number(w, head->lost.first_ticks, 8) &&
-               tumit1r_append_number(w, head->lost.last_ticks, 8) && tumit1r_append_number(w, head->lost.cause, 4) &&
-               tumit1r_put_record(w, number, TUMIT1R_ID_LOST, head->ticks, dropped);
+               tumit1r_append_number(w, head->lost.last_ticks, 8) &&
+               tumit1r_append_number(w, head->lost.cause, 4) &&
+               tumit1r_append_record(w, number, TUMIT1R_ID_LOST, head->ticks, dropped);
     }
     if (located) {
         const char *file = head->file == NULL ? "" : head->file;
         uint32_t line = head->file == NULL ? 0 : head->line;
-        if (!tumit1r_append_number(w, tumit1r_number(w, &w->sites, file, strlen(file), line), 4)) {
+        if (!tumit1r_append_number(w, tumit1r_intern(w, &w->sites, file, strlen(file), line), 4)) {
             return false;
         }
     }
-    if (home && own == NULL) {
+    if (home && event == NULL) {
         return tumit1r_append(w, head->body, head->body_bytes) &&
-               tumit1r_put_record(w, number, head->type->id, head->ticks, dropped);
+               tumit1r_append_record(w, number, head->type->id, head->ticks, dropped);
     }
-    if (own == NULL) {
+    if (event == NULL) {
         return false;
     }
-    if (home && head->type->own == own) {
-        return tumit1r_body_of_file(w, own, (const char *)record) &&
-               tumit1r_put_record(w, number, head->type->id, head->ticks, dropped);
+    if (home && head->type->event == event) {
+        return tumit1r_encode_as_read(w, event, (const char *)record) &&
+               tumit1r_append_record(w, number, head->type->id, head->ticks, dropped);
     }
-    id = tumit1r_base(w, spec);
-    return id != 0 && tumit1r_body_of_spec(w, own, (const char *)record) &&
-           tumit1r_put_record(w, number, id + kind, head->ticks, dropped);
+    id = tumit1r_first_id(w, spec);
+    return id != 0 && tumit1r_encode_event(w, event, (const char *)record) &&
+           tumit1r_append_record(w, number, id + kind, head->ticks, dropped);
 }

@@ -39,7 +39,8 @@ TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0
 #if defined TUMIT_SYNC || defined TUMIT_MPI
 /* Clock samples: nothing is measured. The functions only answer the peers, which may record, so
  * that both sides exchange the same messages. */
-TUMIT1_HOT int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
+TUMIT1_HOT int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_,
+                               size_t count_) {
     uint64_t words_[3];
     size_t i_;
     int error_ = 0;
@@ -66,11 +67,12 @@ TUMIT1_HOT int tumit1_sync_point(struct tumit1_link *link_) {
 #endif
 
 /* The functions that recording functions call. They have no effect and produce no code. */
-#define TUMIT1_CUTTABLE 0u
+#define TUMIT1_TRUNCATABLE 0u
 struct tumit1_place {
     int none_;
 };
-TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_, struct tumit1_place *to_) {
+TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes_,
+                                     struct tumit1_place *to_) {
     (void)on_;
     (void)index_;
     (void)bytes_;
@@ -84,7 +86,8 @@ TUMIT1_HOT uint64_t tumit1_limit(const struct tumit1_place *to_) {
     (void)to_;
     return 0;
 }
-TUMIT1_HOT size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_) {
+TUMIT1_HOT size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_,
+                             const size_t *sizes_, size_t count_) {
     (void)to_;
     (void)limit_;
     (void)fixed_;
@@ -92,16 +95,16 @@ TUMIT1_HOT size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t f
     (void)count_;
     return 0;
 }
-TUMIT1_HOT size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_) {
+TUMIT1_HOT size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t max_) {
     (void)text_;
     (void)bytes_;
-    (void)most_;
+    (void)max_;
     return 0;
 }
-TUMIT1_HOT size_t tumit1_fit_count(size_t count_, size_t each_, size_t most_) {
+TUMIT1_HOT size_t tumit1_fit_count(size_t count_, size_t each_, size_t max_) {
     (void)count_;
     (void)each_;
-    (void)most_;
+    (void)max_;
     return 0;
 }
 TUMIT1_HOT unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {

@@ -1,47 +1,54 @@
 /* ---- From a record of a file to a struct of the program's spec. Events, fields and enum values
  * are matched by name ---- */
 
-struct tumit1r_own_enum {
+struct tumit1r_event_enum {
     const char *const *names;
     const uint16_t *numbers;
     uint32_t count;
 };
-struct tumit1r_own_field {
+struct tumit1r_event_field {
     const char *name;
     uint8_t form, scalar;
     bool wide;
     uint32_t count;                        /* length of a fixed array */
-    const struct tumit1r_own_enum *choice; /* NULL if it is not an enum */
-    size_t offset, count_offset;           /* positions in the struct: the value, and its number of elements or bytes */
+    const struct tumit1r_event_enum *choice; /* NULL if it is not an enum */
+    /* positions in the struct: the value, and its number of elements or bytes */
+    size_t offset, count_offset;
 };
-struct tumit1r_own_type {
+struct tumit1r_event_type {
     const char *name;
     bool located;
     uint32_t count;
-    const struct tumit1r_own_field *fields;
+    const struct tumit1r_event_field *fields;
     size_t bytes; /* size of the struct */
 };
 struct tumit1r_spec {
     const char *name;
-    const struct tumit1r_own_type *types;
+    const struct tumit1r_event_type *types;
     uint32_t count;
     const unsigned char *schema;
     size_t schema_bytes;
 };
 /* One value, of any type. */
 struct tumit1r_value {
-    uint64_t bits; /* integers (negative: 64-bit two's complement), timestamps, pointers, numbers of enums */
+    /* integers (negative: 64-bit two's complement), timestamps, pointers, numbers of enums */
+    uint64_t bits;
     double real;
-    const char *text; /* strings and bytes; for an enum, the name of the value, NULL if it has none */
+    /* strings and bytes; for an enum, the name of the value, NULL if it has none */
+    const char *text;
     size_t bytes;
 };
 
-TUMIT1R_FN bool tumit1r_is_text(uint8_t scalar) { return scalar == TUMIT1R_STRING || scalar == TUMIT1R_INTERNED; }
+TUMIT1R_FN bool tumit1r_is_text(uint8_t scalar) {
+    return scalar == TUMIT1R_STRING || scalar == TUMIT1R_INTERNED;
+}
 TUMIT1R_FN bool tumit1r_is_unsigned(uint8_t scalar) { return scalar <= TUMIT1R_U64; }
-TUMIT1R_FN bool tumit1r_is_signed(uint8_t scalar) { return scalar >= TUMIT1R_I8 && scalar <= TUMIT1R_I64; }
+TUMIT1R_FN bool tumit1r_is_signed(uint8_t scalar) {
+    return scalar >= TUMIT1R_I8 && scalar <= TUMIT1R_I64;
+}
 
 /* Whether every value of one type is a value of the other. */
-TUMIT1R_FN bool tumit1r_widens(uint8_t from, uint8_t to) {
+TUMIT1R_FN bool tumit1r_is_subtype(uint8_t from, uint8_t to) {
     size_t narrow = tumit1r_scalar_bytes(from, false), wide = tumit1r_scalar_bytes(to, false);
     if (from == to || (tumit1r_is_text(from) && tumit1r_is_text(to))) {
         return true;
@@ -53,13 +60,17 @@ TUMIT1R_FN bool tumit1r_widens(uint8_t from, uint8_t to) {
            (from == TUMIT1R_F32 && to == TUMIT1R_F64);
 }
 
-TUMIT1R_FN bool tumit1r_gives(const struct tumit1r_field *from, const struct tumit1r_own_field *to) {
-    bool forms = from->form == to->form ? from->form != TUMIT1R_FIXED || from->count == to->count
-                                        : from->form == TUMIT1R_FIXED && to->form == TUMIT1R_VARIABLE;
-    return forms && tumit1r_widens(from->scalar, to->scalar) && strcmp(from->name, to->name) == 0;
+TUMIT1R_FN bool tumit1r_is_convertible(const struct tumit1r_field *from,
+                                       const struct tumit1r_event_field *to) {
+    bool forms = from->form == to->form
+                     ? from->form != TUMIT1R_FIXED || from->count == to->count
+                     : from->form == TUMIT1R_FIXED && to->form == TUMIT1R_VARIABLE;
+    return forms && tumit1r_is_subtype(from->scalar, to->scalar) &&
+           strcmp(from->name, to->name) == 0;
 }
 
-TUMIT1R_FN bool tumit1r_same_enum(const struct tumit1r_enum *a, const struct tumit1r_own_enum *b) {
+TUMIT1R_FN bool tumit1r_same_enum(const struct tumit1r_enum *a,
+                                  const struct tumit1r_event_enum *b) {
     uint32_t i;
     for (i = 0; i < a->count && i < b->count; i++) {
         if (a->values[i].number != b->numbers[i] || strcmp(a->values[i].name, b->names[i]) != 0) {
@@ -70,44 +81,47 @@ TUMIT1R_FN bool tumit1r_same_enum(const struct tumit1r_enum *a, const struct tum
 }
 
 /* Finds the event of the spec for a record type of a file, and its fields. */
-TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumit1r_spec *spec, size_t guess) {
+TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumit1r_spec *spec,
+                             size_t guess) {
     struct tumit1r_type *type = (struct tumit1r_type *)given;
-    const struct tumit1r_own_type *own = NULL;
+    const struct tumit1r_event_type *event = NULL;
     uint32_t i, k;
     type->bound_to = spec;
-    type->own = NULL;
+    type->event = NULL;
     type->kind = TUMIT1R_OTHER;
     type->same = false;
     if (strcmp(type->schema->name, spec->name) != 0) {
         return;
     }
-    for (i = 0; i <= spec->count && own == NULL; i++) {
+    for (i = 0; i <= spec->count && event == NULL; i++) {
         size_t at = i == 0 ? guess : i - 1;
         if (at < spec->count && strcmp(spec->types[at].name, type->name) == 0) {
-            own = &spec->types[at];
+            event = &spec->types[at];
             type->kind = (uint32_t)at;
         }
     }
-    if (own == NULL) {
+    if (event == NULL) {
         return;
     }
     free(type->map);
-    type->map = (uint32_t *)calloc((size_t)own->count + 1, sizeof *type->map);
+    type->map = (uint32_t *)calloc((size_t)event->count + 1, sizeof *type->map);
     if (type->map == NULL) {
         type->kind = TUMIT1R_OTHER;
         return;
     }
-    type->own = own;
-    type->same = own->count == type->count && own->located == type->located;
-    for (i = 0; i < own->count; i++) {
+    type->event = event;
+    type->same = event->count == type->count && event->located == type->located;
+    for (i = 0; i < event->count; i++) {
         for (k = 0; k < type->count && type->map[i] == 0; k++) {
-            if (tumit1r_gives(&type->fields[k], &own->fields[i])) {
+            if (tumit1r_is_convertible(&type->fields[k], &event->fields[i])) {
                 const struct tumit1r_field *field = &type->fields[k];
                 type->map[i] = k + 1;
-                type->same = type->same && k == i && field->form == own->fields[i].form &&
-                             field->scalar == own->fields[i].scalar && field->wide == own->fields[i].wide &&
+                type->same = type->same && k == i && field->form == event->fields[i].form &&
+                             field->scalar == event->fields[i].scalar &&
+                             field->wide == event->fields[i].wide &&
                              (field->scalar != TUMIT1R_ENUM ||
-                              tumit1r_same_enum(&type->schema->enums[field->names], own->fields[i].choice));
+                              tumit1r_same_enum(&type->schema->enums[field->names],
+                                                event->fields[i].choice));
             }
         }
         type->same = type->same && type->map[i] != 0;
@@ -115,7 +129,7 @@ TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumi
 }
 
 /* Number of bytes of an element in a struct. */
-TUMIT1R_FN size_t tumit1r_own_bytes(uint8_t scalar) {
+TUMIT1R_FN size_t tumit1r_member_bytes(uint8_t scalar) {
     switch (scalar) {
     case TUMIT1R_ENUM:
         return sizeof(uint32_t);
@@ -131,7 +145,8 @@ TUMIT1R_FN size_t tumit1r_own_bytes(uint8_t scalar) {
 }
 
 /* Converts the bytes of a file to a value. The names of texts and enums are not looked up. */
-TUMIT1R_FN struct tumit1r_value tumit1r_load_file(uint8_t scalar, bool wide, const unsigned char *p) {
+TUMIT1R_FN struct tumit1r_value tumit1r_load_value(uint8_t scalar, bool wide,
+                                                   const unsigned char *p) {
     struct tumit1r_value value;
     size_t bytes = tumit1r_scalar_bytes(scalar, wide);
     float single;
@@ -155,8 +170,10 @@ TUMIT1R_FN struct tumit1r_value tumit1r_load_file(uint8_t scalar, bool wide, con
 }
 
 /* The text for the number of an interned string. `spare` has room for the text of a missing one. */
-TUMIT1R_FN void tumit1r_look_up(const struct tumit1r_process *p, struct tumit1r_value *value, char spare[32]) {
-    const struct tumit1r_name *name = value->bits < p->strings.count ? &p->strings.by_id[value->bits] : NULL;
+TUMIT1R_FN void tumit1r_find_string(const struct tumit1r_process *p, struct tumit1r_value *value,
+                                    char spare[32]) {
+    const struct tumit1r_name *name =
+        value->bits < p->strings.count ? &p->strings.by_id[value->bits] : NULL;
     if (name != NULL && name->text != NULL) {
         value->text = name->text;
         value->bytes = name->bytes;
@@ -172,8 +189,8 @@ TUMIT1R_FN void tumit1r_look_up(const struct tumit1r_process *p, struct tumit1r_
 
 /* The value of an enum field for a number of the file: the spec's number for the value with the
  * same name. */
-TUMIT1R_FN uint32_t tumit1r_own_number(const struct tumit1r_schema *schema, uint32_t names,
-                                      const struct tumit1r_own_enum *choice, uint64_t number) {
+TUMIT1R_FN uint32_t tumit1r_event_enum_number(const struct tumit1r_schema *schema, uint32_t names,
+                                      const struct tumit1r_event_enum *choice, uint64_t number) {
     const char *name = tumit1r_enum_name(schema, names, number);
     uint32_t i;
     if (name != NULL) {
@@ -189,15 +206,16 @@ TUMIT1R_FN uint32_t tumit1r_own_number(const struct tumit1r_schema *schema, uint
     return TUMIT1R_UNKNOWN | (uint32_t)number;
 }
 
-TUMIT1R_FN unsigned char *tumit1r_take(struct tumit1r_cursor *c, size_t bytes) {
+TUMIT1R_FN unsigned char *tumit1r_allocate(struct tumit1r_cursor *c, size_t bytes) {
     unsigned char *p = c->memory + c->memory_used;
     c->memory_used += (bytes + 15) / 16 * 16;
     return p;
 }
 
 /* Stores an element of a struct. */
-TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_field *from,
-                             const struct tumit1r_own_field *to, struct tumit1r_value value, void *place) {
+TUMIT1R_FN void tumit1r_store_value(struct tumit1r_cursor *c, const struct tumit1r_field *from,
+                                    const struct tumit1r_event_field *to,
+                                    struct tumit1r_value value, void *place) {
     const struct tumit1r_schema *schema = c->head.type->schema;
     char spare[32], *kept;
     uint32_t choice;
@@ -221,17 +239,17 @@ TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_fie
         memcpy(place, &flag, sizeof flag);
         break;
     case TUMIT1R_ENUM:
-        choice = tumit1r_own_number(schema, from->names, to->choice, value.bits);
+        choice = tumit1r_event_enum_number(schema, from->names, to->choice, value.bits);
         memcpy(place, &choice, sizeof choice);
         break;
     case TUMIT1R_INTERNED:
     case TUMIT1R_STRING:
     case TUMIT1R_BYTES:
         if (from->scalar == TUMIT1R_INTERNED) {
-            tumit1r_look_up(c->process, &value, spare);
+            tumit1r_find_string(c->process, &value, spare);
         }
         if (value.text == spare || from->scalar != TUMIT1R_INTERNED) {
-            kept = (char *)tumit1r_take(c, value.bytes + 1);
+            kept = (char *)tumit1r_allocate(c, value.bytes + 1);
             memcpy(kept, value.text, value.bytes);
             kept[value.bytes] = '\0';
             value.text = kept;
@@ -242,7 +260,7 @@ TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_fie
         }
         break;
     default:
-        switch (tumit1r_own_bytes(to->scalar)) {
+        switch (tumit1r_member_bytes(to->scalar)) {
         case 1: {
             uint8_t small = (uint8_t)value.bits;
             memcpy(place, &small, sizeof small);
@@ -267,41 +285,44 @@ TUMIT1R_FN void tumit1r_store(struct tumit1r_cursor *c, const struct tumit1r_fie
 }
 
 /* Number of elements of an array in a file. */
-TUMIT1R_FN size_t tumit1r_elements(const struct tumit1r_field *field, const unsigned char *p) {
+TUMIT1R_FN size_t tumit1r_element_count(const struct tumit1r_field *field, const unsigned char *p) {
     return field->form == TUMIT1R_FIXED ? field->count : tumit1r_get_u16(p);
 }
 
 /* Number of bytes that a field of the struct needs outside the struct. */
-TUMIT1R_FN size_t tumit1r_needs(const struct tumit1r_field *from, const struct tumit1r_own_field *to,
-                               const unsigned char *p) {
-    size_t count, each = tumit1r_own_bytes(to->scalar);
+TUMIT1R_FN size_t tumit1r_member_memory(const struct tumit1r_field *from,
+                                        const struct tumit1r_event_field *to,
+                                        const unsigned char *p) {
+    size_t count, each = tumit1r_member_bytes(to->scalar);
     if (to->form == TUMIT1R_ONE) {
         if (from == NULL || (!tumit1r_is_text(to->scalar) && to->scalar != TUMIT1R_BYTES)) {
             return 0;
         }
         return 48 + (from->scalar == TUMIT1R_INTERNED ? 0 : (size_t)tumit1r_get_u16(p));
     }
-    count = from == NULL ? to->count : tumit1r_elements(from, p);
+    count = from == NULL ? to->count : tumit1r_element_count(from, p);
     return 32 + count * (each + (to->scalar == TUMIT1R_INTERNED ? 48 : 0));
 }
 
 /* Fills a field of the struct. */
-TUMIT1R_FN void tumit1r_fill(struct tumit1r_cursor *c, const struct tumit1r_field *from,
-                            const struct tumit1r_own_field *to, const unsigned char *p, char *record) {
-    size_t each = tumit1r_own_bytes(to->scalar), count, i, step;
+TUMIT1R_FN void tumit1r_fill_member(struct tumit1r_cursor *c, const struct tumit1r_field *from,
+                                    const struct tumit1r_event_field *to, const unsigned char *p,
+                                    char *record) {
+    size_t each = tumit1r_member_bytes(to->scalar), count, i, step;
     const char *empty = "";
     unsigned char *array;
     const void *kept;
     if (to->form == TUMIT1R_ONE) {
         if (from != NULL) {
-            tumit1r_store(c, from, to, tumit1r_load_file(from->scalar, from->wide, p), record + to->offset);
+            tumit1r_store_value(c, from, to, tumit1r_load_value(from->scalar, from->wide, p),
+                                record + to->offset);
         } else if (tumit1r_is_text(to->scalar) || to->scalar == TUMIT1R_BYTES) {
             memcpy(record + to->offset, &empty, sizeof empty);
         }
         return;
     }
-    count = from == NULL ? to->count : tumit1r_elements(from, p);
-    array = tumit1r_take(c, count * each);
+    count = from == NULL ? to->count : tumit1r_element_count(from, p);
+    array = tumit1r_allocate(c, count * each);
     memset(array, 0, count * each);
     for (i = 0; from == NULL && to->scalar == TUMIT1R_INTERNED && i < count; i++) {
         memcpy(array + i * each, &empty, sizeof empty);
@@ -310,7 +331,9 @@ TUMIT1R_FN void tumit1r_fill(struct tumit1r_cursor *c, const struct tumit1r_fiel
         step = tumit1r_scalar_bytes(from->scalar, from->wide);
         p += from->form == TUMIT1R_FIXED ? 0 : 2;
         for (i = 0; i < count; i++) {
-            tumit1r_store(c, from, to, tumit1r_load_file(from->scalar, from->wide, p + i * step), array + i * each);
+            tumit1r_store_value(c, from, to,
+                                tumit1r_load_value(from->scalar, from->wide, p + i * step),
+                                array + i * each);
         }
     }
     kept = array;
@@ -323,31 +346,37 @@ TUMIT1R_FN void tumit1r_fill(struct tumit1r_cursor *c, const struct tumit1r_fiel
 /* Fills the struct of an event from the cursor's record. */
 TUMIT1R_FN bool tumit1r_decode(struct tumit1r_cursor *c, void *record) {
     const struct tumit1r_type *type = c->head.type;
-    const struct tumit1r_own_type *own = type->own;
+    const struct tumit1r_event_type *event = type->event;
     size_t need = 64;
     uint32_t i;
-    for (i = 0; i < own->count; i++) {
-        const struct tumit1r_field *from = type->map[i] == 0 ? NULL : &type->fields[type->map[i] - 1];
-        need += tumit1r_needs(from, &own->fields[i], from == NULL ? NULL : c->head.body + c->offsets[type->map[i] - 1]);
+    for (i = 0; i < event->count; i++) {
+        const struct tumit1r_field *from =
+            type->map[i] == 0 ? NULL : &type->fields[type->map[i] - 1];
+        need += tumit1r_member_memory(from, &event->fields[i],
+                                      from == NULL ? NULL
+                                                   : c->head.body + c->offsets[type->map[i] - 1]);
         c->head.missing += from == NULL;
     }
     if (!tumit1r_room(&c->memory, &c->memory_room, need, 1)) {
         return false;
     }
     c->memory_used = 0;
-    memset(record, 0, own->bytes);
+    memset(record, 0, event->bytes);
     memcpy(record, &c->head, sizeof c->head);
-    for (i = 0; i < own->count; i++) {
-        const struct tumit1r_field *from = type->map[i] == 0 ? NULL : &type->fields[type->map[i] - 1];
-        tumit1r_fill(c, from, &own->fields[i], from == NULL ? NULL : c->head.body + c->offsets[type->map[i] - 1],
-                     (char *)record);
+    for (i = 0; i < event->count; i++) {
+        const struct tumit1r_field *from =
+            type->map[i] == 0 ? NULL : &type->fields[type->map[i] - 1];
+        tumit1r_fill_member(c, from, &event->fields[i],
+                            from == NULL ? NULL : c->head.body + c->offsets[type->map[i] - 1],
+                            (char *)record);
     }
     return true;
 }
 
 /* Reads the next record. `*kind` gets the event of the spec, and `record` its struct. Returns
  * false at the end. */
-TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r_spec *spec, uint32_t *kind, void *record) {
+TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r_spec *spec,
+                             uint32_t *kind, void *record) {
     struct tumit1r_cursor *c = tumit1r_next_cursor(reader);
     if (c == NULL) {
         return false;
@@ -355,7 +384,8 @@ TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r
     *kind = TUMIT1R_LOST;
     if (c->head.type != NULL) {
         if (c->head.type->bound_to != spec) {
-            tumit1r_bind(c->head.type, spec, (size_t)(c->head.type->id - c->head.type->schema->base));
+            tumit1r_bind(c->head.type, spec,
+                         (size_t)(c->head.type->id - c->head.type->schema->base));
         }
         *kind = c->head.type->kind;
         if (*kind != TUMIT1R_OTHER && tumit1r_decode(c, record)) {

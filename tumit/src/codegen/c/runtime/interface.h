@@ -10,14 +10,17 @@ TUMIT1_BEGIN_DECLS
  * 0, which is larger than a negative word. So one comparison detects both cases of the slow
  * path. */
 #define TUMIT1_ON 0x40000000u
-#define TUMIT1_RING 0x80000000u
+#define TUMIT1_OVERWRITES 0x80000000u
 #define TUMIT1_BUSY 0x7FFFFFFFu
-#define TUMIT1_CUTTABLE 0x10000u /* added to an id: the record has texts or counted arrays, which can be truncated */
+/* added to an id: the record has texts or counted arrays, which can be truncated */
+#define TUMIT1_TRUNCATABLE 0x10000u
 
-#define TUMIT1_SLOT 65536u         /* bytes of a slot, the unit in which threads pass on their records */
+/* bytes of a slot, the unit in which threads pass on their records */
+#define TUMIT1_SLOT 65536u
 #define TUMIT1_SLOT_HEAD 64u       /* bytes of its head, before the payload */
 #define TUMIT1_WIDE_BYTES 14u      /* bytes of a wide timestamp: id, delta, timestamp */
-#define TUMIT1_ROOM_OF(bytes_) ((bytes_) - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES) /* payload, without room for a wide timestamp */
+/* payload, without room for a wide timestamp */
+#define TUMIT1_ROOM_OF(bytes_) ((bytes_) - TUMIT1_SLOT_HEAD - TUMIT1_WIDE_BYTES)
 #define TUMIT1_ROOM TUMIT1_ROOM_OF(TUMIT1_SLOT)
 #define TUMIT1_ONE_RECORD ((uint64_t)1 << 32)
 
@@ -33,7 +36,8 @@ struct tumit1_slot {
     uint64_t sequence_;     /* number of the first block from this slot */
     uint64_t dropped_;      /* dropped records of the stream so far */
     uint32_t stream_;
-    uint32_t taken_;        /* 1: used by a stream, 2: by one that overwrites, 3: being overwritten, 4: divided */
+    /* 1: used by a stream, 2: by one that overwrites, 3: being overwritten, 4: divided */
+    uint32_t taken_;
 };
 
 /* The processor's counter, if it has one that can be read inline, and the number of this clock
@@ -53,27 +57,30 @@ TUMIT1_HOT uint64_t tumit1_counter(void) {
 TUMIT1_HOT uint64_t tumit1_counter(void) { return 0; }
 #endif
 
-/* The slot that a thread writes to. It is `tumit1_full` while the thread has no slot, and when
+/* The slot that a thread writes to. It is `tumit1_full_slot` while the thread has no slot, and when
  * the clock of the process is not the one that is read inline. So the ordinary slow path also
  * handles the first record. */
 struct tumit1_cursor {
     struct tumit1_slot *slot_;  /* for functions that read the processor's counter */
     struct tumit1_slot *other_; /* for functions that read TUMIT_CLOCK() */
     uint32_t busy_;         /* TUMIT1_BUSY inside the recorder */
-    uint32_t room_;         /* payload bytes of `slot_` and `other_`; threads with few records have a part of a slot */
-    uint32_t ring_room_;    /* payload bytes of `ring_` */
+    /* payload bytes of `slot_` and `other_`; threads with few records have a part of a slot */
+    uint32_t room_;
+    uint32_t flight_room_;    /* payload bytes of `flight_slot_` */
     uint32_t locked_;       /* the thread holds locks of the recorder */
-    uint32_t walks_;        /* the thread walks its stack */
-    uint32_t asks_;         /* the thread is in a clock of the program */
-    int errno_;             /* the program's errno, which is restored after a call of the recorder */
+    uint32_t stack_walks_;        /* the thread walks its stack */
+    uint32_t user_clock_calls_;         /* the thread is in a clock of the program */
+    /* the program's errno, which is restored after a call of the recorder */
+    int errno_;
     uint32_t forked_;       /* the process forked while the thread was inside the recorder */
     struct tumit1_thread *thread_;
-    struct tumit1_slot *ring_;           /* slot for records of levels that overwrite */
-    struct tumit1_thread *ring_thread_;  /* stream of these records */
+    struct tumit1_slot *flight_slot_;     /* slot for records of levels that overwrite */
+    struct tumit1_thread *flight_thread_;  /* stream of these records */
     char name_[48], label_[48];
-    uint32_t before_fork_;  /* during a fork: the argument of tumit1_idle() after it */
+    uint32_t before_fork_;  /* during a fork: the argument of tumit1_end_work() after it */
     uint32_t inner_forks_;  /* forks by signal handlers inside the recorder */
-    uint64_t waited_until_; /* end of the wait for the last record, which the next record reports; 0: no wait */
+    /* end of the wait for the last record, which the next record reports; 0: no wait */
+    uint64_t waited_until_;
     unsigned char waited_why_;
 };
 
@@ -93,17 +100,19 @@ struct tumit1_place {
     uint64_t now_;
 };
 
-extern TUMIT1_SHARED __thread struct tumit1_cursor tumit1_cursor __attribute__((__tls_model__("initial-exec")));
-extern TUMIT1_SHARED struct tumit1_slot tumit1_full;
+extern TUMIT1_SHARED __thread struct tumit1_cursor tumit1_cursor
+    __attribute__((__tls_model__("initial-exec")));
+extern TUMIT1_SHARED struct tumit1_slot tumit1_full_slot;
 extern TUMIT1_SHARED uint32_t tumit1_clock_kind;
 extern TUMIT1_SHARED uint64_t tumit1_tasks;
 
 TUMIT1_CALL struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_);
-TUMIT1_CALL struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_);
-TUMIT1_CALL size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, const size_t *sizes_, size_t count_);
-TUMIT1_CALL size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t most_);
+TUMIT1_CALL struct tumit1_room tumit1_make_room_special(uint32_t id_, size_t bytes_);
+TUMIT1_CALL size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_,
+                              const size_t *sizes_, size_t count_);
+TUMIT1_CALL size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t max_);
 TUMIT1_CALL unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_);
-TUMIT1_CALL uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_);
+TUMIT1_CALL uint32_t tumit1_put_wide_timestamp(unsigned char *p_, uint64_t last_, uint64_t now_);
 TUMIT1_CALL uint64_t tumit1_now_slow(void);
 TUMIT1_CALL uint32_t tumit1_intern(const char *text_);
 TUMIT1_CALL uint32_t tumit1_site_new(struct tumit1_site *site_);
@@ -151,7 +160,8 @@ TUMIT1_CALL void tumit1_resume(void);
 struct tumit1_stats {
     uint64_t written_;       /* records in the file; without those in the slots of threads */
     uint64_t dropped_;       /* dropped records, including overwritten ones */
-    uint64_t kept_;          /* records that stay in the live file, because writing the file failed */
+    /* records that stay in the live file, because writing the file failed */
+    uint64_t kept_;
     uint64_t file_bytes_;
     uint64_t blocks_;        /* blocks of records */
     uint64_t streams_;       /* one per thread with records */
@@ -174,5 +184,6 @@ TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
  * At compile time, TUMIT_CLOCK(), TUMIT_CLOCK_HZ and TUMIT_CLOCK_DOMAIN have the same effect for
  * all records of a translation unit. They must be equal in all units. */
 TUMIT1_CALL uint64_t tumit1_unwrapped(uint64_t ticks_);
-TUMIT1_CALL int tumit1_choose_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_, int inline_);
+TUMIT1_CALL int tumit1_choose_user_clock(uint64_t (*ticks_)(void), uint64_t hz_,
+                                         const char *domain_, int inline_);
 TUMIT1_CALL int tumit1_set_clock(uint64_t (*ticks_)(void), uint64_t hz_, const char *domain_);

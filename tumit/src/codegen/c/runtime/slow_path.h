@@ -22,8 +22,10 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
 
 /* A new slot for the thread. It starts with the count of dropped records. NULL when none is
  * free. The caller holds the lock. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t bytes_, uint64_t now_)) {
-    struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_ring(t_, bytes_) : tumit1_take_some(t_, bytes_);
+TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t bytes_,
+                                                uint64_t now_)) {
+    struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_flight_slot(t_, bytes_)
+                                                : tumit1_take_slot_or_part(t_, bytes_);
     unsigned char *start_;
     if (slot_ == NULL) {
         return NULL;
@@ -37,39 +39,46 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t
     slot_->flushed_ = 0;
     slot_->sequence_ = t_->sequence_;
     slot_->stream_ = t_->stream_;
-    __atomic_store_n(&slot_->state_, (uint64_t)(tumit1_put_lost(&t_->lost_, start_) - start_), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_->state_,
+                     (uint64_t)(tumit1_put_drop_report(&t_->drops_, start_) - start_),
+                     __ATOMIC_RELEASE);
     slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot_->taken_, t_->overwrites_ ? TUMIT1_TAKEN_OVERWRITES : TUMIT1_TAKEN_YES, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot_->taken_, t_->overwrites_ ? TUMIT1_TAKEN_OVERWRITES : TUMIT1_TAKEN_YES,
+                     __ATOMIC_RELEASE);
     t_->slot_ = slot_;
-    t_->fed_ = 1;
+    t_->had_slot_ = 1;
     return slot_;
 }
 
-/* Sets the slot of the calling thread for levels that overwrite (`ring_`), or for all others.
+/* Sets the slot of the calling thread for levels that overwrite (`overwrites_`), or for all others.
  * NULL means no slot. With a clock that is not read inline, every record of the latter calls
  * tumit1_make_room(). */
-TUMIT1_SLOW(void tumit1_point(int ring_, struct tumit1_slot *slot_)) {
+TUMIT1_SLOW(void tumit1_set_slot(int overwrites_, struct tumit1_slot *slot_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     const uint32_t kind_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED);
     const uint32_t room_ = slot_ != NULL ? TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_)) : 0;
-    if (ring_) {
-        c_->ring_ = slot_ != NULL ? slot_ : &tumit1_full;
-        c_->ring_room_ = room_;
+    if (overwrites_) {
+        c_->flight_slot_ = slot_ != NULL ? slot_ : &tumit1_full_slot;
+        c_->flight_room_ = room_;
         return;
     }
     c_->room_ = room_;
-    c_->slot_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_NATIVE ? slot_ : &tumit1_full;
-    c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_ ? slot_ : &tumit1_full;
+    c_->slot_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_NATIVE ? slot_ : &tumit1_full_slot;
+    c_->other_ = slot_ != NULL && kind_ == TUMIT1_CLOCK_USER && tumit1_clock.inline_
+                     ? slot_
+                     : &tumit1_full_slot;
 }
 
 /* Records the end of the stream's thread. The live file has the rest of its tags already. The
  * caller holds the lock. */
-TUMIT1_SLOW(void tumit1_note_end(struct tumit1_thread *t_, uint64_t end_)) {
+TUMIT1_SLOW(void tumit1_store_thread_end(struct tumit1_thread *t_, uint64_t end_)) {
     unsigned char tag_[16];
     if (end_ != 0) {
         t_->end_ = end_;
         t_->described_ = 0;
-        (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tag_, (size_t)(tumit1_put_integer_tag(tag_, TUMIT1_TAG_THREAD_END, end_) - tag_));
+        (void)tumit1_log(
+            TUMIT1_KIND_STREAM, t_->stream_, tag_,
+            (size_t)(tumit1_put_integer_tag(tag_, TUMIT1_TAG_THREAD_END, end_) - tag_));
     }
 }
 
@@ -80,12 +89,12 @@ void tumit1_detach(struct tumit1_thread *t_, uint64_t now_) {
         tumit1_hand_over(t_);
         now_ = now_ > t_->last_ ? now_ : t_->last_;
         if (t_->cursor_ != NULL) {
-            tumit1_note_end(t_, now_ > t_->lost_.last_ ? now_ : t_->lost_.last_);
+            tumit1_store_thread_end(t_, now_ > t_->drops_.last_ ? now_ : t_->drops_.last_);
         }
         tumit1_session.alive_ -= t_->cursor_ != NULL;
         t_->cursor_ = NULL;
         if (t_->tid_ == (uint64_t)getpid()) {
-            __atomic_store_n(&tumit1_session.main_gone_, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&tumit1_session.main_exited_, 1, __ATOMIC_RELAXED);
         }
     }
 }
@@ -101,22 +110,22 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
         return;
     }
     c_->busy_ = 0; /* the thread was cancelled inside a record, which is then discarded */
-    before_ = tumit1_busy();
+    before_ = tumit1_begin_work();
     now_ = tumit1_now_slow();
-    pthread_mutex_lock(&tumit1_lock);
+    pthread_mutex_lock(&tumit1_state_lock);
     if (c_->waited_until_ != 0) {
-        tumit1_own_tell_wait();
+        tumit1_self_trace_record_wait();
     }
     tumit1_detach(c_->thread_, now_);
-    tumit1_detach(c_->ring_thread_, now_);
-    c_->thread_ = c_->ring_thread_ = NULL;
-    tumit1_point(0, NULL);
-    tumit1_point(1, NULL);
+    tumit1_detach(c_->flight_thread_, now_);
+    c_->thread_ = c_->flight_thread_ = NULL;
+    tumit1_set_slot(0, NULL);
+    tumit1_set_slot(1, NULL);
     /* The writer thread may be the only remaining thread. */
-    urgent_ = tumit1_is_urgent() || __atomic_load_n(&tumit1_session.main_gone_, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&tumit1_lock);
-    (void)tumit1_call_helper(urgent_);
-    tumit1_idle(before_);
+    urgent_ = tumit1_is_urgent() || __atomic_load_n(&tumit1_session.main_exited_, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&tumit1_state_lock);
+    (void)tumit1_wake_writer(urgent_);
+    tumit1_end_work(before_);
 }
 
 /* Runs with the first record of a process. The caller holds the lock. */
@@ -146,33 +155,34 @@ TUMIT1_SLOW(void tumit1_default_name(struct tumit1_cursor *c_, uint64_t tid_)) {
 TUMIT1_SLOW(int tumit1_begin_session(void)) {
     struct tumit1_session *s_ = &tumit1_session;
     int error_ = EALREADY, opened_ = 0;
-    tumit1_lock_sink();
-    pthread_mutex_lock(&tumit1_lock);
+    tumit1_lock_writer();
+    pthread_mutex_lock(&tumit1_state_lock);
     if (s_->state_ == TUMIT1_CLOSED) {
-        tumit1_sink.file_ = s_->pool_.file_ = -1;
+        tumit1_writer.file_ = s_->pool_.file_ = -1;
         __atomic_store_n(&s_->state_, TUMIT1_FAILED, __ATOMIC_RELEASE);
-        error_ = tumit1_open();
+        error_ = tumit1_open_session();
         opened_ = error_ == 0;
         tumit1_install_hooks();
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     if (opened_) {
-        tumit1_get_packer();
-        (void)tumit1_append_definitions(); /* later records need these definitions, even if the program is killed */
-        pthread_mutex_lock(&tumit1_lock);
+        tumit1_allocate_packer();
+        /* later records need these definitions, even if the program is killed */
+        (void)tumit1_append_definitions();
+        pthread_mutex_lock(&tumit1_state_lock);
         __atomic_store_n(&s_->state_, TUMIT1_OPEN, __ATOMIC_RELEASE);
-        pthread_mutex_unlock(&tumit1_lock);
+        pthread_mutex_unlock(&tumit1_state_lock);
     }
-    pthread_mutex_unlock(&tumit1_sink_lock);
+    pthread_mutex_unlock(&tumit1_writer_lock);
     if (opened_) {
-        tumit1_start_helper();
+        tumit1_start_writer_thread();
     }
     return error_;
 }
 
 int tumit1_start(const struct tumit1_config *config_) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_ = tumit1_lock_all();
+    uint32_t before_ = tumit1_lock_state();
     int error_;
     if (config_ != NULL && s_->state_ == TUMIT1_CLOSED) {
         const char **texts_[4];
@@ -184,16 +194,19 @@ int tumit1_start(const struct tumit1_config *config_) {
         texts_[3] = &s_->config_.buffers_;
         for (i_ = 0; i_ < 4; i_++) {
             if (*texts_[i_] != NULL) {
-                *texts_[i_] = **texts_[i_] == '\0' ? NULL : (const char *)tumit1_keep(*texts_[i_], strlen(*texts_[i_]) + 1);
+                *texts_[i_] = **texts_[i_] == '\0' ? NULL
+                                                   : (const char *)tumit1_arena_copy(
+                                                         *texts_[i_], strlen(*texts_[i_]) + 1);
             }
         }
         if (s_->config_.folder_ != NULL) {
-            s_->folder_[0] = '\0'; /* the configured folder replaces that of the parent of a forked child */
+            /* the configured folder replaces that of the parent of a forked child */
+            s_->folder_[0] = '\0';
         }
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     error_ = tumit1_begin_session();
-    tumit1_idle(before_);
+    tumit1_end_work(before_);
     return error_;
 }
 
@@ -202,12 +215,12 @@ int tumit1_start(const struct tumit1_config *config_) {
  * under a key that is not among the first ones. */
 TUMIT1_SLOW(int tumit1_must_not_attach(void)) {
     const struct tumit1_session *s_ = &tumit1_session;
-    return (!tumit1_is_open() || (s_->keyed_ && s_->key_ >= 32)) && tumit1_in_handler();
+    return (!tumit1_is_open() || (s_->keyed_ && s_->key_ >= 32)) && tumit1_in_signal_handler();
 }
 
 /* Creates a stream at the first record of a thread, of levels that overwrite or of the others.
  * NULL when it cannot. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ring_)) {
+TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int overwrites_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_thread *t_ = NULL;
     const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
@@ -217,33 +230,35 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
     if (!tumit1_is_open()) {
         (void)tumit1_begin_session();
     }
-    pthread_mutex_lock(&tumit1_lock);
+    pthread_mutex_lock(&tumit1_state_lock);
     if (s_->state_ == TUMIT1_OPEN) {
         t_ = s_->spare_;
         if (t_ != NULL) {
             s_->spare_ = t_->next_;
         } else {
-            t_ = (struct tumit1_thread *)tumit1_keep(NULL, sizeof *t_);
+            t_ = (struct tumit1_thread *)tumit1_arena_copy(NULL, sizeof *t_);
         }
     }
     if (t_ != NULL) {
         memset(t_, 0, sizeof *t_);
         t_->stream_ = s_->streams_++;
         t_->tid_ = tid_;
-        t_->overwrites_ = ring_;
+        t_->overwrites_ = overwrites_;
         memcpy(t_->name_, c_->name_, sizeof t_->name_);
         memcpy(t_->label_, c_->label_, sizeof t_->label_);
         t_->cursor_ = c_;
         t_->next_ = s_->live_;
         s_->live_ = t_;
         s_->alive_++;
-        unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
-        *(ring_ ? &c_->ring_thread_ : &c_->thread_) = t_;
-        tumit1_take_early(t_);
+        unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_,
+                                                  (size_t)(tumit1_put_stream(tags_, t_) - tags_));
+        *(overwrites_ ? &c_->flight_thread_ : &c_->thread_) = t_;
+        tumit1_move_early_drops(t_);
     }
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_unlock(&tumit1_state_lock);
     if (unknown_) {
-        tumit1_save_names(); /* names without room in the live file are written before their first use */
+        /* names without room in the live file are written before their first use */
+        tumit1_save_names();
     }
     if (t_ != NULL && s_->keyed_) {
         pthread_setspecific(s_->key_, c_);
@@ -252,67 +267,72 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ri
 }
 
 /* At the end: if only signal handlers tried to record, reports these records in the run. Must be
- * called after tumit1_busy(). */
-void tumit1_tell_early(void) {
+ * called after tumit1_begin_work(). */
+void tumit1_report_early_drops(void) {
     struct tumit1_session *s_ = &tumit1_session;
-    if (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_CLOSED && __atomic_load_n(&s_->early_.count_, __ATOMIC_RELAXED) != 0 &&
-        !tumit1_in_handler()) {
+    if (__atomic_load_n(&s_->state_, __ATOMIC_ACQUIRE) == TUMIT1_CLOSED &&
+        __atomic_load_n(&s_->early_drops_.count_, __ATOMIC_RELAXED) != 0 &&
+        !tumit1_in_signal_handler()) {
         (void)tumit1_attach(&tumit1_cursor, 0);
     }
 }
 
 /* Counts a record of a signal handler that runs while its thread is inside a record. */
-TUMIT1_SLOW(void tumit1_count_nested(size_t bytes_)) {
-    struct tumit1_thread *t_ = tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.ring_thread_;
+TUMIT1_SLOW(void tumit1_count_nested_drop(size_t bytes_)) {
+    struct tumit1_thread *t_ =
+        tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.flight_thread_;
     if (t_ != NULL) {
         uint64_t now_ = tumit1_clock_kind != 0 ? tumit1_now_slow() : 0;
-        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
+        tumit1_count_drops(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NESTED);
     } else {
-        tumit1_lose_stray();
+        tumit1_count_stray_drop();
     }
 }
 
 /* A slot for a thread that has none, or a full one. NULL when none is free. `called_` is set if
  * the call made the thread wait. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange(struct tumit1_thread *t_, size_t bytes_, uint64_t now_, int *called_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange_slot(struct tumit1_thread *t_, size_t bytes_,
+                                                     uint64_t now_, int *called_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
     int urgent_;
-    if (t_->slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0 &&
+    if (t_->slot_ == NULL && !t_->overwrites_ &&
+        __atomic_load_n(&s_->pool_.available_, __ATOMIC_RELAXED) == 0 &&
         __atomic_load_n(&s_->pool_.available_parts_, __ATOMIC_RELAXED) == 0) {
         return NULL; /* threads that must drop records do not wait for the lock */
     }
-    pthread_mutex_lock(&tumit1_lock);
+    pthread_mutex_lock(&tumit1_state_lock);
     if (s_->state_ == TUMIT1_OPEN) {
         tumit1_hand_over(t_);
         slot_ = tumit1_new_slot(t_, bytes_, now_);
     }
     urgent_ = tumit1_is_urgent();
-    pthread_mutex_unlock(&tumit1_lock);
-    *called_ = tumit1_call_helper(urgent_);
+    pthread_mutex_unlock(&tumit1_state_lock);
+    *called_ = tumit1_wake_writer(urgent_);
     return slot_;
 }
 
 /* Waits for a free slot, if the policy of the record's level requires it. The record keeps the
  * timestamp of its call. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_wait_for_slot(struct tumit1_thread *t_, uint32_t id_,
+                                                     size_t bytes_, uint64_t now_)) {
     const struct timespec nap_ = {0, 50000};
     uint64_t give_up_;
     int waits_, called_;
-    pthread_mutex_lock(&tumit1_lock);
-    waits_ = tumit1_waits_for(id_);
-    pthread_mutex_unlock(&tumit1_lock);
+    pthread_mutex_lock(&tumit1_state_lock);
+    waits_ = tumit1_waits_for_room(id_);
+    pthread_mutex_unlock(&tumit1_state_lock);
     if (!waits_) {
         return NULL;
     }
-    give_up_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_PATIENCE * 1000000000u;
+    give_up_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_WAIT_SECONDS * 1000000000u;
     while (tumit1_is_open() && tumit1_nanos(CLOCK_MONOTONIC) < give_up_) {
-        struct tumit1_slot *slot_ = tumit1_exchange(t_, bytes_, now_, &called_);
+        struct tumit1_slot *slot_ = tumit1_exchange_slot(t_, bytes_, now_, &called_);
         if (slot_ != NULL) {
             return slot_;
         }
         __atomic_store_n(&tumit1_session.wanted_, 1u, __ATOMIC_SEQ_CST);
-        (void)tumit1_call_helper(1);
+        (void)tumit1_wake_writer(1);
         (void)nanosleep(&nap_, NULL);
     }
     __atomic_store_n(&tumit1_session.stuck_, 1u, __ATOMIC_RELAXED);
@@ -321,38 +341,41 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait(struct tumit1_thread *t_, uint32_t i
 
 /* Finds room for a record of the calling thread's stream. If there is room for only a part of a
  * record that can be truncated, `cut_` gets the size of that part. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_, size_t bytes_, uint64_t now_, uint64_t *cut_)) {
+TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_,
+                                                 size_t bytes_, uint64_t now_, uint64_t *cut_)) {
     struct tumit1_slot *slot_;
     int called_ = 0, why_ = -1;
     if (bytes_ > TUMIT1_MAX_RECORD) {
         if (cut_ != NULL) {
             *cut_ = TUMIT1_MAX_RECORD;
         } else {
-            tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
+            tumit1_count_drops(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_OVERSIZE);
         }
         return NULL;
     }
     slot_ = t_->slot_;
-    if (slot_ != NULL && (uint32_t)slot_->state_ + bytes_ <= TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
+    if (slot_ != NULL &&
+        (uint32_t)slot_->state_ + bytes_ <= TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
         return slot_;
     }
-    slot_ = tumit1_exchange(t_, bytes_, now_, &called_);
+    slot_ = tumit1_exchange_slot(t_, bytes_, now_, &called_);
     if (called_) {
         why_ = TUMIT1_WAITED_CALL;
     }
-    if (slot_ == NULL && !t_->overwrites_ && __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
+    if (slot_ == NULL && !t_->overwrites_ &&
+        __atomic_load_n(&tumit1_session.may_wait_, __ATOMIC_RELAXED) &&
         !__atomic_load_n(&tumit1_session.stuck_, __ATOMIC_RELAXED)) {
-        slot_ = tumit1_wait(t_, id_, bytes_, now_);
+        slot_ = tumit1_wait_for_slot(t_, id_, bytes_, now_);
         why_ = TUMIT1_WAITED_ROOM;
     }
-    tumit1_point(t_->overwrites_, slot_);
-    if (why_ >= 0 && slot_ != NULL && !t_->overwrites_ && tumit1_own_waited(why_)) {
-        tumit1_point(0, NULL); /* the next record takes this path, and reports the wait */
+    tumit1_set_slot(t_->overwrites_, slot_);
+    if (why_ >= 0 && slot_ != NULL && !t_->overwrites_ && tumit1_self_trace_store_wait(why_)) {
+        tumit1_set_slot(0, NULL); /* the next record takes this path, and reports the wait */
     }
     if (slot_ == NULL && cut_ != NULL && bytes_ > TUMIT1_MAX_PART_RECORD) {
         *cut_ = TUMIT1_MAX_PART_RECORD;
     } else if (slot_ == NULL) {
-        tumit1_lose(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
+        tumit1_count_drops(t_, 1, bytes_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
     }
     return slot_;
 }
@@ -362,36 +385,39 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint3
 struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_;
-    const uint32_t before_ = tumit1_busy();
-    const int ring_ = (id_ & TUMIT1_RING) != 0;
-    struct tumit1_thread *t_ = ring_ ? c_->ring_thread_ : c_->thread_;
+    const uint32_t before_ = tumit1_begin_work();
+    const int overwrites_ = (id_ & TUMIT1_OVERWRITES) != 0;
+    struct tumit1_thread *t_ = overwrites_ ? c_->flight_thread_ : c_->thread_;
     uint64_t cut_ = 0;
     room_.slot_ = NULL;
     room_.now_ = now_;
-    if (c_->waited_until_ != 0 && !ring_) {
-        tumit1_own_tell_wait();
+    if (c_->waited_until_ != 0 && !overwrites_) {
+        tumit1_self_trace_record_wait();
     }
     if (t_ == NULL && tumit1_must_not_attach()) {
-        tumit1_lose_early(bytes_);
-        tumit1_idle(before_);
+        tumit1_count_early_drop(bytes_);
+        tumit1_end_work(before_);
         room_.now_ = 0;
         return room_;
     }
     if (t_ == NULL) {
-        t_ = tumit1_attach(c_, ring_);
-        room_.now_ = tumit1_now_slow(); /* after the start of recording; this is the timestamp of the record */
+        t_ = tumit1_attach(c_, overwrites_);
+        /* after the start of recording; this is the timestamp of the record */
+        room_.now_ = tumit1_now_slow();
     } else if (__atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) != TUMIT1_CLOCK_NATIVE) {
         room_.now_ = tumit1_now_slow();
     }
     if (t_ == NULL || !tumit1_is_open()) {
-        tumit1_lose_stray();
-        tumit1_point(ring_, NULL);
+        tumit1_count_stray_drop();
+        tumit1_set_slot(overwrites_, NULL);
     } else {
-        room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_, (id_ & TUMIT1_CUTTABLE) != 0 ? &cut_ : NULL);
+        room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_,
+                                       (id_ & TUMIT1_TRUNCATABLE) != 0 ? &cut_ : NULL);
     }
-    tumit1_idle(before_);
-    if ((ring_ ? c_->ring_thread_ : c_->thread_) == NULL) {
-        room_.slot_ = NULL; /* a signal handler forked, and this is the child: the record belongs to the parent */
+    tumit1_end_work(before_);
+    if ((overwrites_ ? c_->flight_thread_ : c_->thread_) == NULL) {
+        /* a signal handler forked, and this is the child: the record belongs to the parent */
+        room_.slot_ = NULL;
         cut_ = 0;
     }
     if (room_.slot_ == NULL) {
@@ -404,22 +430,25 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
  * while its thread is inside the recorder, and for the first record after a jump out of such a
  * handler. A record without room, or inside the recorder, is dropped and counted. While the slot
  * has room, the function takes no lock and makes no system call. */
-struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
+struct tumit1_room tumit1_make_room_special(uint32_t id_, size_t bytes_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_ = {NULL, 0};
-    if (__atomic_load_n(&c_->busy_, __ATOMIC_RELAXED) != 0 && !tumit1_was_left(c_)) {
-        tumit1_count_nested(bytes_);
+    if (__atomic_load_n(&c_->busy_, __ATOMIC_RELAXED) != 0 && !tumit1_left_a_record(c_)) {
+        tumit1_count_nested_drop(bytes_);
         return room_;
     }
     __atomic_store_n(&c_->busy_, TUMIT1_BUSY, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    room_.now_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_NATIVE ? tumit1_counter() : tumit1_now_slow();
-    if ((id_ & TUMIT1_RING) != 0) {
-        room_.slot_ = c_->ring_;
+    room_.now_ = __atomic_load_n(&tumit1_clock_kind, __ATOMIC_RELAXED) == TUMIT1_CLOCK_NATIVE
+                     ? tumit1_counter()
+                     : tumit1_now_slow();
+    if ((id_ & TUMIT1_OVERWRITES) != 0) {
+        room_.slot_ = c_->flight_slot_;
     } else {
-        room_.slot_ = c_->slot_ != &tumit1_full ? c_->slot_ : c_->other_;
+        room_.slot_ = c_->slot_ != &tumit1_full_slot ? c_->slot_ : c_->other_;
     }
-    if ((uint64_t)(uint32_t)room_.slot_->state_ + bytes_ > ((id_ & TUMIT1_RING) != 0 ? c_->ring_room_ : c_->room_)) {
+    if ((uint64_t)(uint32_t)room_.slot_->state_ + bytes_ >
+        ((id_ & TUMIT1_OVERWRITES) != 0 ? c_->flight_room_ : c_->room_)) {
         room_ = tumit1_make_room(id_, bytes_, room_.now_);
         if (room_.slot_ == NULL) {
             __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -431,7 +460,7 @@ struct tumit1_room tumit1_find_elsewhere(uint32_t id_, size_t bytes_) {
 
 /* Writes a wide timestamp record, for a timestamp that exceeds a delta. Returns its size.
  * Returns 0 for a clock that ran backwards. The record then gets the last timestamp. */
-uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
+uint32_t tumit1_put_wide_timestamp(unsigned char *p_, uint64_t last_, uint64_t now_) {
     if (now_ < last_) {
         __atomic_fetch_add(&tumit1_session.repeated_, 1u, __ATOMIC_RELAXED);
         return 0;
@@ -443,27 +472,28 @@ uint32_t tumit1_wide_date(unsigned char *p_, uint64_t last_, uint64_t now_) {
 }
 
 /* Gives a stream the name and the label of the calling thread. The caller holds the lock. */
-TUMIT1_SLOW(void tumit1_rename(struct tumit1_thread *t_)) {
+TUMIT1_SLOW(void tumit1_update_stream_name(struct tumit1_thread *t_)) {
     unsigned char tags_[TUMIT1_STREAM_BYTES];
     if (t_ != NULL) {
         memcpy(t_->name_, tumit1_cursor.name_, sizeof t_->name_);
         memcpy(t_->label_, tumit1_cursor.label_, sizeof t_->label_);
         t_->described_ = 0; /* written again before its next block */
         if (tumit1_session.pool_.live_) {
-            (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_, (size_t)(tumit1_put_stream(tags_, t_) - tags_));
+            (void)tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_,
+                             (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         }
     }
 }
 
 /* Gives the calling thread and its streams a name or a label. */
-TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
+TUMIT1_SLOW(void tumit1_set_name(char *kept_, size_t room_, const char *text_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t busy_;
     if (c_->locked_) {
         return; /* in a signal handler that interrupted the recorder */
     }
-    busy_ = tumit1_lock_all();
+    busy_ = tumit1_lock_state();
     if (length_ > room_ - 1) {
         length_ = room_ - 1;
         while (length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
@@ -472,16 +502,16 @@ TUMIT1_SLOW(void tumit1_call_it(char *kept_, size_t room_, const char *text_)) {
     }
     memmove(kept_, text_ == NULL ? kept_ : text_, length_);
     kept_[length_] = '\0';
-    tumit1_rename(c_->thread_);
-    tumit1_rename(c_->ring_thread_);
-    tumit1_unlock(busy_);
+    tumit1_update_stream_name(c_->thread_);
+    tumit1_update_stream_name(c_->flight_thread_);
+    tumit1_unlock_state(busy_);
 }
 
 void tumit1_set_thread_name(const char *name_) {
-    tumit1_call_it(tumit1_cursor.name_, sizeof tumit1_cursor.name_, name_);
+    tumit1_set_name(tumit1_cursor.name_, sizeof tumit1_cursor.name_, name_);
 }
 
 void tumit1_set_stream_label(const char *label_) {
-    tumit1_call_it(tumit1_cursor.label_, sizeof tumit1_cursor.label_, label_);
+    tumit1_set_name(tumit1_cursor.label_, sizeof tumit1_cursor.label_, label_);
 }
 

@@ -11,7 +11,7 @@
 #ifndef TUMIT_SYNC_SECONDS
 #define TUMIT_SYNC_SECONDS 60
 #endif
-#define TUMIT1_SYNC_MOST 1000u
+#define TUMIT1_SYNC_MAX 1000u
 /* Exchanges come in groups with pauses between them. If there are more processes than cores, one
  * direction can be slow until the scheduler changes its assignment. Only groups at different
  * times find the fastest exchange in both directions. */
@@ -30,7 +30,7 @@ struct tumit1_hello {
 /* The minimum number of the next burst, and whether an invalid option was reported. */
 struct tumit1_bursts {
     uint32_t next_;
-    int told_;
+    int reported_;
 };
 extern TUMIT1_WEAK struct tumit1_bursts tumit1_bursts;
 struct tumit1_bursts tumit1_bursts;
@@ -38,19 +38,19 @@ struct tumit1_bursts tumit1_bursts;
 TUMIT1_SLOW(uint32_t tumit1_sync_option(const char *name_, uint32_t otherwise_)) {
     const int given_ = tumit1_env_number(name_);
     const char *text_ = tumit1_env(name_);
-    if (given_ < 0 && text_ != NULL && !tumit1_bursts.told_) {
-        tumit1_bursts.told_ = 1;
-        tumit1_misread(name_, text_, -1, "a whole number");
+    if (given_ < 0 && text_ != NULL && !tumit1_bursts.reported_) {
+        tumit1_bursts.reported_ = 1;
+        tumit1_report_invalid(name_, text_, -1, "a whole number");
     }
     return given_ < 0 ? otherwise_ : (uint32_t)given_;
 }
 TUMIT1_SLOW(uint32_t tumit1_sync_exchanges(void)) {
     const uint32_t count_ = tumit1_sync_option("TUMIT_SYNC_EXCHANGES", TUMIT_SYNC_EXCHANGES);
-    return count_ < TUMIT1_SYNC_MOST ? count_ : TUMIT1_SYNC_MOST;
+    return count_ < TUMIT1_SYNC_MAX ? count_ : TUMIT1_SYNC_MAX;
 }
 
 /* A number for a text, equal in all processes and languages (FNV-1a). */
-TUMIT1_SLOW(uint64_t tumit1_short(const char *text_)) {
+TUMIT1_SLOW(uint64_t tumit1_hash_domain(const char *text_)) {
     uint64_t hash_ = UINT64_C(0xcbf29ce484222325);
     for (; *text_ != '\0'; text_++) {
         hash_ = (hash_ ^ (unsigned char)*text_) * UINT64_C(0x100000001b3);
@@ -59,78 +59,86 @@ TUMIT1_SLOW(uint64_t tumit1_short(const char *text_)) {
 }
 
 /* The data of this process. The process begins to record unless it did before. */
-TUMIT1_SLOW(struct tumit1_hello tumit1_sync_own(void)) {
+TUMIT1_SLOW(struct tumit1_hello tumit1_sync_own_hello(void)) {
     struct tumit1_hello own_ = {0, 0, 0, 0};
-    const uint32_t busy_ = tumit1_busy();
+    const uint32_t busy_ = tumit1_begin_work();
     (void)tumit1_begin_session();
     if (tumit1_is_open()) {
         memcpy(&own_.id_, tumit1_session.id_, sizeof own_.id_);
-        own_.domain_ = tumit1_short(tumit1_clock.domain_);
+        own_.domain_ = tumit1_hash_domain(tumit1_clock.domain_);
     }
-    tumit1_idle(busy_);
+    tumit1_end_work(busy_);
     own_.burst_ = tumit1_bursts.next_;
     own_.exchanges_ = tumit1_sync_exchanges();
     return own_;
 }
-TUMIT1_SLOW(uint64_t tumit1_sync_last_word(const struct tumit1_hello *of_)) {
+TUMIT1_SLOW(uint64_t tumit1_sync_pack_options(const struct tumit1_hello *of_)) {
     return (uint64_t)of_->burst_ | (uint64_t)of_->exchanges_ << 32 | TUMIT1_SYNC_HELLO << 48;
 }
-TUMIT1_SLOW(int tumit1_sync_send_hello(const struct tumit1_link *link_, uint32_t peer_, const struct tumit1_hello *own_)) {
-    return tumit1_link_send(link_, peer_, own_->id_, own_->domain_, tumit1_sync_last_word(own_));
+TUMIT1_SLOW(int tumit1_sync_send_hello(const struct tumit1_link *link_, uint32_t peer_,
+                                       const struct tumit1_hello *own_)) {
+    return tumit1_link_send(link_, peer_, own_->id_, own_->domain_, tumit1_sync_pack_options(own_));
 }
 /* Parses the words of a message. Returns 0, or EPROTO when they are invalid. */
-TUMIT1_SLOW(int tumit1_sync_hello_of(const uint64_t words_[3], struct tumit1_hello *other_)) {
+TUMIT1_SLOW(int tumit1_sync_parse_hello(const uint64_t words_[3], struct tumit1_hello *other_)) {
     other_->id_ = words_[0];
     other_->domain_ = words_[1];
     other_->burst_ = (uint32_t)words_[2];
     other_->exchanges_ = (uint32_t)(words_[2] >> 32) & 0xffffu;
-    if (other_->exchanges_ > TUMIT1_SYNC_MOST) {
-        other_->exchanges_ = TUMIT1_SYNC_MOST;
+    if (other_->exchanges_ > TUMIT1_SYNC_MAX) {
+        other_->exchanges_ = TUMIT1_SYNC_MAX;
     }
     return words_[2] >> 48 == TUMIT1_SYNC_HELLO ? 0 : EPROTO;
 }
-TUMIT1_SLOW(int tumit1_sync_get_hello(const struct tumit1_link *link_, uint32_t peer_, struct tumit1_hello *other_)) {
+TUMIT1_SLOW(int tumit1_sync_get_hello(const struct tumit1_link *link_, uint32_t peer_,
+                                      struct tumit1_hello *other_)) {
     uint64_t words_[3];
     const int error_ = tumit1_link_receive(link_, peer_, words_);
-    return error_ != 0 ? error_ : tumit1_sync_hello_of(words_, other_);
+    return error_ != 0 ? error_ : tumit1_sync_parse_hello(words_, other_);
 }
-TUMIT1_SLOW(int tumit1_sync_apart(const struct tumit1_hello *a_, const struct tumit1_hello *b_)) {
+TUMIT1_SLOW(int tumit1_sync_clocks_differ(const struct tumit1_hello *a_,
+                                          const struct tumit1_hello *b_)) {
     return a_->id_ != 0 && b_->id_ != 0 && a_->domain_ != b_->domain_;
 }
 /* All participants of a burst continue after the highest number that one of them had. */
-TUMIT1_SLOW(void tumit1_sync_settle(uint32_t burst_)) {
+TUMIT1_SLOW(void tumit1_sync_set_next_burst(uint32_t burst_)) {
     if (tumit1_bursts.next_ <= burst_) {
         tumit1_bursts.next_ = burst_ + 1;
     }
 }
 
 /* Writes `count_` samples, which are after the room for a header. */
-TUMIT1_SLOW(void tumit1_sync_write(unsigned char *block_, uint32_t count_, uint64_t first_, uint64_t last_)) {
-    const uint32_t busy_ = tumit1_busy();
-    tumit1_lock_sink();
+TUMIT1_SLOW(void tumit1_sync_write(unsigned char *block_, uint32_t count_, uint64_t first_,
+                                   uint64_t last_)) {
+    const uint32_t busy_ = tumit1_begin_work();
+    tumit1_lock_writer();
     if (tumit1_is_open()) {
-        (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, count_, block_, (size_t)count_ * 48u, first_, last_);
+        (void)tumit1_append_plain(TUMIT1_KIND_SYNC, TUMIT1_PROCESS_STREAM, count_, block_,
+                                  (size_t)count_ * 48u, first_, last_);
         tumit1_append_anchor();
     }
-    pthread_mutex_unlock(&tumit1_sink_lock);
-    tumit1_idle(busy_);
+    pthread_mutex_unlock(&tumit1_writer_lock);
+    tumit1_end_work(busy_);
 }
 
 /* Sends `count_` requests to a peer, after a first one that is not stored, because it may set up
  * a connection. Without memory, no sample is stored. */
-TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_, uint64_t id_, uint32_t burst_, uint32_t count_)) {
-    unsigned char *block_ = count_ == 0 ? NULL : (unsigned char *)malloc(TUMIT1_HEADER_BYTES + (size_t)count_ * 48u + 8u);
+TUMIT1_SLOW(int tumit1_sync_send_requests(const struct tumit1_link *link_, uint32_t peer_,
+                                          uint64_t id_, uint32_t burst_, uint32_t count_)) {
+    unsigned char *block_ =
+        count_ == 0 ? NULL
+                    : (unsigned char *)malloc(TUMIT1_HEADER_BYTES + (size_t)count_ * 48u + 8u);
     unsigned char *p_ = block_ == NULL ? NULL : block_ + TUMIT1_HEADER_BYTES;
     uint64_t first_ = 0, last_ = 0, words_[3] = {0, 0, 0};
     uint32_t i_;
     int error_ = 0;
     for (i_ = 0; error_ == 0 && count_ != 0 && i_ <= count_; i_++) {
-        uint64_t asked_;
+        uint64_t sent_at_;
         if (i_ > 1 && (i_ - 1) % TUMIT1_SYNC_GROUP == 0) {
             struct timespec pause_ = {0, TUMIT1_SYNC_PAUSE_NANOS};
             (void)nanosleep(&pause_, NULL);
         }
-        asked_ = tumit1_now_slow();
+        sent_at_ = tumit1_now_slow();
         error_ = tumit1_link_send(link_, peer_, 0, 0, i_);
         error_ = error_ == 0 ? tumit1_link_receive(link_, peer_, words_) : error_;
         last_ = tumit1_now_slow();
@@ -140,9 +148,9 @@ TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_
         if (error_ != 0 || i_ == 0 || p_ == NULL) {
             continue;
         }
-        first_ = i_ == 1 ? asked_ : first_;
+        first_ = i_ == 1 ? sent_at_ : first_;
         p_ = tumit1_put_u32(tumit1_put_u32(p_, burst_), i_ - 1);
-        p_ = tumit1_put_u64(tumit1_put_u64(p_, id_), asked_);
+        p_ = tumit1_put_u64(tumit1_put_u64(p_, id_), sent_at_);
         p_ = tumit1_put_u64(tumit1_put_u64(tumit1_put_u64(p_, words_[0]), words_[1]), last_);
     }
     if (error_ == 0 && block_ != NULL) {
@@ -153,7 +161,8 @@ TUMIT1_SLOW(int tumit1_sync_asks(const struct tumit1_link *link_, uint32_t peer_
 }
 
 /* Answers the requests of a peer that uses the same count. */
-TUMIT1_SLOW(int tumit1_sync_answers(const struct tumit1_link *link_, uint32_t peer_, uint32_t count_)) {
+TUMIT1_SLOW(int tumit1_sync_answer_requests(const struct tumit1_link *link_, uint32_t peer_,
+                                            uint32_t count_)) {
     uint32_t i_;
     int error_ = 0;
     for (i_ = 0; error_ == 0 && count_ != 0 && i_ <= count_; i_++) {
@@ -161,14 +170,15 @@ TUMIT1_SLOW(int tumit1_sync_answers(const struct tumit1_link *link_, uint32_t pe
         error_ = tumit1_link_receive(link_, peer_, words_);
         got_ = tumit1_now_slow();
         if (error_ == 0) {
-            error_ = words_[2] == i_ ? tumit1_link_send(link_, peer_, got_, tumit1_now_slow(), i_) : EPROTO;
+            error_ = words_[2] == i_ ? tumit1_link_send(link_, peer_, got_, tumit1_now_slow(), i_)
+                                     : EPROTO;
         }
     }
     return error_;
 }
 
 int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
-    const struct tumit1_hello own_ = tumit1_sync_own();
+    const struct tumit1_hello own_ = tumit1_sync_own_hello();
     struct tumit1_hello *others_ = (struct tumit1_hello *)malloc((count_ + 1) * sizeof *others_);
     uint32_t burst_ = own_.burst_;
     size_t i_;
@@ -180,10 +190,11 @@ int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, siz
             burst_ = others_[i_].burst_;
         }
     }
-    tumit1_sync_settle(burst_);
+    tumit1_sync_set_next_burst(burst_);
     for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
-        if (tumit1_sync_apart(&own_, &others_[i_])) {
-            error_ = tumit1_sync_asks(link_, peers_[i_], others_[i_].id_, burst_, own_.exchanges_);
+        if (tumit1_sync_clocks_differ(&own_, &others_[i_])) {
+            error_ = tumit1_sync_send_requests(link_, peers_[i_], others_[i_].id_, burst_,
+                                               own_.exchanges_);
         }
     }
     free(others_);
@@ -191,19 +202,22 @@ int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, siz
 }
 
 int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_) {
-    const struct tumit1_hello own_ = tumit1_sync_own();
+    const struct tumit1_hello own_ = tumit1_sync_own_hello();
     struct tumit1_hello other_;
     int error_ = tumit1_sync_get_hello(link_, peer_, &other_);
     if (error_ != 0) {
         return error_;
     }
-    tumit1_sync_settle(own_.burst_ > other_.burst_ ? own_.burst_ : other_.burst_);
+    tumit1_sync_set_next_burst(own_.burst_ > other_.burst_ ? own_.burst_ : other_.burst_);
     error_ = tumit1_sync_send_hello(link_, peer_, &own_);
-    return error_ == 0 && tumit1_sync_apart(&own_, &other_) ? tumit1_sync_answers(link_, peer_, other_.exchanges_) : error_;
+    return error_ == 0 && tumit1_sync_clocks_differ(&own_, &other_)
+               ? tumit1_sync_answer_requests(link_, peer_, other_.exchanges_)
+               : error_;
 }
 
 /* Finds the first recording process of each clock. Returns their number. */
-TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32_t size_, uint32_t *leaders_)) {
+TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32_t size_,
+                                         uint32_t *leaders_)) {
     uint32_t count_ = 0, i_, j_;
     for (i_ = 0; i_ < size_; i_++) {
         for (j_ = 0; j_ < count_ && all_[leaders_[j_]].domain_ != all_[i_].domain_; j_++) {
@@ -217,15 +231,18 @@ TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32
 
 /* One exchange of this leader. In round k, leader i exchanges with leader i XOR 2^k, and the
  * lower one sends the requests. */
-TUMIT1_SLOW(int tumit1_sync_meet(const struct tumit1_link *link_, uint32_t leader_, uint32_t round_, uint32_t peer_, uint64_t id_,
-                                 uint32_t burst_, uint32_t count_)) {
-    return (leader_ >> round_ & 1u) == 0 ? tumit1_sync_asks(link_, peer_, id_, burst_, count_)
-                                         : tumit1_sync_answers(link_, peer_, count_);
+TUMIT1_SLOW(int tumit1_sync_exchange_with(const struct tumit1_link *link_, uint32_t leader_,
+                                          uint32_t round_, uint32_t peer_, uint64_t id_,
+                                          uint32_t burst_, uint32_t count_)) {
+    return (leader_ >> round_ & 1u) == 0
+               ? tumit1_sync_send_requests(link_, peer_, id_, burst_, count_)
+               : tumit1_sync_answer_requests(link_, peer_, count_);
 }
 
 /* All exchanges of the calling process, if it knows all participants. */
-TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
-                                   uint32_t burst_, uint32_t exchanges_)) {
+TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_,
+                                   const uint32_t *leaders_, uint32_t count_, uint32_t burst_,
+                                   uint32_t exchanges_)) {
     uint32_t leader_, round_;
     int error_ = 0;
     for (leader_ = 0; leader_ < count_ && leaders_[leader_] != link_->me_; leader_++) {
@@ -233,15 +250,17 @@ TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct
     for (round_ = 0; leader_ < count_ && error_ == 0 && count_ > UINT64_C(1) << round_; round_++) {
         const uint32_t peer_ = leader_ ^ 1u << round_;
         if (peer_ < count_) {
-            error_ = tumit1_sync_meet(link_, leader_, round_, leaders_[peer_], all_[leaders_[peer_]].id_, burst_, exchanges_);
+            error_ = tumit1_sync_exchange_with(link_, leader_, round_, leaders_[peer_],
+                                               all_[leaders_[peer_]].id_, burst_, exchanges_);
         }
     }
     return error_;
 }
 
 /* Process 0 sends a process the list of its peers. */
-TUMIT1_SLOW(int tumit1_sync_tell(const struct tumit1_link *link_, const struct tumit1_hello *all_, const uint32_t *leaders_, uint32_t count_,
-                                 uint32_t peer_, uint32_t burst_)) {
+TUMIT1_SLOW(int tumit1_sync_send_plan(const struct tumit1_link *link_,
+                                      const struct tumit1_hello *all_, const uint32_t *leaders_,
+                                      uint32_t count_, uint32_t peer_, uint32_t burst_)) {
     uint32_t leader_, rounds_ = 0, round_;
     int error_;
     for (leader_ = 0; leader_ < count_ && leaders_[leader_] != peer_; leader_++) {
@@ -250,11 +269,13 @@ TUMIT1_SLOW(int tumit1_sync_tell(const struct tumit1_link *link_, const struct t
         rounds_++;
     }
     leader_ = leader_ < count_ ? leader_ : TUMIT1_SYNC_NONE;
-    error_ = tumit1_link_send(link_, peer_, (uint64_t)leader_ | (uint64_t)rounds_ << 32,
-                              (uint64_t)burst_ | (uint64_t)all_[0].exchanges_ << 32, TUMIT1_SYNC_PLAN);
+    error_ =
+        tumit1_link_send(link_, peer_, (uint64_t)leader_ | (uint64_t)rounds_ << 32,
+                         (uint64_t)burst_ | (uint64_t)all_[0].exchanges_ << 32, TUMIT1_SYNC_PLAN);
     for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
         const uint32_t other_ = leader_ ^ 1u << round_;
-        error_ = other_ < count_ ? tumit1_link_send(link_, peer_, leaders_[other_], all_[leaders_[other_]].id_, round_)
+        error_ = other_ < count_ ? tumit1_link_send(link_, peer_, leaders_[other_],
+                                                    all_[leaders_[other_]].id_, round_)
                                  : tumit1_link_send(link_, peer_, TUMIT1_SYNC_NONE, 0, round_);
     }
     return error_;
@@ -266,7 +287,7 @@ TUMIT1_SLOW(int tumit1_sync_lead(const struct tumit1_link *link_)) {
     uint32_t count_ = 0, burst_ = 0, i_;
     int error_ = all_ == NULL || leaders_ == NULL ? ENOMEM : 0;
     if (error_ == 0) {
-        all_[0] = tumit1_sync_own();
+        all_[0] = tumit1_sync_own_hello();
         for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
             error_ = tumit1_sync_get_hello(link_, i_, &all_[i_]);
         }
@@ -277,10 +298,12 @@ TUMIT1_SLOW(int tumit1_sync_lead(const struct tumit1_link *link_)) {
             burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
         }
         for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
-            error_ = tumit1_sync_tell(link_, all_, leaders_, count_, i_, burst_);
+            error_ = tumit1_sync_send_plan(link_, all_, leaders_, count_, i_, burst_);
         }
-        tumit1_sync_settle(burst_);
-        error_ = error_ == 0 ? tumit1_sync_rounds(link_, all_, leaders_, count_, burst_, all_[0].exchanges_) : error_;
+        tumit1_sync_set_next_burst(burst_);
+        error_ = error_ == 0
+                     ? tumit1_sync_rounds(link_, all_, leaders_, count_, burst_, all_[0].exchanges_)
+                     : error_;
     }
     free(leaders_);
     free(all_);
@@ -288,8 +311,8 @@ TUMIT1_SLOW(int tumit1_sync_lead(const struct tumit1_link *link_)) {
 }
 
 TUMIT1_SLOW(int tumit1_sync_follow(const struct tumit1_link *link_)) {
-    const struct tumit1_hello own_ = tumit1_sync_own();
-    uint64_t plan_[3], meetings_[32][3];
+    const struct tumit1_hello own_ = tumit1_sync_own_hello();
+    uint64_t plan_[3], peers_of_round_[32][3];
     uint32_t rounds_, round_;
     int error_ = tumit1_sync_send_hello(link_, 0, &own_);
     error_ = error_ == 0 ? tumit1_link_receive(link_, 0, plan_) : error_;
@@ -301,29 +324,30 @@ TUMIT1_SLOW(int tumit1_sync_follow(const struct tumit1_link *link_)) {
         return EPROTO;
     }
     for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
-        error_ = tumit1_link_receive(link_, 0, meetings_[round_]);
-        error_ = error_ == 0 && meetings_[round_][2] != round_ ? EPROTO : error_;
+        error_ = tumit1_link_receive(link_, 0, peers_of_round_[round_]);
+        error_ = error_ == 0 && peers_of_round_[round_][2] != round_ ? EPROTO : error_;
     }
-    tumit1_sync_settle((uint32_t)plan_[1]);
+    tumit1_sync_set_next_burst((uint32_t)plan_[1]);
     for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
-        const uint32_t peer_ = (uint32_t)meetings_[round_][0];
+        const uint32_t peer_ = (uint32_t)peers_of_round_[round_][0];
         if (peer_ != TUMIT1_SYNC_NONE) {
-            error_ = tumit1_sync_meet(link_, (uint32_t)plan_[0], round_, peer_, meetings_[round_][1], (uint32_t)plan_[1],
-                                      (uint32_t)(plan_[1] >> 32));
+            error_ = tumit1_sync_exchange_with(link_, (uint32_t)plan_[0], round_, peer_,
+                                               peers_of_round_[round_][1], (uint32_t)plan_[1],
+                                               (uint32_t)(plan_[1] >> 32));
         }
     }
     return error_;
 }
 
 /* Records that samples were taken now. The interval to the next ones begins. */
-TUMIT1_SLOW(void tumit1_sync_taken(struct tumit1_link *link_)) {
+TUMIT1_SLOW(void tumit1_sync_restart_interval(struct tumit1_link *link_)) {
     link_->points_ = 0;
-    link_->look_ = 1;
+    link_->next_check_ = 1;
     link_->since_ = tumit1_nanos(CLOCK_MONOTONIC);
 }
 
 int tumit1_sync(struct tumit1_link *link_) {
-    tumit1_sync_taken(link_);
+    tumit1_sync_restart_interval(link_);
     if (link_->size_ < 2) {
         return 0;
     }
@@ -333,36 +357,37 @@ int tumit1_sync(struct tumit1_link *link_) {
 /* Process 0 reads its clock: it decides whether samples are due, and otherwise at which point to
  * read the clock again. This is after half of the remaining time at the current rate of points,
  * but at most after twice the number of points so far, because the rate may change. */
-TUMIT1_SLOW(int tumit1_sync_look(struct tumit1_link *link_)) {
+TUMIT1_SLOW(int tumit1_sync_is_due(struct tumit1_link *link_)) {
     const uint64_t now_ = tumit1_nanos(CLOCK_MONOTONIC), points_ = link_->points_;
-    const uint64_t wait_ = (uint64_t)tumit1_sync_option("TUMIT_SYNC_SECONDS", TUMIT_SYNC_SECONDS) * 1000000000u;
-    uint64_t gone_, ahead_;
+    const uint64_t wait_ =
+        (uint64_t)tumit1_sync_option("TUMIT_SYNC_SECONDS", TUMIT_SYNC_SECONDS) * 1000000000u;
+    uint64_t elapsed_, distance_to_next_;
     link_->since_ = link_->since_ == 0 ? now_ : link_->since_;
-    gone_ = now_ - link_->since_;
+    elapsed_ = now_ - link_->since_;
     if (wait_ == 0 || tumit1_sync_exchanges() == 0) {
-        link_->look_ = UINT64_MAX;
+        link_->next_check_ = UINT64_MAX;
         return 0;
     }
-    if (gone_ >= wait_) {
+    if (elapsed_ >= wait_) {
         return 1;
     }
-    ahead_ = (wait_ - gone_) / 2 / (gone_ / points_ + 1);
-    ahead_ = ahead_ == 0 ? 1 : ahead_;
-    link_->look_ = points_ + (ahead_ < points_ ? ahead_ : points_);
+    distance_to_next_ = (wait_ - elapsed_) / 2 / (elapsed_ / points_ + 1);
+    distance_to_next_ = distance_to_next_ == 0 ? 1 : distance_to_next_;
+    link_->next_check_ = points_ + (distance_to_next_ < points_ ? distance_to_next_ : points_);
     return 0;
 }
 
 int tumit1_sync_point(struct tumit1_link *link_) {
-    uint64_t said_[3] = {0, 0, 0};
+    uint64_t decision_[3] = {0, 0, 0};
     uint64_t below_ = 1;
     int error_;
     link_->points_++;
-    if (link_->size_ < 2 || link_->points_ < link_->look_) {
+    if (link_->size_ < 2 || link_->points_ < link_->next_check_) {
         return 0;
     }
     if (link_->me_ == 0) {
-        said_[0] = (uint64_t)tumit1_sync_look(link_);
-        said_[1] = link_->look_;
+        decision_[0] = (uint64_t)tumit1_sync_is_due(link_);
+        decision_[1] = link_->next_check_;
         while (below_ < link_->size_) {
             below_ *= 2;
         }
@@ -370,21 +395,22 @@ int tumit1_sync_point(struct tumit1_link *link_) {
         while ((link_->me_ & below_) == 0) {
             below_ *= 2;
         }
-        error_ = tumit1_link_receive(link_, link_->me_ ^ (uint32_t)below_, said_);
-        error_ = error_ == 0 && said_[2] != TUMIT1_SYNC_POINT ? EPROTO : error_;
+        error_ = tumit1_link_receive(link_, link_->me_ ^ (uint32_t)below_, decision_);
+        error_ = error_ == 0 && decision_[2] != TUMIT1_SYNC_POINT ? EPROTO : error_;
         if (error_ != 0) {
             return error_;
         }
-        link_->look_ = said_[1];
+        link_->next_check_ = decision_[1];
     }
     for (below_ /= 2; below_ != 0; below_ /= 2) {
         if (link_->me_ + below_ < link_->size_) {
-            error_ = tumit1_link_send(link_, link_->me_ + (uint32_t)below_, said_[0], said_[1], TUMIT1_SYNC_POINT);
+            error_ = tumit1_link_send(link_, link_->me_ + (uint32_t)below_, decision_[0],
+                                      decision_[1], TUMIT1_SYNC_POINT);
             if (error_ != 0) {
                 return error_;
             }
         }
     }
-    return said_[0] != 0 ? tumit1_sync(link_) : 0;
+    return decision_[0] != 0 ? tumit1_sync(link_) : 0;
 }
 #endif

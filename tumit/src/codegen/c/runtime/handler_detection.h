@@ -9,13 +9,13 @@ const void *tumit1_find_frame(void *code_, void **bases_) __asm__("_Unwind_Find_
 uintptr_t tumit1_frame(void *frame_, int *interrupted_) __asm__("_Unwind_GetIPInfo");
 
 /* The result of a walk up the stack. */
-struct tumit1_walk {
+struct tumit1_stack_walk {
     uintptr_t last_; /* address of execution in the last frame */
     int interrupted_;
 };
 
-TUMIT1_SLOW(int tumit1_look_at_frame(void *frame_, void *found_)) {
-    struct tumit1_walk *walk_ = (struct tumit1_walk *)found_;
+TUMIT1_SLOW(int tumit1_visit_frame(void *frame_, void *found_)) {
+    struct tumit1_stack_walk *walk_ = (struct tumit1_stack_walk *)found_;
     const uintptr_t at_ = tumit1_frame(frame_, &walk_->interrupted_);
     walk_->last_ = at_ != 0 ? at_ : walk_->last_;
     return walk_->interrupted_ ? 4 : 0; /* _URC_NORMAL_STOP, or continue */
@@ -24,36 +24,39 @@ TUMIT1_SLOW(int tumit1_look_at_frame(void *frame_, void *found_)) {
 /* The dynamic section, which statically linked programs do not have. Their unwinder has a lock,
  * so a handler that interrupted a walk of the recorder must not walk. The same applies to a
  * handler that interrupted a C++ throw, but that cannot be detected. */
-extern const char tumit1_dynamic __asm__("_DYNAMIC") __attribute__((__weak__, __visibility__("hidden")));
-TUMIT1_SLOW(int tumit1_may_walk(void)) { return &tumit1_dynamic != NULL || tumit1_cursor.walks_ == 0; }
+extern const char tumit1_dynamic __asm__("_DYNAMIC")
+    __attribute__((__weak__, __visibility__("hidden")));
+TUMIT1_SLOW(int tumit1_can_walk_stack(void)) {
+    return &tumit1_dynamic != NULL || tumit1_cursor.stack_walks_ == 0;
+}
 
-TUMIT1_SLOW(void tumit1_walk_up(struct tumit1_walk *walk_)) {
-    tumit1_cursor.walks_++;
-    (void)tumit1_unwind(tumit1_look_at_frame, walk_);
-    tumit1_cursor.walks_--;
+TUMIT1_SLOW(void tumit1_walk_stack(struct tumit1_stack_walk *walk_)) {
+    tumit1_cursor.stack_walks_++;
+    (void)tumit1_unwind(tumit1_visit_frame, walk_);
+    tumit1_cursor.stack_walks_--;
 }
 
 /* Whether the unwinder knows this code. At the end of a static program it knows no code, and
  * would abort. */
-TUMIT1_SLOW(int tumit1_is_known(uintptr_t code_)) {
+TUMIT1_SLOW(int tumit1_has_unwind_info(uintptr_t code_)) {
     void *bases_[4] = {NULL, NULL, NULL, NULL};
     int known_;
-    tumit1_cursor.walks_++;
+    tumit1_cursor.stack_walks_++;
     known_ = tumit1_find_frame((void *)code_, bases_) != NULL;
-    tumit1_cursor.walks_--;
+    tumit1_cursor.stack_walks_--;
     return known_;
 }
 
 /* Whether the calling thread is in a signal handler: one of its frames is a signal frame of the
  * system. Takes a few microseconds, without memory allocation and without locks of the program. */
-TUMIT1_SLOW(int tumit1_in_handler(void)) {
-    struct tumit1_walk walk_ = {0, 0};
-#ifndef TUMIT1_BROKEN_HANDLERS
-    if (!tumit1_may_walk()) {
+TUMIT1_SLOW(int tumit1_in_signal_handler(void)) {
+    struct tumit1_stack_walk walk_ = {0, 0};
+#ifndef TUMIT1_BROKEN_HANDLER_DETECTION
+    if (!tumit1_can_walk_stack()) {
         return 1;
     }
-    if (tumit1_is_known((uintptr_t)tumit1_in_handler)) {
-        tumit1_walk_up(&walk_);
+    if (tumit1_has_unwind_info((uintptr_t)tumit1_in_signal_handler)) {
+        tumit1_walk_stack(&walk_);
     }
 #endif
     return walk_.interrupted_;
@@ -62,11 +65,12 @@ TUMIT1_SLOW(int tumit1_in_handler(void)) {
 /* Whether a signal handler jumped out of the record of the calling thread (`siglongjmp`). The
  * thread is then inside a record, and no handler runs. If the stack cannot be unwound to its
  * end, or if the program's clock records, the record counts as nested. */
-TUMIT1_SLOW(int tumit1_was_left(const struct tumit1_cursor *c_)) {
-    struct tumit1_walk walk_ = {0, 0};
-    if (c_->locked_ || c_->asks_ || !tumit1_may_walk() || !tumit1_is_known((uintptr_t)tumit1_in_handler)) {
+TUMIT1_SLOW(int tumit1_left_a_record(const struct tumit1_cursor *c_)) {
+    struct tumit1_stack_walk walk_ = {0, 0};
+    if (c_->locked_ || c_->user_clock_calls_ || !tumit1_can_walk_stack() ||
+        !tumit1_has_unwind_info((uintptr_t)tumit1_in_signal_handler)) {
         return 0;
     }
-    tumit1_walk_up(&walk_);
-    return !walk_.interrupted_ && walk_.last_ != 0 && tumit1_is_known(walk_.last_ - 1);
+    tumit1_walk_stack(&walk_);
+    return !walk_.interrupted_ && walk_.last_ != 0 && tumit1_has_unwind_info(walk_.last_ - 1);
 }
