@@ -1,7 +1,8 @@
-/* Records at a steady rate, under the eyes of its parent, which counts the calls to the system that the recording thread makes between
- * marks; the thread itself counts its page faults. Other programs may keep the helper from running, or stop it in its short critical
- * section: then the thread calls, too. So it records window by window, each of several slots, until one was undisturbed.
- * Prints records, calls and faults of the last window, and how many there were. */
+/* Records at a steady rate. The parent counts the system calls of the recording thread between
+ * marks, and the thread counts its page faults. Other programs can delay the writer thread, or
+ * preempt it in its short critical section. The recording thread then makes system calls, too. So
+ * it records windows of several slots until one window is undisturbed.
+ * Prints records, calls and faults of the last window, and the number of windows. */
 #include "t_trace.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static uint64_t faults(void) {
 static void child(uint64_t rate, volatile struct result *result) {
     const uint64_t give_up = now() + PATIENCE * 1000000000u;
     uint64_t window;
-    record_at(rate, rate / 2); /* several slots: the helper knows then how many to keep warm */
+    record_at(rate, rate / 2); /* several slots: the writer thread then keeps enough slots warm */
     tumit1_flush();
     raise(SIGSTOP);
     for (window = 1; window <= WINDOWS && now() < give_up; window++) {

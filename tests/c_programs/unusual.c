@@ -230,10 +230,10 @@ static int errors(void) {
     return 0;
 }
 
-/* The helper is not bound to the processor of the thread that made the first record. Its number may be any: others make threads, too, and
- * numbers begin again. */
+/* The writer thread is not bound to the processor of the thread that made the first record. Its
+ * thread id can be any number, because others create threads, too, and numbers are reused. */
 static int pinned(void) {
-    cpu_set_t before, one, helper;
+    cpu_set_t before, one, writer;
     char path[300], name[32];
     size_t cpu = 0;
     int tries;
@@ -246,7 +246,7 @@ static int pinned(void) {
     sched_setaffinity(0, sizeof one, &one);
     ticks(10);
     tumit1_flush();
-    for (tries = 0; tries < 60000; tries++) { /* it names itself before it chooses */
+    for (tries = 0; tries < 60000; tries++) { /* the thread sets its name before its processors */
         DIR *const tasks = opendir("/proc/self/task");
         const struct dirent *task;
         while (tasks != NULL && (task = readdir(tasks)) != NULL) {
@@ -256,7 +256,8 @@ static int pinned(void) {
             if (file != NULL) {
                 const int found = fgets(name, sizeof name, file) != NULL && strcmp(name, "tumit-writer\n") == 0;
                 fclose(file);
-                if (found && sched_getaffinity((pid_t)atol(task->d_name), sizeof helper, &helper) == 0 && CPU_EQUAL(&helper, &before)) {
+                if (found && sched_getaffinity((pid_t)atol(task->d_name), sizeof writer, &writer) == 0 &&
+                    CPU_EQUAL(&writer, &before)) {
                     closedir(tasks);
                     return 0;
                 }
@@ -267,7 +268,7 @@ static int pinned(void) {
         }
         usleep(1000);
     }
-    fprintf(stderr, "the helper stays where the first record was made\n");
+    fprintf(stderr, "the writer thread stays on the processor of the first record\n");
     return 1;
 }
 
@@ -284,7 +285,7 @@ static int standby(void) {
     return 0;
 }
 
-/* Ends before the helper has done anything. */
+/* Ends before the writer thread has done anything. */
 static int early(void) {
     ticks(3);
     _exit(0);
@@ -336,7 +337,7 @@ static int calls(void) {
 
 static volatile sig_atomic_t refused;
 
-/* Switches the level off, for good only where that is left to the helper. */
+/* Switches the level off. The level stays off only if the writer thread runs the request. */
 static void leave(int number) {
     (void)number;
     handled++;
@@ -355,7 +356,7 @@ static uint64_t records(void) {
     return stats.written_;
 }
 
-/* What a handler could not do is done, by the helper. */
+/* The writer thread runs the deferred requests of a signal handler. */
 static int later(void) {
     pthread_t own = pthread_self(), other;
     int i, done = 0;
