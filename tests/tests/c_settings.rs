@@ -156,7 +156,7 @@ int main(void) {
     const struct timespec pause = {0, 20000000};
     struct tumit1_stats stats;
     uint64_t bytes;
-    alarm(300); /* a helper that does not style ends it otherwise */
+    alarm(300); /* ends the program if the writer thread does not stop */
     t_tick(1);
     t_say("quiet");
     do {

@@ -239,7 +239,7 @@ TUMIT1_SLOW(int tumit1_sync_exchange_with(const struct tumit1_link *link_, uint3
                : tumit1_sync_answer_requests(link_, peer_, count_);
 }
 
-/* All exchanges of the calling process, if it knows all participants. */
+/* All exchanges of the calling process, if it has the data of all participants. */
 TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_,
                                    const uint32_t *leaders_, uint32_t count_, uint32_t burst_,
                                    uint32_t exchanges_)) {

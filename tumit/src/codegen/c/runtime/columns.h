@@ -13,7 +13,7 @@
 #define TUMIT1_MAX_RECORDS (TUMIT1_BLOCK / TUMIT1_RECORD_HEAD_BYTES + 1u)
 /* maximum number of record types in a block; LZ4 packs blocks with more */
 #define TUMIT1_MAX_KINDS 2048u
-#define TUMIT1_INCOMPLETE 0xFFFFFFFFu     /* instead of a size: the record is incomplete */
+#define TUMIT1_INCOMPLETE 0xFFFFFFFFu /* instead of a size: the record is incomplete */
 
 /* A record type in the current block. */
 struct tumit1_kind {

@@ -126,7 +126,7 @@ TUMIT1_HOT unsigned char *tumit1_try(uint32_t on_, uint32_t index_, size_t bytes
     return on_ == 0 ? NULL : tumit1_begin(on_ + index_, bytes_, to_);
 }
 
-/* Publishes the record. From here on it will be written in any case. */
+/* Publishes the record. After this call it is written in any case. */
 TUMIT1_HOT void tumit1_end(const struct tumit1_place *to_) {
     /* only now, because an unpublished record has no timestamp */
     TUMIT1_STORE(to_->slot_->last_, to_->now_);

@@ -18,7 +18,7 @@ struct tumit1_pending_block {
 
 /* The slots that are written before they are full. */
 enum {
-    /* slots of threads that filled none since the last look; slots of other threads fill up soon */
+    /* slots of threads that filled none since the last check; other slots fill up soon */
     TUMIT1_QUIET,
     TUMIT1_FLUSH, /* all records before the call, except those in slots that overwrite */
     TUMIT1_DUMP,  /* the slots that overwrite */

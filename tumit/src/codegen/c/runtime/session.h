@@ -306,10 +306,10 @@ TUMIT1_SLOW(int tumit1_choose_buffers(uint64_t *memory_)) {
 }
 
 TUMIT1_SLOW(void tumit1_report_private_buffers(int error_)) {
-    fprintf(
-        stderr,
-        "tumit: cannot create a live file in `%s`: %s; the program continues with private buffers\n",
-        tumit1_session.live_folder_, strerror(error_));
+    fprintf(stderr,
+            "tumit: cannot create a live file in `%s`: %s; "
+            "the program continues with private buffers\n",
+            tumit1_session.live_folder_, strerror(error_));
 }
 
 /* Prepares the slots and, if possible, a live file with all current definitions. Returns 0 or an

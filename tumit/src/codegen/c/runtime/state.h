@@ -123,7 +123,7 @@ struct tumit1_thread {
     struct tumit1_cursor *cursor_; /* NULL after the end of the thread */
     struct tumit1_slot *slot_;     /* the current slot, or NULL */
     uint64_t sequence_;            /* number of the first block from the next slot */
-    uint64_t failed_;              /* abandoned blocks; under the writer's lock */
+    uint64_t failed_;              /* blocks that could not be written; under the writer's lock */
     /* a slot with a part that is being written, or could not be written */
     struct tumit1_slot *planned_slot_;
     /* its contents in the file after that, in the form of `flushed_` */
