@@ -154,7 +154,7 @@ pub trait EntitySink {
     /// Called when the trace and everything in it have ended.
     ///
     /// # Errors
-    /// See [`Self::after`].
+    /// See [`Self::flush`].
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
