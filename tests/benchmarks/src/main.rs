@@ -1,7 +1,7 @@
 //! Compares the costs of Tumit and other recorders. `cargo run --release` in this folder prints a
 //! table of costs. `-- --smoke` checks within seconds that every program runs. `-- --loss` prints
-//! the dropped events of each recorder, by rate and load. `docs/recording-costs.md` contains both
-//! tables and explains their columns.
+//! the dropped events of each recorder, by rate and load. `docs/recording-costs.md` contains the
+//! figures of both tables and explains them.
 //!
 //! Every tool records the same events: one with two 64-bit integers, and a span with its begin and
 //! end. Each measurement runs in a separate process. The tools take turns, and the best burst of
