@@ -1,5 +1,6 @@
 /* Unusual actions of programs, one per run: `unusual ACTION [NUMBER]`. The program exits with 0 if
- * all results that it can observe are correct. */
+ * all results that it can observe are correct. All actions are in one program, because each test
+ * program is compiled by several compilers: the file is longer than 500 lines. */
 #include "t_trace.h"
 #include <dirent.h>
 #include <errno.h>

@@ -22,8 +22,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The events of self-tracing have a second spec. The table contains the rows of both, like the Pajé
-/// text.
+/// The events of self-tracing have a second spec. The table contains the rows of both, like the
+/// Pajé text.
 #[test]
 fn the_table_has_the_records_of_all_specs() {
     let dir = tempfile::tempdir().unwrap();

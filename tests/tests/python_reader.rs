@@ -123,7 +123,8 @@ fn the_python_reader_agrees_on_the_examples() {
     assert!(compare(&run, "taktuk") > 100);
 }
 
-/// The clock has 2 GHz, which only its anchors tell. The machine sleeps between two of them.
+/// The clock has 2 GHz. The rate is known only from anchors, and the machine sleeps between two
+/// of them.
 #[test]
 fn the_python_reader_ignores_anchors_around_a_sleep() {
     let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");

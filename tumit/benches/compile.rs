@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A spec like those of real programs, with so many events: levels, spans, documentation, a tree,
-/// and a rule for each.
+/// A spec with this number of events. Like the specs of real programs, it has levels, spans,
+/// documentation, a container tree, and a rule for each event.
 fn spec(events: usize) -> String {
     let mut text = String::from("//! A large spec.\ntrace large;\nenum color { red, green, blue }\n");
     for level in 0..events.div_ceil(100) {

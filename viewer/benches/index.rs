@@ -259,7 +259,7 @@ fn build_index(trace: &Path, options: &OpenOptions) -> PathBuf {
     index.path.clone()
 }
 
-/// Lanes of states whose type has few values, those of types with many values, and all lanes.
+/// Lanes of states: those of types with few values, those of types with many values, and all.
 struct LanesByValues {
     few: Vec<StateLaneId>,
     many: Vec<StateLaneId>,

@@ -1,8 +1,7 @@
-//! A filter of one's own: states shorter than a threshold are shown as one value, "short", instead
-//! of their own.
+//! A filter of a library user: states shorter than a threshold are shown as the value "short".
 //!
-//! It implements [`FilterLayer`], overrides the queries whose answers differ, and leaves all others
-//! to the source within; views, statistics and other filters cannot tell it from a trace.
+//! It implements [`FilterLayer`] and overrides the queries with different answers. The inner source
+//! answers all other queries. Views, statistics and other filters use it like a trace.
 //!
 //! ```sh
 //! cargo run -p tumit-viewer --example own_filter -- run.tmt 100us short.svg

@@ -56,7 +56,7 @@ pub struct RecyclingReceiver<T> {
     used: SyncSender<T>,
 }
 
-/// The receiver was dropped, so nobody needs further buffers. The receiving thread knows the
+/// The receiver was dropped, so no thread needs further buffers. The receiving thread has the
 /// reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the receiver of the channel has stopped")]

@@ -33,7 +33,7 @@ pub(crate) trait RecordVisitor {
         let _ = (number, template);
     }
 
-    /// Processes an operation whose template is known.
+    /// Processes an operation. Its template was set before.
     ///
     /// # Errors
     /// As [`Self::visit_record`].

@@ -102,7 +102,7 @@ pub(crate) fn compile_spec(
 struct SpecCompiler<'c> {
     spec: &'c Spec,
     schema: &'c Schema,
-    /// The text output whose rules are compiled. `None` for those of the Pajé output.
+    /// The text output to compile. `None` compiles the rules of the Pajé output.
     output: Option<usize>,
     tree: &'c TypeTree,
     enums: Arc<[EnumNames]>,

@@ -68,7 +68,7 @@ fn connect_all(folder: &Path, me: u32, all: u32) -> Vec<Option<UnixStream>> {
 }
 
 /// The process with these arguments: its number, the number of processes, the folder of the
-/// sockets, the offset and drift of its clock, the base time, and what it does.
+/// sockets, the offset and drift of its clock, the base time, and the action.
 pub(crate) fn run(arguments: &str) {
     let words: Vec<&str> = arguments.split(' ').collect();
     let [me, all, folder, offset, ppm, base, act] = words[..] else { panic!("{words:?}") };

@@ -61,7 +61,7 @@ pub(crate) struct SampledJob {
     _folder: tempfile::TempDir,
 }
 
-/// Runs these processes. `act` selects what they do.
+/// Runs these processes. `act` selects their action.
 pub(crate) fn run(processes: &[ParticipantProgram], act: &str, environment: &[(&str, &str)]) -> SampledJob {
     let folder = tempfile::tempdir().unwrap();
     let (run, base) = (folder.path().join("run.tmt"), truth());

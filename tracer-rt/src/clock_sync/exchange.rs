@@ -1,6 +1,6 @@
 //! The messages between two processes.
-//! Each has three little-endian words. `codegen/c/runtime/clock_sync.h` of the language sends the same
-//! messages.
+//! Each has three little-endian words. The C recorder (`codegen/c/runtime/clock_sync.h`) sends the
+//! same messages.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -94,7 +94,7 @@ impl SealedBlock {
         head.commit(self.after, self.last);
     }
 
-    /// A block that only reports drops. It comes before all records later than `date`.
+    /// A block that only reports drops. It comes before all records later than its timestamp.
     pub(crate) fn of_report(
         entry: &StreamEntry,
         dropped: &DroppedRecords,

@@ -21,7 +21,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $number,)* }
             }
 
-            /// What the code means, in a few sentences.
+            /// The meaning of the code, in a few sentences.
             #[must_use]
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$name => $explanation,)* }

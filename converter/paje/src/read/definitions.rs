@@ -312,7 +312,7 @@ enum IdMeaning {
     Useless,
 }
 
-/// A `%EventDef` whose `%EndEventDef` is not read yet.
+/// A definition of an event that has begun with `%EventDef` and has not ended.
 #[derive(Debug)]
 struct OpenDefinition {
     id: String,

@@ -3,8 +3,8 @@
 //!
 //! [`ColumnEvaluator`] turns records into operations where possible. The other required records are assembled
 //! into a chunk. [`OrderedStream`] reads record by record in three cases: blocks with dropped
-//! records, blocks with records of varying size, and streams whose actions set their own
-//! timestamps.
+//! records, blocks with records of varying size, and streams with actions that have a timestamp of
+//! their own.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ impl RecordPosition {
         Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
     }
 
-    /// A record whose `length` bytes of fields are stored outside a block.
+    /// A record with `length` bytes of fields, which are stored outside a block.
     pub(crate) const fn outside_block((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
         Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
     }

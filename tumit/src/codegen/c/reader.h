@@ -1,7 +1,7 @@
 /* The runtime of programs that read, write and print records: the order of its parts. `tumit gen
  * c --reader` replaces each include line by its part, so that programs include one file.
- * `format.h` is generated from the constants of tracer-format. `printable.h` is the table of characters
- * that are printed unescaped.
+ * `format.h` is generated from the constants of tracer-format. `printable.h` is the table of
+ * characters that are printed unescaped.
  *
  * Every name begins with `tumit1r_`. Functions are static, so that several files of one program
  * can include the header, together with the recording one. */

@@ -8,15 +8,19 @@ use super::format::constants;
 const RUNTIME: &str = include_str!("runtime.h");
 
 /// The parts, by the names in their include lines.
-const PARTS: [(&str, &str); 31] = [
+const PARTS: [(&str, &str); 36] = [
     ("platform", include_str!("runtime/platform.h")),
     ("disabled", include_str!("runtime/disabled.h")),
     ("interface", include_str!("runtime/interface.h")),
     ("extern", include_str!("runtime/extern.h")),
     ("state", include_str!("runtime/state.h")),
+    ("locks", include_str!("runtime/locks.h")),
+    ("memory", include_str!("runtime/memory.h")),
+    ("diagnostics", include_str!("runtime/diagnostics.h")),
     ("bytes", include_str!("runtime/bytes.h")),
     ("checksum", include_str!("runtime/checksum.h")),
     ("lz4", include_str!("runtime/lz4.h")),
+    ("number_groups", include_str!("runtime/number_groups.h")),
     ("columns", include_str!("runtime/columns.h")),
     ("clock", include_str!("runtime/clock.h")),
     ("file", include_str!("runtime/file.h")),
@@ -33,6 +37,7 @@ const PARTS: [(&str, &str); 31] = [
     ("writer_thread", include_str!("runtime/writer_thread.h")),
     ("handler_detection", include_str!("runtime/handler_detection.h")),
     ("end", include_str!("runtime/end.h")),
+    ("attach", include_str!("runtime/attach.h")),
     ("slow_path", include_str!("runtime/slow_path.h")),
     ("fork", include_str!("runtime/fork.h")),
     ("process", include_str!("runtime/process.h")),

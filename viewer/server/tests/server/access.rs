@@ -1,4 +1,4 @@
-//! Who may send requests, and which connections stay open.
+//! Access control, and the connections that stay open.
 
 use std::sync::Arc;
 use std::time::Duration;
