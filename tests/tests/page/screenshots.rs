@@ -1,5 +1,5 @@
-//! The screenshots of `docs/`. Like the other images, they need `make demo` first, then `cargo test
-//! --workspace --test page -- --ignored screenshots`. Check them before you commit.
+//! The screenshots in `docs/images`. Like the other images, they need `make demo` first, then
+//! `cargo test --workspace --test page -- --ignored screenshots`. Check them before you commit.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn page(viewer: &ViewProcess, address: &str, theme: &str, (width, height): (u32,
 
 fn shoot(browser: &mut BrowserPage, name: &str) {
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
-    browser.screenshot(&root().join("docs").join(name));
+    browser.screenshot(&root().join("docs/images").join(name));
 }
 
 fn type_into(browser: &mut BrowserPage, key: &str, text: &str) {
@@ -65,7 +65,7 @@ fn waits() -> Vec<(String, f64, f64)> {
 }
 
 #[test]
-#[ignore = "makes docs/page*.png of what `make demo` has recorded"]
+#[ignore = "makes docs/images/page*.png of what `make demo` has recorded"]
 fn screenshots_of_the_documentation() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
