@@ -237,7 +237,7 @@ fn rows_of_unusual_files_equal_those_of_pj_dump() {
         "11 1 t S v0\n7 2 T t\n7 4 P p\n7 4 P p\n",
         // Other containers may go back in time.
         "6 0 t2 p T t2\n11 5 t S v0\n11 1 t2 S v0\n7 6 P p\n",
-        // The maximum number of digits of `pj_dump`.
+        // Timestamps with as many digits as `pj_dump` keeps.
         "11 4000000.123456789 t S v0\n7 4000000.123456790 P p\n",
     ];
     for case in cases {

@@ -1,5 +1,5 @@
-//! Shapes: the extra fields of the events of a stream. Text formats define them before their first
-//! event.
+//! Field sets: the extra fields of the operations in a stream. Text formats define them before
+//! their first operation.
 
 /// A Pajé operation that can have extra fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

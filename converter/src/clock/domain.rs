@@ -86,10 +86,10 @@ pub struct ClockDomain {
     /// Bounds on the rate error relative to `hz`, from readings of the clock together with the
     /// system's clock.
     pub(crate) rates: Option<RateBounds>,
-    /// The points that the bursts give, if there are any. The map goes through them before
-    /// timestamps are counted from the start of the run.
+    /// The points of ticks and time that the bursts give, if there are any. The map connects them
+    /// by lines. Their times do not count from the start of the run yet.
     pub(crate) knots: Vec<MapKnot>,
-    /// Leaps of the line: places where messages show that the clock was set back.
+    /// Forward leaps of `map`. Each follows a backward step of the clock that messages show.
     pub(crate) leaps: Vec<LineLeap>,
 }
 

@@ -195,8 +195,8 @@ fn corridor(
     lower_hull(below);
     below.iter_mut().for_each(|point| point.1 = -point.1);
     let middle = span / 2.0;
-    // For a slope: the highest line below `above` and the lowest line above `below`, at the middle
-    // of the run.
+    // For a slope, the value at the middle of the run: of the highest line below `above`, and of
+    // the lowest line above `below`.
     let least = |slope: f64| above.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::INFINITY, f64::min);
     let most = |slope: f64| below.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::NEG_INFINITY, f64::max);
     let added = |slope: f64, at_middle: f64| inverse_line(OffsetLine { offset: at_middle - slope * middle, slope });

@@ -41,7 +41,7 @@ const HOPS: usize = 4;
 /// Number of rounds that narrow bounds and rates.
 const ROUNDS: usize = 4;
 
-/// Known properties of clocks and run.
+/// The properties of the run and its clocks from which the bounds are computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundInputs {
     /// Length of the run, nanoseconds.

@@ -53,8 +53,8 @@ pub(crate) struct FitInputs<'o> {
 }
 
 impl FitInputs<'_> {
-    /// Bounds on the rate of domain `b` relative to domain `a`, after the correction by these
-    /// lines.
+    /// Bounds on the rate of domain `b` relative to domain `a`, after the correction by the lines
+    /// of `joined`.
     fn rates(&self, a: usize, b: usize, joined: &[Option<DomainJoin>]) -> Option<RateBounds> {
         let slope =
             |domain: usize| joined.get(domain).copied().flatten().map_or(0.0, |joined: DomainJoin| joined.line.slope);

@@ -16,7 +16,8 @@ impl RateBounds {
 /// Safety factor of the fitted wander. Error bounds hold for clocks that wander this many times
 /// more.
 pub(crate) const SURELY: f64 = 3.0;
-/// Minimum wander of a clock per square root of a second, where there is too little data for a fit.
+/// Wander of a clock where there is too little data for a fit: the standard deviation of the change
+/// of its rate in one second.
 pub(crate) const LEAST_WANDER: f64 = 1e-8;
 /// Residual of a fit in nanoseconds: a message may appear to arrive this much before it is sent.
 pub(crate) const IMPOSSIBLE: f64 = 500.0;

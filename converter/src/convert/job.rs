@@ -147,7 +147,8 @@ impl<'o> ConversionJob<'o> {
             self.options.memory / 4 * 3,
         );
         let plain = vec![None; plan.streams.len()];
-        // Any record of the block can have its minimum timestamp.
+        // If actions have timestamps of their own, any record can have the minimum timestamp of its
+        // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
         let taking = ItemSelection { wanted: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);

@@ -63,7 +63,7 @@ struct Processor {
     /// The planned end of its last piece of work. The next one begins at that time, even if it has
     /// passed because this computer was late.
     until: Instant,
-    /// The timestamp of its release.
+    /// The time at which the last thread released it.
     back: Date,
 }
 

@@ -165,7 +165,8 @@ impl Write for &OutputFile {
     }
 }
 
-/// Exit status of a program that a signal ended, without the number of the signal, as in shells.
+/// Added to the number of a signal, it is the exit status of a program that the signal ended, as in
+/// shells.
 const SIGNALLED: i32 = 128;
 
 /// On Ctrl-C, on a request to terminate, and when the terminal is closed, removes the unfinished

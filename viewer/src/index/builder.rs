@@ -47,7 +47,7 @@ pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
 pub(crate) struct IndexBuilder {
     pub(crate) room: TemporarySpace,
     pub(crate) streams: ByteStreams,
-    /// Lanes by place, then by depth.
+    /// The lanes of states by their container and type (a number of the simulation), then by depth.
     pub(crate) states: Vec<Vec<LaneStreams>>,
     pub(crate) marks: Vec<Option<LaneStreams>>,
     pub(crate) variables: Vec<Option<LaneStreams>>,

@@ -144,8 +144,8 @@ impl<'a> IndexVariableLane<'a> {
         })
     }
 
-    /// Minimum, maximum and mean over each interval; `None` if it has no value. Intervals are
-    /// ordered from left to right.
+    /// Minimum, maximum and mean over each interval; `None` if it has no value. The intervals
+    /// are in order of time.
     ///
     /// Each costs O(log n), plus the samples in the blocks of its two edges. A block is unpacked
     /// once for all intervals in it.

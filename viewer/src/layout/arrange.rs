@@ -11,7 +11,7 @@ use crate::query::ContainerId;
 pub struct RowArrangement {
     /// Containers above all others, in this order, each with its subtree.
     pub pinned: Vec<ContainerId>,
-    /// Containers that are not drawn, nor their subtrees.
+    /// Containers that are not drawn, each with its subtree.
     pub hidden: BTreeSet<ContainerId>,
     /// Moves among siblings, applied one after another: a container, and the sibling before which
     /// it moves. The root represents the end.

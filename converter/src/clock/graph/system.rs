@@ -40,7 +40,7 @@ pub(crate) struct EdgeTerm {
     pub(crate) delay_weight: f64,
 }
 
-/// Assumptions that do not depend on observations.
+/// The weights of the assumptions that clocks are smooth. They do not depend on observations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FitPrior {
     /// One over the variance of a second difference of corrections, because clocks are smooth.

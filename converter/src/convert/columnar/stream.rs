@@ -1,10 +1,10 @@
 //! Reads a stream in order of time, block by block. Each block yields timestamps for the merge, and
 //! operations and records for the rules.
 //!
-//! [`ColumnEvaluator`] turns records into operations where possible. The other required records are assembled
-//! into a chunk. [`OrderedStream`] reads record by record in three cases: blocks with dropped
-//! records, blocks with records of varying size, and streams with actions that have a timestamp of
-//! their own.
+//! [`ColumnEvaluator`] turns records into operations where possible. The other required records are
+//! copied into a [`RowBatch`] (a chunk). [`OrderedStream`] reads record by record in three cases:
+//! blocks with dropped records, blocks with records of varying size, and streams with actions that
+//! have a timestamp of their own.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const SMALL_CHUNK_RECORDS: usize = 16;
 /// Maximum size of such a chunk, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Counts of repaired and unknown records of a stream, and its last timestamp.
+/// Counts of a stream's records, and its last timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamTally {
     pub(crate) backward: u64,
@@ -82,9 +82,9 @@ impl<'r> StreamCursor<'r> {
         StreamTally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
     }
 
-    /// Reads the next block or chunk with kept records. Fills `dates` with their timestamps and
-    /// `made` with their operations. Both are empty at the end of the stream. Returns whether these
-    /// records are known to be the last. Adds the values found in columns to `values`.
+    /// Reads the next block or chunk that has required records. Fills `dates` with their timestamps
+    /// and `batch` with their operations. Both are empty at the end of the stream. Returns whether
+    /// these records are known to be the last. Adds the values found in columns to `values`.
     pub(crate) fn fill(
         &mut self,
         maker: &mut ColumnEvaluator<'_>,
@@ -222,7 +222,7 @@ struct SeenValues {
     others: FxHashSet<u64>,
 }
 
-/// Values below this are noted as bits.
+/// Values below this are stored as bits.
 const MOST_BITS: u64 = 1 << 16;
 
 impl SeenValues {
@@ -242,8 +242,8 @@ impl SeenValues {
         new
     }
 
-    /// Whether all values of a column are known small ones. This holds for nearly all blocks, so
-    /// the test has no branches. Linear in the number of values.
+    /// Whether all values of a column are below [`MOST_BITS`] and were found before. This holds for
+    /// nearly all blocks, so the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
         let met = |value: u64| match self.bits.get((value / 64) as usize) {
             Some(bits) => bits >> (value % 64),

@@ -150,7 +150,7 @@ impl<'a> FortranProcedure<'a> {
         let mut dummies: Vec<(String, String)> = Vec::new();
         if let Some((file, line)) = &self.place {
             dummies.push(("character(kind=c_char), intent(in)".into(), format!("{file}(*)")));
-            // The dummies are passed by position. These names are no names of arguments.
+            // The C routine gets these arguments by position, so their names are free.
             dummies.push(("integer(c_size_t), value".into(), "tumit_len".into()));
             dummies.push(("integer(c_int), value".into(), line.clone()));
         }

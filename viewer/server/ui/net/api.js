@@ -1,5 +1,5 @@
-// Requests to the server. Of each kind only the newest matters: a new request drops the previous
-// one.
+// Requests to the server. Each request has a purpose. A new request cancels the previous one with
+// the same purpose.
 
 import { readScene } from "./wire.js";
 
@@ -9,7 +9,7 @@ export const trace = Number(new URLSearchParams(location.search).get("trace") ??
 /** Returns the filters that requests contain by default. */
 let currentFilters = () => "";
 
-/** @param {() => string} source returns the acting filters in the format of the server */
+/** @param {() => string} source returns the active filters, in the format of the server */
 export function setFilterSource(source) {
   currentFilters = source;
 }
@@ -60,7 +60,7 @@ export function cancel(...purposes) {
 }
 
 /**
- * A request in the format of the server: with this trace and the filters that act.
+ * A request in the format of the server, with this trace and the active filters.
  * @param {Record<string, unknown>} parameters
  */
 export function requestParameters(parameters) {
@@ -72,8 +72,8 @@ export function requestParameters(parameters) {
 }
 
 /**
- * The contents of a plain answer. An answer that does not know this page comes from another server,
- * which has replaced the former one.
+ * The contents of an answer in JSON. The status 403 or 404 without JSON means that another server
+ * uses the address now.
  * @param {Response} response
  */
 async function readJson(response) {
@@ -131,7 +131,7 @@ async function readLines(response, onPart) {
  * @param {string} [purpose] requests with another purpose continue
  * @param {(answer: any) => void} [onPart] receives the known part of an answer that takes long:
  * `done` is its share, from 0 to 1
- * @returns {Promise<any>} `undefined` when a newer request of the kind was sent
+ * @returns {Promise<any>} `undefined` if a newer request with this purpose was sent
  */
 export async function request(route, parameters = {}, purpose = route, onPart = () => {}) {
   running.get(purpose)?.abort();

@@ -7,10 +7,10 @@ import { openEditor } from "./filter_editor.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, storeView, view } from "../state/view.js";
 
-/** @typedef {[string, boolean]} Filter the expression, and whether it acts */
+/** @typedef {[string, boolean]} Filter the expression, and whether it is switched on */
 
 /** @type {HTMLElement} */ const list = byId("filters");
-/** The errors of acting filters, by position. @type {Map<number, string>} */
+/** The errors of the filters that are switched on, by position. @type {Map<number, string>} */
 let errors = new Map();
 /** The chain that was shown and checked last. */
 let shownChain = "";

@@ -9,7 +9,7 @@ const cache = new Map();
 
 /**
  * @param {string} id
- * @param {string} [purpose] a request for pointing does not abort one for choosing
+ * @param {string} [purpose] a request for the pointer does not cancel one for the selection
  * @returns {Promise<any>} `undefined` when a newer request was sent
  */
 export async function facts(id, purpose = "point") {

@@ -61,8 +61,8 @@ TUMIT1_SLOW(int tumit1_mpi_receive(void *mpi_, uint32_t peer_, void *message_)) 
                : EIO;
 }
 
-/* Takes samples between clocks. Collective. MPI distributes the data of all processes, so none
- * has to get its peers from rank 0. */
+/* Takes samples between clocks. A collective call: MPI gives each process the clocks of all, so
+ * that each computes its peers itself. */
 TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
     struct tumit1_hello *all_, own_;
