@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-/// The drivers show how a program looks, whose `main` is its own.
+/// Each driver is a complete program with its own `main`.
 const EXPECTED: &str = r#"#[expect(unreachable_pub, reason = "`main` of a driver is called from here")]"#;
 
 fn main() {

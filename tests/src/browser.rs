@@ -117,8 +117,8 @@ impl BrowserPage {
         self.page.show_scroll_bars(true)
     }
 
-    /// Emulates a system that chooses all colours. Returns false if this browser does not support
-    /// that.
+    /// Emulates forced colours: the system chooses all colours. Returns false if this browser does
+    /// not support that.
     #[must_use]
     pub fn force_colors(&mut self) -> bool {
         self.page.prefer("forced-colors", "active")

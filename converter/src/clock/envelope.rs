@@ -95,7 +95,8 @@ pub(crate) fn lines(
     join(domains, &pairs)
 }
 
-/// Shortest paths from the reference. Pairs with messages in both directions are preferred.
+/// Composes the lines of pairs along the shortest paths from the reference. Pairs with messages in
+/// both directions are preferred.
 fn join(domains: usize, pairs: &[PairOffset]) -> Vec<Option<DomainJoin>> {
     let mut by_domain: Vec<Vec<usize>> = vec![Vec::new(); domains];
     for (number, pair) in pairs.iter().enumerate() {

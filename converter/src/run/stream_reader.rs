@@ -34,7 +34,7 @@ pub(crate) struct RunStreamReader<'r> {
     payload: Rc<Vec<u8>>,
     /// Budget memory of `payload`.
     memory: BudgetShare,
-    /// Budget memory of the last block that was evaluated by columns, until `take_memory`.
+    /// Budget memory of the last block that was evaluated by columns. `take_memory` takes it.
     of_columns: BudgetShare,
     /// The offset of `payload` in the current block. Set if `payload` is a piece and further pieces
     /// follow.

@@ -221,7 +221,7 @@ function listenToControls() {
   watchGrowth(showGeneration, resume, reportError);
 }
 
-/** The server answers. If it did not before, the image is requested again. */
+/** Called when the server answers. If it did not answer before, requests the image again. */
 function resume() {
   if (!isUnreachable) return;
   isUnreachable = false;

@@ -136,14 +136,14 @@ impl EventOperation {
     }
 }
 
-/// The further definitions so far. A lookup hashes the names of the fields, which takes a few
-/// nanoseconds each.
+/// The definitions written so far, in addition to those of the header. A lookup hashes the names of
+/// the fields, which takes a few nanoseconds each.
 #[derive(Debug, Default)]
 pub(super) struct ExtraDefinitions {
     pub(super) header: HeaderStyle,
     extra_definitions: FxHashMap<u64, Vec<ExtraDefinition>>,
-    /// Definitions of types and values with a shape or size: the id of the plain definition,
-    /// whether they have a shape and a size, and their id.
+    /// Variants of definitions with the fields `Shape` and `Size`: the id of the definition without
+    /// them, whether the variant has the first and the second field, and its id.
     styled: Vec<(u32, (bool, bool), u32)>,
     count: u32,
 }

@@ -60,7 +60,7 @@ pub(crate) fn find(messages_only: &FitResult, exchanges: &[Vec<RawExchange>]) ->
     // The largest wander is assumed, because rates may change more often than messages show.
     // Correct samples have to be kept.
     let certain = messages_only.certain_for_wander(largest_wander(messages_only));
-    // The fit itself may leave reversed messages. Samples may be wrong by as much.
+    // The fit itself may leave reversed messages. A sample may be reversed by as much as these.
     let allowed = CONTRADICTION + OF_TICKS * messages_only.tick + messages_only.largest_violation();
     let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {

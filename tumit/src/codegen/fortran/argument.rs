@@ -306,7 +306,8 @@ const MAX_CHOICES: usize = 3;
 /// argument's form.
 ///
 /// The first combination has the types in the record. With too many arguments, only those of 64
-/// bits have a choice. If these are still too many, all make the same choice.
+/// bits have a choice of forms. If these are still too many, all of them have their first form, or
+/// all have their second form.
 pub(super) fn combinations(arguments: &[FortranArgument]) -> Vec<Vec<usize>> {
     let with_choice = |wide_only: bool| -> Vec<usize> {
         let has = |argument: &FortranArgument| argument.forms.len() > 1 && (argument.is_wide || !wide_only);

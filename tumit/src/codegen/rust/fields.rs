@@ -43,7 +43,7 @@ pub(super) fn values_from(record: &RecordDecl, first: usize) -> TokenStream {
     nest(&fields.map(|field| value(&names::function(&field.name), field.ty)).collect::<Vec<_>>())
 }
 
-/// The tuple of values in a form that borrows nothing, and its type.
+/// The tuple of the values of a record as expressions that own their data, and the tuple's type.
 pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
     let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {

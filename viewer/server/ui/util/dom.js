@@ -88,7 +88,7 @@ window.addEventListener("keydown", (event) => {
   if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
 }, true);
 for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, releaseLater, true);
-// The handler of a click may fill at once: the press has arrived.
+// After the click, no element is held down, so its handler may replace contents at once.
 window.addEventListener("click", () => { heldTarget = null; releaseLater(); }, true);
 window.addEventListener("blur", release);
 

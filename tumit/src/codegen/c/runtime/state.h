@@ -196,7 +196,7 @@ struct tumit1_pool {
     uint32_t available_;     /* number of free slots; read without the lock, as a hint */
     uint32_t available_parts_; /* the same for parts */
     int refilled_;           /* slots were returned, because threads fill them */
-    /* while the live file is created: it has a temporary name (1), or its own (2) */
+    /* while the live file is created: it has a temporary name (1) or its final name (2) */
     int named_;
     int file_;               /* the live file */
     struct tumit1_identity identity_;

@@ -132,8 +132,8 @@ impl TrafficMatrix {
         }
         traffic.merge(added);
         if self.pairs.len() > MAX_PAIRS {
-            // Further containers can only push out the last ones. A container that is no longer
-            // shown is never shown again.
+            // Later containers can only replace the last ones of the shown containers. A container
+            // that is no longer shown is never shown again.
             let last = self.first_containers().last().copied().unwrap_or(0);
             self.pairs.retain(|pair, _| pair.0 <= last && pair.1 <= last);
         }
