@@ -1,4 +1,4 @@
-//! Locks.
+//! The locks of the recorder.
 //! Only slow paths take them: a thread with a full slot, the writer thread, and the calls of the
 //! API.
 //!

@@ -357,7 +357,7 @@ pub trait PajeSink {
     }
 
     /// Announces the shape of later events. Sent before the first event, so that formats with a
-    /// header can define the shape there. Events may also have shapes that were not announced.
+    /// header can define it there. Operations may also have field sets that were not announced.
     ///
     /// # Errors
     /// As [`Self::event`].

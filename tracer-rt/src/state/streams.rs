@@ -1,4 +1,4 @@
-//! Streams begin, change from one slot to the next, and end.
+//! The life of a stream: its begin, its changes from one slot to the next, and its end.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Rules, their actions, and expressions.
+//! Formats rules, their actions, and expressions.
 
 use super::print::{PendingSpace, SpecPrinter};
 use super::token::TokenNode;

@@ -67,7 +67,7 @@ pub(super) struct PackedPosition {
     is_known: bool,
 }
 
-/// A shape with names of its own. There are few shapes.
+/// A field set that owns its names. There are few of them.
 #[derive(Debug)]
 pub(super) struct OwnedFieldSet {
     pub(super) operation: EventOperation,

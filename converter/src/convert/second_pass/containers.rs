@@ -1,5 +1,5 @@
-//! Containers. The first use creates a container with all its parents. Patterns give the names.
-//! Children end before their parents.
+//! Creates and ends containers. The first use creates a container with all its parents. Patterns
+//! give the names. Children end before their parents.
 
 use std::io;
 

@@ -1,8 +1,8 @@
-//! A single pass. It finds the facts of a first pass on the way, because the sink can discard its
-//! input.
+//! The second pass without a first one (a single pass). It finds the facts of a first pass itself:
+//! the definitions of values, and endpoints without a partner. The sink can discard its input.
 //!
 //! Values are defined at their first use, in the same order in which a first pass declares them.
-//! All link endpoints are sent. Those without a partner are dropped at the end.
+//! All link endpoints are sent. The sink removes those without a partner at the end.
 //!
 //! Some cases cannot be corrected so late. They make the pass *void*, and the conversion is
 //! repeated in two passes:

@@ -1,6 +1,7 @@
-//! Announces the shapes of events to the sink before the first event.
+//! Announces the field sets of operations to the sink before the first operation. They are guessed
+//! from the rules.
 //!
-//! A wrong guess is harmless, because a sink accepts shapes that were not announced.
+//! A wrong guess is harmless, because a sink accepts field sets that were not announced.
 
 use std::io;
 
@@ -12,7 +13,8 @@ use crate::rules::program::{ActionOp, ExprCode, LinkSide, ProgramAction, RecordP
 use crate::rules::value::{KeyPart, RuleValue};
 use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
-/// Announces the shapes of all actions that have fields, related containers or a source position.
+/// Announces the field sets of all actions that have fields, related containers or a source
+/// position.
 pub(crate) fn announce(
     programs: &[RecordProgram],
     survey: &FirstPassResult,

@@ -1,4 +1,5 @@
-//! Links. The first endpoint waits for its partner, which takes its value and its key.
+//! Pairs the endpoints of links. The first endpoint waits for its partner, which takes its value
+//! and its key.
 
 use std::io;
 

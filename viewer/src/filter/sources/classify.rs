@@ -1,6 +1,6 @@
-//! Values by attribute. The entities of a type get the class of a field as their value. The class
-//! gives them a colour, an entry in the legend and a row of statistics. For example, links are
-//! classified by the size of their messages, and states by their duration.
+//! Classification: values by a field. The entities of a type get the class of a field as their
+//! value. The class gives them a colour, an entry in the legend and a row of statistics. For
+//! example, links are classified by the size of their messages, and states by their duration.
 //!
 //! Cost: a list reads the facts of each listed entity, some microseconds each. Aggregates (cells of
 //! states, dense events and links) read each entity in the interval. The class of an entity is
