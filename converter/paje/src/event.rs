@@ -356,8 +356,9 @@ pub trait PajeSink {
         Ok(())
     }
 
-    /// Announces the shape of later events. Sent before the first event, so that formats with a
-    /// header can define it there. Operations may also have field sets that were not announced.
+    /// Announces a field set of later operations. Called before the first operation, so that formats
+    /// with a header can define it there. Operations may also have field sets that were not
+    /// announced.
     ///
     /// # Errors
     /// As [`Self::event`].
