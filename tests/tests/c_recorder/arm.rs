@@ -37,10 +37,10 @@ fn clock_of(folder: &Path, program: &Path, way: &str, source: &str) -> (Option<u
 }
 
 #[test]
-#[ignore = "needs qemu-user and gcc-aarch64-linux-gnu; cargo test --workspace --test c_arm -- --ignored"]
+#[ignore = "needs qemu-user and gcc-aarch64-linux-gnu; cargo test --workspace --test c_recorder -- --ignored arm"]
 fn the_counter_is_read_if_the_kernel_keeps_time_by_it() {
     let folder = folder();
-    let driver = include_str!("../c_programs/process_exits.c");
+    let driver = include_str!("../../c_programs/process_exits.c");
     let program = build(folder.path(), ARM, TICK, driver, &["-D_GNU_SOURCE"]).unwrap_or_else(|error| panic!("{error}"));
     for way in ["return", "exit"] {
         let (kind, hz) = clock_of(folder.path(), &program, way, "arch_sys_counter\n");

@@ -368,7 +368,7 @@ fn loaded(program: &Path) -> usize {
 
 /// The measures of docs/generated-code.md. `--nocapture` prints them; `TUMIT_MEASURES` adds the
 /// slow ones:
-/// `TUMIT_MEASURES=1 cargo test -p tests --test c_features header -- --nocapture`.
+/// `TUMIT_MEASURES=1 cargo test -p tests --test c_recorder header_adds -- --nocapture`.
 #[test]
 fn the_header_adds_little_code_to_a_program() {
     let source = "#include \"big_trace.h\"\nint main(int argc, char **argv) {\n    (void)argv;\n\

@@ -238,7 +238,7 @@ fn kills_at_any_moment_lose_no_records() {
 }
 
 #[test]
-#[ignore = "takes minutes; cargo test --workspace --test c_process_exits -- --ignored a_thousand_kills"]
+#[ignore = "takes minutes; cargo test --workspace --test c_recorder -- --ignored process_exits::a_thousand_kills"]
 fn a_thousand_kills_lose_nothing() {
     kills(1_000);
 }

@@ -279,7 +279,7 @@ int main(void) {
 #[test]
 fn the_recording_thread_makes_no_system_calls_and_has_no_page_faults() {
     let folder = folder();
-    let program = program(folder.path(), GNU99, include_str!("../c_programs/steady_state.c"));
+    let program = program(folder.path(), GNU99, include_str!("../../c_programs/steady_state.c"));
     for rate in ["100000", "1000000"] {
         let text = succeed(Command::new(&program).arg(rate).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let numbers: Vec<u64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();

@@ -15,7 +15,7 @@ use tracer_format::cause;
 use tracer_format::tags::tag;
 
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64 } }\n";
-const PROGRAM: &str = include_str!("../c_programs/signal_handlers.c");
+const PROGRAM: &str = include_str!("../../c_programs/signal_handlers.c");
 const SIGALRM: i32 = 14;
 const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 

@@ -9,8 +9,8 @@ use tracer_format::block::BlockHeader;
 use tracer_format::tags::{integer, tag};
 use tracer_format::{BlockKind, PayloadCodec};
 
-const TYPES: &str = include_str!("../cases/types/spec.tumit");
-const DRIVE_TYPES: &str = include_str!("../cases/types/drive.c");
+const TYPES: &str = include_str!("../../cases/types/spec.tumit");
+const DRIVE_TYPES: &str = include_str!("../../cases/types/drive.c");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
 fn single_file(run: &Path) -> ProcessFile {

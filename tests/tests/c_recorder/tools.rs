@@ -7,7 +7,7 @@ use tests::lang::c::{CCompiler, GNU99, build, folder, header, record};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
-const TYPES: &str = include_str!("../cases/types/spec.tumit");
+const TYPES: &str = include_str!("../../cases/types/spec.tumit");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
 /// Checks a run of `threads.c`: 8 threads with 6000 rounds each.
@@ -21,7 +21,7 @@ fn check_threads(run: &Path, forked: bool) {
 
 #[test]
 fn sanitizers_report_nothing() {
-    let source = include_str!("../cases/types/threads.c");
+    let source = include_str!("../../cases/types/threads.c");
     // The thread sanitizer does not support threads that a forked child starts.
     for (sanitizer, define) in [
         ("-fsanitize=address,undefined", "-DALL"),
@@ -41,7 +41,7 @@ fn sanitizers_report_nothing() {
 #[test]
 fn valgrind_reports_nothing() {
     let folder = folder();
-    let source = include_str!("../cases/types/threads.c");
+    let source = include_str!("../../cases/types/threads.c");
     let program = build(folder.path(), GNU99, TYPES, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let run = folder.path().join("run.tmt");
     let mut valgrind = std::process::Command::new("valgrind");

@@ -1,8 +1,6 @@
 //! Options of `tumit convert`: formats of timestamps and definitions, the target of the result, the
 //! origin of the rules.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -353,7 +351,7 @@ int main(void) {
 fn user_fields_and_hierarchies_equal_those_of_pj_dump() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("x.paje");
-    fs::write(&trace, include_str!("../paje/user-fields.paje")).unwrap();
+    fs::write(&trace, include_str!("../../paje/user-fields.paje")).unwrap();
     let sorted = |text: String| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort_unstable();

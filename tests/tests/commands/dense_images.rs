@@ -1,13 +1,11 @@
 //! Images of very many events and links, by the command: they show all of them, no sample.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write as _;
 use std::path::Path;
 
 use tests::programs::{output, succeed, tumit};
 
-const HEADER: &str = include_str!("../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
 
 /// The titles in the image of a trace.
 fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {

@@ -1,7 +1,5 @@
 //! Tables of entities, and `tumit check` of Pajé files, as a user sees them.
 
-mod trace_input;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,5 @@
 //! Filters and statistics as a user sees them: by `tumit view --filter` and `tumit stats`.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -1,7 +1,5 @@
 //! The memory that `tumit view` needs to draw an image of thousands of rows.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
-
 use std::process::Command;
 
 use tests::page::TRACE;

@@ -1,7 +1,5 @@
 //! Images on standard output, and statistics of empty traces.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Compares our reader and simulation with `pj_dump`, which shares no code with them: equal rows of
 //! every file that it accepts, and a message for every file that it rejects.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -151,7 +151,7 @@ fn files_that_are_no_specs_are_reported_with_their_command() {
 #[test]
 fn all_commands_read_the_same_time_ranges() {
     let folder = tempfile::tempdir().unwrap();
-    let table = include_str!("../../converter/paje/tests/time_ranges.json");
+    let table = include_str!("../../../converter/paje/tests/time_ranges.json");
     let table: Vec<Value> = serde_json::from_str(table).unwrap();
     for row in &table {
         let option = format!("--interval={}", row["text"].as_str().unwrap());

@@ -1,7 +1,5 @@
 //! The latency of async tasks in `tumit stats`, of a real program and of Pajé text.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,7 +53,7 @@ fn a_request_lasts_from_its_first_poll_to_its_last() {
 
 /// Two threads; `job` is a task of three parts, then one of a single part; messages are no
 /// continuations.
-const TEXT: &str = include_str!("tasks/continuations.paje");
+const TEXT: &str = include_str!("continuations.paje");
 
 #[test]
 fn continued_states_in_paje_text_form_tasks() {

@@ -1,7 +1,5 @@
 //! Dialects of Pajé text, and the supported sources of a trace.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 mod split;
 
 use std::fs;

@@ -1,8 +1,6 @@
 //! A run that is opened directly and its Pajé file show the same: every row, every field, every
 //! relation.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

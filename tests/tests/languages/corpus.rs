@@ -1,9 +1,9 @@
 //! The central guarantee of the recorders: the same calls in Rust, C, C++ and Fortran give the same
 //! records, byte for byte except timestamps and ids, for every case in `cases/`.
 //!
-//! `CASE=spans cargo test -p tests --test corpus` runs the cases with this text in their name, and
-//! `LANGUAGE=fortran` compares that language alone with Rust. `UPDATE_EXPECT=1` rewrites expected
-//! listings: check the difference before you commit.
+//! `CASE=spans cargo test -p tests --test languages corpus` runs the cases with this text in their
+//! name, and `LANGUAGE=fortran` compares that language alone with Rust. `UPDATE_EXPECT=1` rewrites
+//! expected listings: check the difference before you commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -11,8 +11,8 @@ use tracer_format::tags::tag;
 use tumit::codegen::{Backend, CodegenOptions, fortran::FortranBackend};
 use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
-const TYPES: &str = include_str!("../cases/types/spec.tumit");
-const DRIVE_TYPES: &str = include_str!("../cases/types/drive.f90");
+const TYPES: &str = include_str!("../../cases/types/spec.tumit");
+const DRIVE_TYPES: &str = include_str!("../../cases/types/drive.f90");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
 fn single_file(run: &Path) -> ProcessFile {

@@ -1,8 +1,6 @@
 //! Generated functions that read, write and print records, in C and in Rust, compared with each
 //! other and with `tumit dump`.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 mod damage;
 
 use std::path::{Path, PathBuf};

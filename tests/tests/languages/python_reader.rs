@@ -1,8 +1,6 @@
 //! FORMAT.md is enough to write a reader: `tests/python_reader`, based on that document alone, and
 //! `tumit dump --json` agree on every run: ended, killed, running and damaged, of both recorders.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions; a child speaks")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
@@ -12,13 +10,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tests::corpus::{CorpusCase, cases};
 use tests::lang::{c, rust};
-use tests::programs::{molecular_dynamics, output, succeed, tumit, workspace};
+use tests::programs::{child_test, molecular_dynamics, output, succeed, tumit, workspace};
 use tracer_format::block::{decode_block, find_block};
 use tracer_format::entries::ClockAnchor;
 use tracer_format::{BlockKind, PREAMBLE_BYTES, PayloadCodec};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-tracer_rt::events!("tests/ticks.tumit");
+use crate::app;
 
 /// Records by process and thread, in order.
 type Records = BTreeMap<(u64, u64), Vec<Value>>;
@@ -211,15 +209,15 @@ impl EndlessProgram {
 
     /// Starts the Rust program with a policy for its level.
     fn rust(policy: &str) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env(PROGRAM, "1");
+        let mut command = child_test(module_path!());
+        command.env(PROGRAM, "1");
         command.env("TUMIT_POLICY", format!("APP={policy}"));
         Self::start(command, c::folder())
     }
 
     fn c() -> Self {
         let folder = c::folder();
-        let spec = std::fs::read_to_string(workspace().join("tests/tests/ticks.tumit")).unwrap();
+        let spec = std::fs::read_to_string(workspace().join("tests/tests/runs/ticks.tumit")).unwrap();
         let program = c::build(folder.path(), c::C99, &spec, C_PROGRAM, &[]).unwrap();
         let mut command = Command::new(program);
         command.env_remove("TUMIT_POLICY");

@@ -1,8 +1,6 @@
 //! The examples from recording to reading: recorded, converted, accepted by `pj_dump`, and with the
 //! numbers of entities that the programs print.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

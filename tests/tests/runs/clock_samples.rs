@@ -2,8 +2,6 @@
 //! has a separate clock that is seconds off and runs faster or slower. The true timestamps of all
 //! samples are known.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use serde_json::Value;
@@ -12,16 +10,16 @@ use tests::programs::tumit;
 use tracer_format::tags::tag;
 use tracer_rt::clock_sync::{self, StreamLinks, SyncLink as _};
 
-use job::{ParticipantProgram, run};
+use self::job::{ParticipantProgram, run};
 
 mod child;
 mod job;
 mod mpi;
 
-tracer_rt::events!("tests/clock_samples/samples.tumit");
+tracer_rt::events!("tests/runs/clock_samples/samples.tumit");
 
-const SPEC: &str = include_str!("samples.tumit");
-const PROGRAM: &str = include_str!("program.c");
+const SPEC: &str = include_str!("clock_samples/samples.tumit");
+const PROGRAM: &str = include_str!("clock_samples/program.c");
 const ARGUMENTS: &str = "TUMIT_TEST_PROCESS";
 /// Exchanges with a peer in a burst, unless specified otherwise.
 const EXCHANGES: usize = 300;

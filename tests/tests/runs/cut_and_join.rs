@@ -1,8 +1,6 @@
 //! Smaller and joined runs: `tumit cut` keeps the records that `tumit dump` selects, and a joined
 //! run contains the records of its inputs.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::process::Command;
 

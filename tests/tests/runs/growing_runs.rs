@@ -1,18 +1,17 @@
 //! A program is viewed while it runs: its recorded events are visible, and after its end the trace
 //! is final.
 
-#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
-
 use std::io::{BufRead as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tests::programs::child_test;
 use tumit_viewer::OpenOptions;
 use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability, TraceSnapshot, follow};
 
-tracer_rt::events!("tests/ticks.tumit");
+use crate::app;
 
 /// Records as many events as each line of its input specifies.
 #[test]
@@ -27,8 +26,8 @@ fn child() {
 }
 
 fn start(run: &std::path::Path) -> (Child, ChildStdin) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env("TUMIT_FOLLOWED", "1");
+    let mut command = child_test(module_path!());
+    command.env("TUMIT_FOLLOWED", "1");
     command.env("TUMIT_TRACE", run).env_remove("TUMIT_BUFFERS").stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
     let input = child.stdin.take().unwrap();

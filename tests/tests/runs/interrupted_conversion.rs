@@ -1,8 +1,6 @@
 //! A signal ends a conversion: it leaves no incomplete file, and its exit status reports the signal
 //! in the way of shells.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};

@@ -1,8 +1,6 @@
 //! Naming of processes and threads: shown apart and selected by name; and live files in another
 //! folder than the run of their process.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,15 +1,12 @@
 //! Self-tracing, level `TUMIT`: the run contains the actions of the writer thread and the waits of
 //! other threads like other records, and all commands show them.
 
-#![cfg(debug_assertions)]
-
 use std::path::Path;
-use std::process::Command;
 
 use tests::lang::c::folder;
-use tests::programs::{output, succeed, tumit};
+use tests::programs::{child_test, output, succeed, tumit};
 
-tracer_rt::events!("tests/ticks.tumit");
+use crate::app;
 
 const TICKS: u64 = 60_000;
 
@@ -25,8 +22,8 @@ fn child() {
 
 fn run(folder: &Path, levels: &str) -> std::path::PathBuf {
     let run = folder.join(format!("{}.tmt", levels.len()));
-    let mut command = Command::new(std::env::current_exe().expect("a path"));
-    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]).env("TUMIT_OWN", "1");
+    let mut command = child_test(module_path!());
+    command.env("TUMIT_OWN", "1");
     command.env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "256K").env("TUMIT_POLICY", "all=block");
     command.env("TUMIT_LEVELS", levels).env("TUMIT_FAULT", "writer thread is held").env_remove("TUMIT_BUFFERS");
     let output = output(&mut command);

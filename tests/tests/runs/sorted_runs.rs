@@ -1,7 +1,5 @@
 //! `tumit merge --sort`: one file in the order of timestamps, with the same contents.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,5 @@
 //! Pajé text from a conversion stays unchanged when it is converted again.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Timestamps are equal in all commands. Also: the time of day, several launches in one folder, and
 //! permissions of files that are derived from private runs.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

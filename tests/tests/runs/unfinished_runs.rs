@@ -1,8 +1,6 @@
 //! Commands on runs without an orderly end, or before their end: they show and repair them, and
 //! switch their levels.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking; children speak")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,12 +9,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::programs::{losses, output, succeed, tumit};
+use tests::programs::{child_test, losses, output, succeed, tumit};
+
+use crate::{app, extra};
 
 mod dumps;
 mod unknown_losses;
-
-tracer_rt::events!("tests/ticks.tumit");
 
 const PROGRAM: &str = "TUMIT_TEST_PROGRAM";
 
@@ -66,9 +64,9 @@ fn losses_on_a_full_disk_are_reported_with_time_range_and_cause() {
     let run = folder.path().join("run.tmt");
     // A limit on the size of files has the effect of a full disk: there is room for the live file,
     // and for a part of the file.
+    let child = child_test(module_path!());
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -f 4000 && exec \"$@\"", "sh"]).arg(std::env::current_exe().unwrap());
-    command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.args(["-c", "ulimit -f 4000 && exec \"$@\"", "sh"]).arg(child.get_program()).args(child.get_args());
     command.env(PROGRAM, "1").env(LIMIT, "1").env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "1M");
     succeed(&mut command);
     let [lost, told] = losses(&run);
@@ -87,8 +85,7 @@ struct RecordingProgram {
 impl RecordingProgram {
     fn start(settings: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"]);
+        let mut command = child_test(module_path!());
         for variable in ["TUMIT_LEVELS", "TUMIT_MEMORY", "TUMIT_BUFFERS", "TUMIT_LIVE", "TUMIT_POLICY"] {
             command.env_remove(variable);
         }

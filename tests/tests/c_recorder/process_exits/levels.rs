@@ -7,7 +7,7 @@ use tests::programs::{output, tumit};
 use tests::run::read;
 use tracer_format::tags::{integer, tag};
 
-use crate::{TICK, collect, launch, program, sums, witness};
+use super::{TICK, collect, launch, program, sums, witness};
 
 #[test]
 fn levels_pauses_and_statistics_work_from_the_program() {

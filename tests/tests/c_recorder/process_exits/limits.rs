@@ -5,7 +5,7 @@ use tests::lang::c::{GNU99, folder};
 use tests::programs::{losses, output, tumit};
 use tracer_format::tags::tag;
 
-use crate::{launch, program, run, sums, witness};
+use super::{launch, program, run, sums, witness};
 
 #[test]
 fn killed_processes_with_private_buffers_lose_only_unwritten_records() {

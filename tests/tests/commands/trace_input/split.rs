@@ -1,7 +1,5 @@
 //! Traces in several files: the root file names the others in the field `Filename`.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside test functions")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

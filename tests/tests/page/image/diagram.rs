@@ -9,7 +9,7 @@ use tests::page::{
 /// Two workers. Each runs a solver in a step in a program; it also has a phase, a queue, and
 /// events. Messages with sizes go in both directions.
 fn diagram_trace() -> String {
-    let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
+    let mut text = include_str!("../../../../viewer/tests/header.paje").to_owned();
     text.push_str(
         "%EventDef PajeEndLink 116\n% Time date\n% Container string\n% Type string\n% EndContainer string\n% Value string\n% Key string\n% size int\n%EndEventDef\n\
          0 W 0 Worker\n2 C W Call\n2 P W Phase\n1 Q W Queue \"0.1 0.5 0.3\"\n3 E W Checkpoint \"0.8 0.1 0.1\"\n4 M 0 W W Message\n\
@@ -352,7 +352,7 @@ fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
 
 /// Three workers that pass a message on, and one unrelated message.
 fn relay() -> String {
-    let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
+    let mut text = include_str!("../../../../viewer/tests/header.paje").to_owned();
     text.push_str("0 W 0 Worker\n2 C W Call\n4 M 0 W W Message\n");
     (0..3).for_each(|worker| text.push_str(&format!("6 0 w{worker} 0 W \"worker {worker}\"\n11 0 w{worker} C run\n")));
     for (from, to, start, end, name) in

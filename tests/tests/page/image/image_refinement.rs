@@ -7,7 +7,7 @@ use tests::page::{SETTLED, ViewProcess, open, spot};
 /// Threads that call a hundred functions, each call half a pixel wide when the whole trace is
 /// shown.
 fn noise() -> String {
-    let head = include_str!("../../../viewer/tests/header.paje");
+    let head = include_str!("../../../../viewer/tests/header.paje");
     let mut text = head.to_owned() + "0 T 0 Thread\n2 C T Call\n";
     (0..60).for_each(|thread| text.push_str(&format!("6 0 t{thread} 0 T \"thread {thread}\"\n")));
     let mut dice = 7_u64;

@@ -9,7 +9,7 @@ use tests::page::{
 };
 
 use super::input_targets::tall;
-use super::saved_files::{open_workspace, saved};
+use crate::panels::saved_files::{open_workspace, saved};
 
 const ADDRESS: &str = "location.hash";
 

@@ -49,7 +49,7 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
 fn the_page_reads_the_same_time_ranges_as_the_command() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let table: Value = serde_json::from_str(include_str!("../../../converter/paje/tests/time_ranges.json")).unwrap();
+    let table: Value = serde_json::from_str(include_str!("../../../../converter/paje/tests/time_ranges.json")).unwrap();
     let read = browser.evaluate(&format!(
         "import(performance.getEntriesByType('resource').find(one => one.name.endsWith('/time_range.js')).name)
         .then(({{ parseTimeRange }}) => {table}.map(({{ text }}) => {{

@@ -49,7 +49,7 @@ fn statistics_have_charts_and_extremes_lead_to_their_entities() {
 
 #[test]
 fn tasks_have_latencies_and_the_longest_leads_to_its_first_state() {
-    let viewer = ViewProcess::of(include_str!("../tasks/continuations.paje"));
+    let viewer = ViewProcess::of(include_str!("../../commands/continuations.paje"));
     let (mut browser, _) = open(&viewer);
     watch_files(&mut browser);
     browser.key("2");
@@ -95,7 +95,7 @@ fn a_click_works_while_its_panel_is_refilled() {
 }
 
 /// The small trace with source positions: line 3 works, line 5 waits.
-pub(super) fn with_sources() -> String {
+pub(crate) fn with_sources() -> String {
     TRACE
         .replace("%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n", "%EventDef PajeSetState 5\n% Time date\n% Type string\n% Container string\n% Value string\n% File string\n% Line int\n")
         .lines()

@@ -11,7 +11,7 @@ const MANY: usize = 1_300;
 /// A thread that works 1,300 times and sends a message each time. The working states, the idle
 /// states and the messages each come from one line of `solve.c`.
 fn many() -> String {
-    let head = include_str!("../../../viewer/tests/header.paje");
+    let head = include_str!("../../../../viewer/tests/header.paje");
     let mut text = String::new();
     for part in head.split_inclusive("%EndEventDef\n") {
         let sourced = ["PajeSetState", "PajeStartLink"].iter().any(|name| part.contains(&format!("{name} ")));
@@ -314,7 +314,7 @@ fn charts_have_axes_and_titles() {
 
 #[test]
 fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
-    let viewer = ViewProcess::of(&super::charts_sources_notes::with_sources());
+    let viewer = ViewProcess::of(&crate::panels::charts_sources_notes::with_sources());
     let (mut browser, _) = open(&viewer);
     for (what, many) in [
         ("file~solve", "8 found"),
@@ -332,7 +332,7 @@ fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
 
 #[test]
 fn shares_above_100_percent_of_nested_states_are_explained() {
-    let head = include_str!("../../../viewer/tests/header.paje");
+    let head = include_str!("../../../../viewer/tests/header.paje");
     let nested = "0 T 0 Thread\n2 S T Activity\n5 o S outer \"0 0.6 0\"\n5 i S inner \"0.6 0 0\"\n6 0 t 0 T t\n12 0 t S o\n12 4 t S i\n13 9 t S\n7 10 T t\n";
     let viewer = ViewProcess::of(&format!("{head}{nested}"));
     let (mut browser, _) = open(&viewer);

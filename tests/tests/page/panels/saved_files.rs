@@ -37,13 +37,13 @@ fn choose(browser: &mut BrowserPage, item: &str) {
 }
 
 /// The text of the file that an item of that menu saves.
-pub(super) fn saved(browser: &mut BrowserPage, item: &str) -> String {
+pub(crate) fn saved(browser: &mut BrowserPage, item: &str) -> String {
     choose(browser, item);
     saved_text(browser)
 }
 
 /// Opens a workspace in the page, like a user with the system's dialog.
-pub(super) fn open_workspace(browser: &mut BrowserPage, text: &str) {
+pub(crate) fn open_workspace(browser: &mut BrowserPage, text: &str) {
     choose(browser, "Open workspace…");
     browser.wait("window.chooser");
     browser.evaluate(&format!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tracer_rt::clock_sync::{self, DuplexStream, StreamLinks, SyncGroup};
 
-use crate::app;
+use super::app;
 
 static BASE: AtomicI64 = AtomicI64::new(0);
 static OFFSET: AtomicI64 = AtomicI64::new(0);

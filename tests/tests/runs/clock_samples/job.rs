@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use tests::programs::{succeed, tumit};
+use tests::programs::{child_test, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
 
-use crate::ARGUMENTS;
-use crate::child::truth;
+use super::ARGUMENTS;
+use super::child::truth;
 
 /// One of the programs that take part.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ impl ParticipantProgram {
     fn start(&self, arguments: &[String], run: &Path, environment: &[(&str, &str)]) -> Child {
         let mut command = match self {
             Self::Rust => {
-                let mut command = Command::new(std::env::current_exe().unwrap());
-                command.args(["--exact", "child", "--ignored", "--nocapture"]).env(ARGUMENTS, arguments.join(" "));
+                let mut command = child_test("runs::clock_samples");
+                command.env(ARGUMENTS, arguments.join(" "));
                 command
             }
             Self::C(program) => {

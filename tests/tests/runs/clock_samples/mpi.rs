@@ -5,8 +5,8 @@ use tests::programs::{mpirun, succeed};
 use tests::run::read;
 use tracer_format::tags::tag;
 
-use crate::SPEC;
-use crate::child::truth;
+use super::SPEC;
+use super::child::truth;
 
 /// Ranks with separate clocks that call a point in a loop. `TUMIT_MPI_LATE` gives rank 1 other
 /// options.

@@ -11,7 +11,7 @@ use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, PayloadCodec, cause};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-use crate::{info, run, stderr, stdout};
+use super::{info, run, stderr, stdout};
 
 const SPEC: &str = "trace big; level NET { event send { to: u32, what: string } } level CPU { span step { n: u32 } }";
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use tracer_format::tags::{append_integer, tag};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-use crate::{info, run, stderr, stdout};
+use super::{info, run, stderr, stdout};
 
 /// A file of a killed process, and the output of `tumit info`.
 fn killed(buffers: u64, names: &[&str]) -> (Value, String) {
