@@ -23,7 +23,7 @@ fn block(language: &str) -> String {
 fn the_tested_code_is_in_the_readme() {
     let spec = std::fs::read_to_string(workspace().join("tests/readme/hello.tumit")).unwrap();
     assert_eq!(block("tumit"), spec);
-    let source = std::fs::read_to_string(workspace().join("tests/tests/readme.rs")).unwrap();
+    let source = include_str!("readme.rs");
     let lines =
         block("rust").lines().map(|line| line.split("   //").next().unwrap().trim().to_owned()).collect::<Vec<_>>();
     for line in lines.iter().filter(|line| !line.is_empty() && !line.starts_with("tracer_rt::events!")) {
