@@ -10,6 +10,19 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package `tests` is in the workspace").to_owned()
 }
 
+/// A command that runs the ignored test `child` of a module of the calling test program in a new
+/// process. `module` is the module's `module_path!()`.
+///
+/// # Panics
+/// If the module is the root of the program, or the program's path is unknown.
+#[must_use]
+pub fn child_test(module: &str) -> Command {
+    let (_, module) = module.split_once("::").expect("a module below the root");
+    let mut command = Command::new(std::env::current_exe().expect("the path of the test program"));
+    command.args([&format!("{module}::child"), "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    command
+}
+
 /// Builds a binary of the workspace with the same features as the tests.
 /// Cargo chooses the features of dependencies by the selected packages, and by whether a test is
 /// selected. This call therefore selects all packages and a small test, so that nothing is rebuilt

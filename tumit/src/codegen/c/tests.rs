@@ -1,4 +1,4 @@
-//! Tests of a header that need no compiler. `tests/tests/c_recorder.rs` compiles headers and runs
+//! Tests of a header that need no compiler. `tests/tests/c_recorder` compiles headers and runs
 //! the result.
 
 use tracer_format::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};

@@ -1,4 +1,4 @@
-//! Tests of a module that need no compiler. `tests/tests/fortran.rs` compiles modules and runs the
+//! Tests of a module that need no compiler. `tests/tests/languages` compiles modules and runs the
 //! result.
 
 use super::*;

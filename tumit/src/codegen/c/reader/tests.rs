@@ -1,4 +1,4 @@
-//! Tests of the reading header that need no compiler. `tests/tests/generated_readers` compiles it
+//! Tests of the reading header that need no compiler. `tests/tests/languages` compiles it
 //! and runs the result.
 
 use tracer_format::schema::{EnumInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};

@@ -1,0 +1,17 @@
+//! The recorder of C and C++ programs: its generated header compiles everywhere, and its records
+//! survive every program and every exit.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+mod arm;
+mod features;
+mod name_collisions;
+mod overwriting;
+mod process_exits;
+mod self_tracing;
+mod settings;
+mod signal_handlers;
+mod standards;
+mod tools;
+mod translation_units;
+mod unusual_programs;

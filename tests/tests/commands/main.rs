@@ -1,0 +1,19 @@
+//! The commands as a user sees them: their options, outputs, images and messages.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+mod bad_input;
+mod combined_specs;
+mod convert_options;
+mod dense_images;
+mod doc;
+mod entity_tables;
+mod filters;
+mod fmt;
+mod image_memory;
+mod image_outputs;
+mod pj_dump_comparison;
+mod specs;
+mod task_latencies;
+mod trace_input;
+mod view;

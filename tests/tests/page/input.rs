@@ -1,0 +1,9 @@
+//! Input by pointer, keys and the address of the page.
+
+mod address;
+pub(crate) mod input_targets;
+mod key_table;
+mod navigation;
+mod palette_and_help;
+mod panes;
+mod time_navigation;

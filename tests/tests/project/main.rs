@@ -1,0 +1,7 @@
+//! The project as a new user finds it: the README, the examples, the licences.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+mod examples;
+mod licences;
+mod readme;
