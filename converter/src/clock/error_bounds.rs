@@ -18,7 +18,7 @@
 //! Each rule narrows the results of the others, so they are applied several times.
 
 mod points;
-mod wander;
+mod wander_allowance;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +26,7 @@ use std::collections::BinaryHeap;
 use super::limits::RateBounds;
 use super::min_delays::FastestMessages;
 use points::lower_to_points;
-use wander::WanderAllowance;
+use wander_allowance::WanderAllowance;
 
 /// Maximum number of moments with a bound. With many clocks there are fewer.
 const MOMENTS: usize = 256;

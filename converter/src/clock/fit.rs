@@ -6,7 +6,7 @@ pub(crate) mod rebase;
 pub(crate) mod refinement;
 pub(crate) mod sample_bounds;
 pub(crate) mod uncorrected_clocks;
-pub(crate) mod wander;
+pub(crate) mod wander_estimate;
 
 use std::io;
 use std::sync::Arc;

@@ -6,8 +6,8 @@
 //! and frequencies wander slowly. The wander is found by prediction. A fifth of the observations is
 //! held out, and the slowest wander that predicts them well is used.
 
+mod band_factors;
 mod coarse_space;
-mod precondition;
 mod system;
 mod ties;
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wander::largest_wander;
+use super::wander_estimate::largest_wander;
 use super::{FitResult, apply_correction};
 use crate::clock::ClockDomain;
 use crate::clock::min_delays::{RawExchange, difference};

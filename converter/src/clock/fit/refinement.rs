@@ -5,7 +5,7 @@ use std::io;
 
 use super::causality_bounds::{self, ContradictedBurst};
 use super::rebase;
-use super::wander::largest_wander;
+use super::wander_estimate::largest_wander;
 use super::{DomainCorrections, FitInputs, FitResiduals, FitResult, attempt};
 use crate::clock::RunClocks;
 use crate::clock::burst::{SyncBurst, TickExchange};

@@ -13,8 +13,8 @@
 
 use std::ops::Range;
 
+use super::band_factors::BandFactors;
 use super::coarse_space::CoarseSpace;
-use super::precondition::BandFactors;
 
 /// An observation of an edge: a message at a time between two knots.
 #[derive(Clone, Copy, Debug)]
