@@ -178,7 +178,7 @@ impl RunClocks {
         };
         self.data_errors = repeated_dates(run).chain(errors).collect();
         self.data_errors.extend(fit::causality_bounds::diagnostics(&refined.contradictions, &self.domains));
-        let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::of(self, &bursts).1));
+        let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::rebase(self, &bursts).bursts));
         for (domain, bursts) in self.domains.iter_mut().zip(counts.into_iter().flatten()) {
             domain.bursts = bursts;
         }

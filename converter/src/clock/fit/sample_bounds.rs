@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::FitResiduals;
 use super::refinement::exchanges;
+use super::residuals::FitResiduals;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::extent::{StreamExtent, span_of};
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
