@@ -112,7 +112,7 @@ impl SyncReport<'_> {
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
         self.append_clocks(&mut text);
         let with_samples =
-            corrected.reversed_coarse.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
+            corrected.reversed_by_samples.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
         text.push_str(&format!(
             "\n{} links; reversed: {} with raw clocks, {with_samples}{} with fitted clocks, {} with final timestamps\n",
             corrected.counts.links,
@@ -210,7 +210,7 @@ impl SyncReport<'_> {
             "processes": processes.collect::<Vec<_>>(),
             "links": corrected.counts.links,
             "reversed_raw": reversed_raw,
-            "reversed_coarse": corrected.reversed_coarse,
+            "reversed_by_samples": corrected.reversed_by_samples,
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,
             "moved_links": corrected.causality.map(|found| found.moved),
