@@ -60,7 +60,7 @@ pub(crate) struct DomainFit {
     /// Residuals of the fastest messages.
     pub(crate) residuals: FitResiduals,
     /// Departures from a straight line.
-    pub(crate) curve: Vec<DeparturePoint>,
+    pub(crate) departures: Vec<DeparturePoint>,
     /// The width of the corridor in which the line can lie, nanoseconds.
     pub(crate) width: f64,
     /// Upper bound on the error, nanoseconds. May be infinite.
@@ -204,7 +204,7 @@ fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
         // A correction is the opposite of the clock's departure.
         let departure = |place: f64| first + (last - first) * place - total(place);
-        found.curve = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
+        found.departures = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
         found.width = joined.width;
     }
     found

@@ -199,7 +199,7 @@ impl SyncReport<'_> {
                 "residual_p95_ns": domain.residual_p95_nanos,
                 "corridor_ns": domain.corridor_nanos,
                 "certified_ns": domain.certified_nanos,
-                "sets": domain.sets.iter().map(|(date, by)| json!({ "date_ns": date, "by_ns": by })).collect::<Vec<_>>(),
+                "sets": domain.clock_steps.iter().map(|step| json!({ "date_ns": step.timestamp, "by_ns": step.size })).collect::<Vec<_>>(),
             })
         };
         let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
