@@ -52,7 +52,7 @@ pub(crate) use controlled_logical_clock::{restore_order, usual_reversal};
 pub(crate) use domain::extent::StreamExtent;
 pub use domain::map::ClockMap;
 pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
-pub use domain::{ClockDomain, TimestampSource};
+pub use domain::{ClockDeparture, ClockDomain, TimelineStep, TimestampSource};
 pub(crate) use fit::uncorrected_clocks::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
 pub use model::{CorrectionMethod, RunClocks};
@@ -64,11 +64,11 @@ use crate::run::OpenRun;
 use burst::SyncBurst;
 use correction::CorrectionPoint;
 use diagnostics::{correction_diagnostics, repeated_dates};
-use domain::domains_of;
 use domain::extent::TickRange;
 use domain::map::MapKnot;
+use domain::{ProcessDomains, domains_of};
 use fit::DomainCorrections;
-use fit::refinement::DomainFit;
+use fit::refinement::{DeparturePoint, DomainFit};
 use min_delays::RunSpan;
 use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
@@ -88,7 +88,7 @@ impl RunClocks {
     /// [`CorrectionMethod::Graph`] refines the model with them.
     #[must_use]
     pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
-        let (mut domains, domain_of) = domains_of(run);
+        let ProcessDomains { mut domains, domain_of } = domains_of(run);
         let readings = first_readings(run, &domain_of, domains.len());
         let mut data_errors: Vec<TraceDiagnostic> = repeated_dates(run).collect();
         if method == CorrectionMethod::None {
@@ -166,7 +166,7 @@ impl RunClocks {
         let mut samples = collect(USUAL_WANDER);
         // Bursts also contradict each other if clock rates change. Messages show the size of these
         // changes.
-        let fitted = if samples.has_odd { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
+        let fitted = if samples.has_outliers { fit::refinement::wander_by_messages(self, log, streams)? } else { None };
         let larger_wander = fitted.filter(|wander| *wander > USUAL_WANDER);
         if let Some(wander) = larger_wander {
             samples = collect(wander);
@@ -178,7 +178,7 @@ impl RunClocks {
         };
         self.data_errors = repeated_dates(run).chain(errors).collect();
         self.data_errors.extend(fit::causality_bounds::diagnostics(&refined.contradictions, &self.domains));
-        let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::of(self, &bursts).1));
+        let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::rebase(self, &bursts).bursts));
         for (domain, bursts) in self.domains.iter_mut().zip(counts.into_iter().flatten()) {
             domain.bursts = bursts;
         }
@@ -202,9 +202,12 @@ impl RunClocks {
         let domain = &mut self.domains[number];
         domain.map = domain.map.with_correction(corrections[number].clone());
         // The raw timestamps already include the clock steps that the processes observed.
-        let observed = std::mem::take(&mut domain.sets).into_iter().map(|(raw, by)| (corrected(raw), by));
-        domain.sets = observed.chain(steps.iter().map(|step| (corrected(step.raw), -step.added))).collect();
-        domain.sets.sort_unstable();
+        for step in &mut domain.clock_steps {
+            step.timestamp = corrected(step.timestamp);
+        }
+        let from_messages = |step: &CorrectionPoint| TimelineStep { timestamp: corrected(step.raw), size: -step.added };
+        domain.clock_steps.extend(steps.iter().map(from_messages));
+        domain.clock_steps.sort_unstable();
         let backward = steps.iter().filter(|step| step.added > 0);
         domain.leaps = backward.filter_map(|step| leap(corrected, step.raw)).collect();
     }
@@ -225,8 +228,10 @@ impl RunClocks {
             reason = "the nanoseconds are only displayed"
         )]
         let timestamp = |place: f64| span.start + ((span.end - span.start) as f64 * place) as i64;
-        domain.curve = found.curve.iter().map(|point| (timestamp(point.place), point.nanos)).collect();
-        domain.departure_nanos = found.curve.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
+        let departure =
+            |point: &DeparturePoint| ClockDeparture { timestamp: timestamp(point.place), nanos: point.nanos };
+        domain.departures = found.departures.iter().map(departure).collect();
+        domain.departure_nanos = found.departures.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
         let status_of_root = self.domains[root].status;
         let domain = &mut self.domains[number];
         domain.status = match domain.status {

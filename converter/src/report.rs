@@ -159,7 +159,7 @@ pub struct ConversionReport {
     pub clocks: RunClocks,
     /// Links that end before they start by the sync samples alone. `None` if there are no links, or
     /// if they did not correct the clocks.
-    pub reversed_coarse: Option<u64>,
+    pub reversed_by_samples: Option<u64>,
     /// The result of the causal correction. `None` if there are no links or it was not requested.
     pub causality: Option<CausalityReport>,
     /// Errors in the lines of a Pajé text output that was merged with the rules.

@@ -66,7 +66,7 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
             let case = format!("{options:?} {scene:?}");
             assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{case}");
             let counts = |report: &tumit_converter::report::ConversionReport| {
-                (report.counts.links, report.counts.reversed_links, report.reversed_coarse, report.causality)
+                (report.counts.links, report.counts.reversed_links, report.reversed_by_samples, report.causality)
             };
             assert_eq!(counts(&found.report), counts(&expected), "{case}");
             assert_eq!(found.report.end, expected.end, "{case}");

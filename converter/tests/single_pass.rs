@@ -226,7 +226,7 @@ impl PajeSink for InputRecorder {
 fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
     let mut kept = InputRecorder { can_restart, ..InputRecorder::default() };
     let report = convert(run, options, &mut kept).unwrap();
-    let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_coarse);
+    let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_by_samples);
     (
         kept.input,
         format!("{counts:?} {:?} {lines:?} {reversed:?} {:?}", report.end, report.causality),

@@ -1,14 +1,20 @@
-//! The modules of each crate are in layers: a module imports from lower layers only.
-//! The file `LAYERS` next to a crate's `Cargo.toml` lists them, one layer per line, lowest first.
-//! `[clock]` begins the layers of the files in the folder `clock`. `allow a -> b` names a known
-//! violation; the test fails if such a violation no longer exists, until its line is deleted.
+//! The modules of each package are in layers: a module imports from lower layers only.
+//! The file `LAYERS` next to a package's `Cargo.toml` lists them, one layer per line, lowest first.
+//! `[clock]` begins the layers of the files in the folder `clock`, and `[clock/graph]` those of a
+//! folder in it. In no folder do a module and its inner module use each other (see `nesting`).
+//!
+//! `allow a -> b` names a known violation of the layers, and `allow a/b -> a` one of the inner
+//! module `b` of `a`. The test fails if such a violation no longer exists, until its line is
+//! deleted.
 
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod layers {
     pub(crate) mod imports;
     pub(crate) mod modules;
+    pub(crate) mod nesting;
     pub(crate) mod order;
+    pub(crate) mod packages;
     pub(crate) mod scripts;
     pub(crate) mod tokens;
 }
@@ -17,23 +23,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
+use layers::packages::packages;
 use layers::scripts;
-
-const PACKAGES: [&str; 13] = [
-    "tumit",
-    "tumit/build",
-    "tumit/cli",
-    "tracer-macros",
-    "tracer-rt",
-    "tracer-rt/format",
-    "converter",
-    "converter/paje",
-    "converter/spill",
-    "viewer",
-    "viewer/server",
-    "tests",
-    "tests/support",
-];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -41,7 +32,7 @@ fn workspace() -> PathBuf {
 
 #[test]
 fn modules_import_from_lower_layers_only() {
-    let found: Vec<String> = PACKAGES.iter().flat_map(|package| violations(&workspace().join(package))).collect();
+    let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| violations(package)).collect();
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
@@ -156,6 +147,93 @@ fn folders_have_layers_of_their_own() {
     let upward = ("src/high/inner.rs", "use super::High;");
     let found = planted("", &[layers, upward]);
     assert_eq!(found, "src/high/inner.rs:1: `super::High` is an import from `inner` upward to `mod`");
+}
+
+#[test]
+fn nested_folders_have_layers_of_their_own() {
+    let layers = ("LAYERS", "low beside\nhigh\nlib\n[high/inner]\nfirst\nsecond third\nmod\n");
+    let inner = ("src/high/inner.rs", "mod first; mod second; mod third; pub(crate) fn deep() {} fn f() { g() }");
+    let planted_in = |first: &'static str, second: &'static str| {
+        let files = [("src/high/inner/first.rs", first), ("src/high/inner/second.rs", second)];
+        planted("", &[&files[..], &[("src/high/inner/third.rs", "pub(crate) fn third() {}"), layers, inner]].concat())
+    };
+    assert_eq!(planted_in("pub(crate) fn first() {}", "use super::first::first;"), "");
+    let upward = planted_in("use super::second::second;", "pub(crate) fn second() {}");
+    let place = "src/high/inner/first.rs:1: `super::second::second`";
+    assert_eq!(upward, format!("{place} is an import from `first` upward to `second`"));
+    let sideways = planted_in("", "use crate::high::inner::third::third;");
+    let place = "src/high/inner/second.rs:1: `crate::high::inner::third::third`";
+    assert_eq!(sideways, format!("{place} is an import from `second` sideways to `third`"));
+    let to_parent = planted_in("use super::deep;", "");
+    assert_eq!(to_parent, "src/high/inner/first.rs:1: `super::deep` is an import from `first` upward to `mod`");
+    let listed = planted("", &[("LAYERS", "low beside\nhigh\nlib\n[high/inner]\nmod gone\n")]);
+    assert!(listed.contains("high/inner has no module `gone`"), "{listed}");
+}
+
+#[test]
+fn a_module_and_its_inner_module_do_not_use_each_other() {
+    let planted_in =
+        |outer: &'static str, inner: &'static str| planted("", &[("src/high.rs", outer), ("src/high/inner.rs", inner)]);
+    let cycle = "src/high/inner.rs:1: `high/inner` uses `super::High` of `high`, which uses `inner::deep` of \
+                 `high/inner`: move the items of `high` to an inner module of their own";
+    let outer = "mod inner; pub(crate) struct High; fn f() { inner::deep() }";
+    assert_eq!(planted_in(outer, "use super::High; pub(crate) fn deep() {}"), cycle);
+    let by_path = planted_in(outer, "pub(crate) fn deep(h: crate::high::High) {}");
+    assert!(by_path.contains("`high/inner` uses `crate::high::High` of `high`"), "{by_path}");
+    let nested = planted_in(outer, "pub(crate) fn deep() {} mod part { use super::super::High; }");
+    assert!(nested.contains("`high/inner/part` uses `super::super::High` of `high`"), "{nested}");
+    // A re-export is a use only if the code of the module mentions the name.
+    let reexport = "mod inner; pub(crate) use inner::deep; pub(crate) struct High; fn f() { deep() }";
+    assert_eq!(planted_in(reexport, "use super::High; pub(crate) fn deep() {}"), cycle);
+
+    let only_reexported = "mod inner; pub(crate) use inner::{deep, other}; pub(crate) struct High;";
+    assert_eq!(planted_in(only_reexported, "use super::High; pub(crate) fn deep() {}"), "");
+    let item_of_other_module = "mod inner; pub(crate) use crate::beside::beside; fn f() { inner::deep() }";
+    let upward = planted_in(item_of_other_module, "use super::beside; pub(crate) fn deep() {}");
+    assert_eq!(upward, "");
+    for inner in [
+        "use super::High; impl High { fn deep(&self) -> u8 { 0 } }",
+        "use super::High; impl<F: Fn(u8) -> u8> Deep<F> for High where F: Copy { }",
+        "#[cfg(test)] mod tests { use super::super::High; }",
+    ] {
+        assert_eq!(planted_in(outer, inner), "", "{inner}");
+    }
+    assert_eq!(
+        planted_in("mod inner { use super::High; pub(crate) fn deep() {} } struct High; fn f() { inner::deep() }", ""),
+        ""
+    );
+}
+
+#[test]
+fn cycles_of_inner_modules_are_allowed_only_while_they_exist() {
+    let layers = ("LAYERS", "low beside\nhigh\nlib\nallow high/inner -> high\n");
+    let outer = ("src/high.rs", "mod inner; pub(crate) struct High; fn f() { inner::deep() }");
+    let inner = ("src/high/inner.rs", "use super::High; pub(crate) fn deep() {}");
+    assert_eq!(planted("", &[layers, outer, inner]), "");
+    let idle = planted("", &[layers, outer]);
+    assert!(idle.contains("`allow high/inner -> high` is not needed any more: delete it"), "{idle}");
+}
+
+#[test]
+fn packages_with_several_modules_need_a_list() {
+    assert_eq!(of(&[("src/lib.rs", "pub fn alone() {}")]), "");
+    assert_eq!(of(&[("src/main.rs", "mod part;"), ("src/part.rs", ""), ("LAYERS", "part\nmain\n")]), "");
+    let missing = of(&[("src/main.rs", "mod part;"), ("src/part.rs", "")]);
+    assert!(missing.starts_with("LAYERS: ") && missing.contains("create it"), "{missing}");
+}
+
+#[test]
+fn packages_are_found_in_all_folders_but_build_outputs() {
+    let package = "[package]\nname = \"a\"\n";
+    let files = [
+        ("Cargo.toml", "[workspace]\n"),
+        ("one/Cargo.toml", package),
+        ("one/inner/Cargo.toml", package),
+        ("target/package/Cargo.toml", package),
+        (".hidden/Cargo.toml", package),
+    ];
+    let found = checked(&files, |root| packages(root).iter().map(|folder| folder.display().to_string()).collect());
+    assert_eq!(found, "one\none/inner");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::outliers::loop_closure::LoopMisclosure;
 use super::samples::burst_offsets::{DriftOutlier, OffsetFit, OutlierKind};
-use super::{ClockDomain, TimestampSource};
+use super::{ClockDomain, TimelineStep, TimestampSource};
 use crate::run::OpenRun;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
@@ -23,14 +23,21 @@ pub(crate) fn repeated_dates(run: &OpenRun) -> impl Iterator<Item = TraceDiagnos
 
 /// Diagnostics about samples that contradict each other or the behaviour of clocks.
 pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
-    // By list of pairs: the number of bursts and the largest error in nanoseconds.
-    let mut wrong: BTreeMap<&[(usize, usize)], (usize, f64)> = BTreeMap::new();
+    /// The bursts with one list of contradicting pairs.
+    #[derive(Default)]
+    struct ContradictingBursts {
+        bursts: usize,
+        /// The largest error.
+        nanos: f64,
+    }
+    let mut wrong: BTreeMap<&[(usize, usize)], ContradictingBursts> = BTreeMap::new();
     for LoopMisclosure { pairs, nanos } in &fit.misclosures {
-        let (bursts, most) = wrong.entry(pairs).or_default();
-        (*bursts, *most) = (*bursts + 1, most.max(*nanos));
+        let sum = wrong.entry(pairs).or_default();
+        sum.bursts += 1;
+        sum.nanos = sum.nanos.max(*nanos);
     }
     let named = |&(a, b): &(usize, usize)| format!("`{}` and `{}`", domains[a].name, domains[b].name);
-    let wrong = wrong.into_iter().map(|(pairs, (bursts, nanos))| {
+    let wrong = wrong.into_iter().map(|(pairs, ContradictingBursts { bursts, nanos })| {
         let micros = nanos * 1e-3;
         let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
         match pairs {
@@ -43,28 +50,28 @@ pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<Tra
             }
         }
     });
-    let odd = fit.oddities.iter().map(|DriftOutlier { domain, kind, nanos }| {
+    let outliers = fit.outliers.iter().map(|DriftOutlier { domain, kind, nanos }| {
         let (name, micros) = (&domains[*domain].name, nanos * 1e-3);
         match kind {
             OutlierKind::Burst => format!(
                 "sync samples of a burst give an offset of clock `{name}` that differs by {micros:+.1} us from that of the bursts before and after it: not used"
             ),
-            OutlierKind::Set => format!(
+            OutlierKind::Step => format!(
                 "the offset of clock `{name}` changed by {micros:+.1} us between two bursts of samples, more than clocks drift: the clock was stepped, or its samples are wrong; timestamps between the bursts may be wrong by as much"
             ),
         }
     });
-    wrong.chain(odd).map(clock_error).collect()
+    wrong.chain(outliers).map(clock_error).collect()
 }
 
 /// Diagnostics about clock steps.
 pub(crate) fn step_errors(domains: &[ClockDomain]) -> impl Iterator<Item = TraceDiagnostic> {
-    let steps = domains.iter().flat_map(|domain| domain.sets.iter().map(|step| (&domain.name, *step)));
-    steps.map(|(name, (date, forward))| {
+    let steps = domains.iter().flat_map(|domain| domain.clock_steps.iter().map(|step| (&domain.name, *step)));
+    steps.map(|(name, TimelineStep { timestamp, size })| {
         #[expect(clippy::cast_precision_loss, reason = "the numbers are only displayed")]
-        let (date, forward) = (date as f64 * 1e-9, forward as f64 * 1e-6);
+        let (seconds, millis) = (timestamp as f64 * 1e-9, size as f64 * 1e-6);
         clock_error(format!(
-            "clock `{name}` was stepped by {forward:+.3} ms at about {date:.3} s: its timestamps near this time may be wrong by as much"
+            "clock `{name}` was stepped by {millis:+.3} ms at about {seconds:.3} s: its timestamps near this time may be wrong by as much"
         ))
     })
 }

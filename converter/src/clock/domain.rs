@@ -50,9 +50,8 @@ pub struct ClockDomain {
     pub residual_p95_nanos: f64,
     /// Largest departure of the clock from a straight line, nanoseconds.
     pub departure_nanos: f64,
-    /// The departure from a straight line over the run. Pairs of a timestamp and the nanoseconds by
-    /// which the clock was ahead of the line.
-    pub curve: Vec<(i64, f64)>,
+    /// The departure from a straight line over the run.
+    pub departures: Vec<ClockDeparture>,
     /// Width of the corridor in which the line of the clock can lie, between the fastest messages
     /// in both directions. In nanoseconds.
     pub corridor_nanos: f64,
@@ -74,9 +73,8 @@ pub struct ClockDomain {
     pub rate_is_unknown: bool,
     /// The drift over the run exceeds the resolution of the clocks.
     pub(crate) drift_shows: bool,
-    /// The steps of the clock: the timestamp on the run's time line, and the size in nanoseconds.
-    /// Positive sizes are forward.
-    pub sets: Vec<(i64, i64)>,
+    /// The steps of the clock, in order of time.
+    pub clock_steps: Vec<TimelineStep>,
     /// The map from ticks to timestamps.
     pub map: ClockMap,
     /// Number of samples that involve a process that is not in the run.
@@ -91,6 +89,24 @@ pub struct ClockDomain {
     pub(crate) knots: Vec<MapKnot>,
     /// Forward leaps of `map`. Each follows a backward step of the clock that messages show.
     pub(crate) leaps: Vec<LineLeap>,
+}
+
+/// The departure of a clock from a straight line at a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClockDeparture {
+    /// The timestamp on the run's time line, nanoseconds.
+    pub timestamp: i64,
+    /// The nanoseconds by which the clock is ahead of the line.
+    pub nanos: f64,
+}
+
+/// A clock step on the run's time line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimelineStep {
+    /// The timestamp of the step, nanoseconds.
+    pub timestamp: i64,
+    /// The size of the step, nanoseconds. Positive if it is forward.
+    pub size: i64,
 }
 
 /// Sources of a domain's correction.
@@ -152,7 +168,7 @@ impl ClockDomain {
             residual_nanos: 0.0,
             residual_p95_nanos: 0.0,
             departure_nanos: 0.0,
-            curve: Vec::new(),
+            departures: Vec::new(),
             corridor_nanos: 0.0,
             certified_nanos: None,
             edges: 0,
@@ -162,7 +178,7 @@ impl ClockDomain {
             was_split: false,
             rate_is_unknown: false,
             drift_shows: false,
-            sets: Vec::new(),
+            clock_steps: Vec::new(),
             map: ClockMap::linear(1_000_000_000),
             absent_samples: 0,
             observed_steps: StepFreeTicks::default(),
@@ -200,15 +216,24 @@ impl ClockDomain {
             let by = i128::from(before) - i128::from(region.added);
             before = region.added;
             let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
-            (self.map.global_from_ticks(region.ticks), i64::try_from(nanos).unwrap_or(i64::MAX))
+            TimelineStep {
+                timestamp: self.map.global_from_ticks(region.ticks),
+                size: i64::try_from(nanos).unwrap_or(i64::MAX),
+            }
         };
-        self.sets = self.observed_steps.regions().iter().map(step).collect();
+        self.clock_steps = self.observed_steps.regions().iter().map(step).collect();
     }
 }
 
-/// Groups processes by the clock that they read. Returns the domains, and the domain of each
-/// process.
-pub(crate) fn domains_of(run: &OpenRun) -> (Vec<ClockDomain>, Vec<usize>) {
+/// The processes of a run, grouped by the clock that they read.
+pub(crate) struct ProcessDomains {
+    pub(crate) domains: Vec<ClockDomain>,
+    /// The domain of each process.
+    pub(crate) domain_of: Vec<usize>,
+}
+
+/// Groups processes by the clock that they read.
+pub(crate) fn domains_of(run: &OpenRun) -> ProcessDomains {
     let mut numbers = BTreeMap::new();
     let mut domains: Vec<ClockDomain> = Vec::new();
     let mut domain_of = Vec::new();
@@ -239,5 +264,5 @@ pub(crate) fn domains_of(run: &OpenRun) -> (Vec<ClockDomain>, Vec<usize>) {
             domain.status = TimestampSource::Reference;
         }
     }
-    (domains, domain_of)
+    ProcessDomains { domains, domain_of }
 }

@@ -48,6 +48,19 @@ pub(crate) struct DomainJoin {
     pub(crate) width: f64,
 }
 
+/// A point of the plane of times and clock differences, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct PlanePoint {
+    x: f64,
+    y: f64,
+}
+
+impl PlanePoint {
+    fn mirrored(self) -> Self {
+        Self { x: self.x, y: -self.y }
+    }
+}
+
 /// The result of a pair of domains: the line that corrects the clock of `b` to that of `a`.
 #[derive(Clone, Copy, Debug)]
 struct PairOffset {
@@ -77,15 +90,15 @@ pub(crate) fn lines(
         let (a, b) = (group[0].from.min(group[0].to), group[0].from.max(group[0].to));
         // Messages from `a` to `b` lie above the line (clock of `b` minus clock of `a`), messages
         // from `b` to `a` below it. Times are those of `a`.
-        let mut above: Vec<(f64, f64)> = Vec::new();
-        let mut below: Vec<(f64, f64)> = Vec::new();
+        let mut above: Vec<PlanePoint> = Vec::new();
+        let mut below: Vec<PlanePoint> = Vec::new();
         for edge in group {
             let points = edge.points.iter();
             if edge.from == a {
-                above.extend(points.map(|&MessagePoint { sent, took }| (sent, took)));
+                above.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent, y: took }));
             } else {
                 // The clock of `a` gives the time of the reception.
-                below.extend(points.map(|&MessagePoint { sent, took }| (sent + took, -took)));
+                below.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent + took, y: -took }));
             }
         }
         let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
@@ -104,23 +117,44 @@ fn join(domains: usize, pairs: &[PairOffset]) -> Vec<Option<DomainJoin>> {
         by_domain[pair.b].push(number);
     }
     let mut joined: Vec<Option<DomainJoin>> = vec![None; domains];
-    let mut best = vec![(usize::MAX, f64::INFINITY); domains];
+    let mut best = vec![JoinCost { one_ways: usize::MAX, width: f64::INFINITY }; domains];
     let mut heap = BinaryHeap::new();
     for root in 0..domains {
         if joined[root].is_some() || (root > 0 && by_domain[root].is_empty()) {
             continue;
         }
-        best[root] = (0, 0.0);
-        // The bits of non-negative floats sort like the floats.
-        heap.push(Reverse((0usize, 0f64.to_bits(), root, None::<(usize, usize)>)));
+        best[root] = JoinCost { one_ways: 0, width: 0.0 };
+        heap.push(Reverse(QueuedDomain { one_ways: 0, width_bits: 0f64.to_bits(), domain: root, reached_by: None }));
         from_root(root, pairs, &by_domain, &mut joined, &mut best, &mut heap);
     }
     joined
 }
 
-/// Queue of Dijkstra's algorithm: number of one-way pairs on the path, width of the path, domain,
-/// and the previous domain with the pair that joins them.
-type JoinQueue = BinaryHeap<Reverse<(usize, u64, usize, Option<(usize, usize)>)>>;
+/// The cost of a path from the root. Fewer pairs with messages in one direction only count first.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+struct JoinCost {
+    one_ways: usize,
+    width: f64,
+}
+
+/// The last step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct JoinStep {
+    from: usize,
+    pair: usize,
+}
+
+/// A domain in the queue of Dijkstra's algorithm, with a path to it. Ordered by the cost of the
+/// path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct QueuedDomain {
+    one_ways: usize,
+    /// The bits of the width, because those of non-negative floats sort like the floats.
+    width_bits: u64,
+    domain: usize,
+    /// `None` for the root.
+    reached_by: Option<JoinStep>,
+}
 
 /// Dijkstra's algorithm from one domain.
 fn from_root(
@@ -128,19 +162,19 @@ fn from_root(
     pairs: &[PairOffset],
     by_domain: &[Vec<usize>],
     joined: &mut [Option<DomainJoin>],
-    best: &mut [(usize, f64)],
-    heap: &mut JoinQueue,
+    best: &mut [JoinCost],
+    heap: &mut BinaryHeap<Reverse<QueuedDomain>>,
 ) {
-    while let Some(Reverse((one_ways, width, domain, by))) = heap.pop() {
+    while let Some(Reverse(QueuedDomain { one_ways, width_bits, domain, reached_by })) = heap.pop() {
         if joined[domain].is_some() {
             continue;
         }
-        joined[domain] = Some(match by.and_then(|(from, pair)| Some((joined[from]?, &pairs[pair]))) {
+        joined[domain] = Some(match reached_by.and_then(|step| Some((joined[step.from]?, &pairs[step.pair]))) {
             Some((from, pair)) => {
-                let own = if domain == pair.b { pair.line } else { inverse_line(pair.line) };
+                let line = if domain == pair.b { pair.line } else { inverse_line(pair.line) };
                 DomainJoin {
                     root,
-                    line: compose(from.line, own),
+                    line: compose(from.line, line),
                     hops: from.hops + 1,
                     one_way: from.one_way || pair.one_way,
                     width: from.width + pair.width,
@@ -151,10 +185,18 @@ fn from_root(
         for &number in &by_domain[domain] {
             let pair = &pairs[number];
             let other = if pair.a == domain { pair.b } else { pair.a };
-            let key = (one_ways + usize::from(pair.one_way), f64::from_bits(width) + pair.width);
-            if joined[other].is_none() && key < best[other] {
-                best[other] = key;
-                heap.push(Reverse((key.0, key.1.to_bits(), other, Some((domain, number)))));
+            let cost = JoinCost {
+                one_ways: one_ways + usize::from(pair.one_way),
+                width: f64::from_bits(width_bits) + pair.width,
+            };
+            if joined[other].is_none() && cost < best[other] {
+                best[other] = cost;
+                heap.push(Reverse(QueuedDomain {
+                    one_ways: cost.one_ways,
+                    width_bits: cost.width.to_bits(),
+                    domain: other,
+                    reached_by: Some(JoinStep { from: domain, pair: number }),
+                }));
             }
         }
     }
@@ -185,21 +227,23 @@ struct OffsetCorridor {
 
 /// The widest corridor. With one side only, the slope is within `rates`.
 fn corridor(
-    above: &mut Vec<(f64, f64)>,
-    below: &mut Vec<(f64, f64)>,
+    above: &mut Vec<PlanePoint>,
+    below: &mut Vec<PlanePoint>,
     span: f64,
     rates: RateBounds,
 ) -> Option<OffsetCorridor> {
-    let all = if below.is_empty() { above.clone() } else { below.iter().map(|(x, y)| (*x, -y)).collect() };
+    let all = if below.is_empty() { above.clone() } else { mirrored(below) };
     lower_hull(above);
-    below.iter_mut().for_each(|point| point.1 = -point.1);
+    below.iter_mut().for_each(|point| *point = point.mirrored());
     lower_hull(below);
-    below.iter_mut().for_each(|point| point.1 = -point.1);
+    below.iter_mut().for_each(|point| *point = point.mirrored());
     let middle = span / 2.0;
     // For a slope, the value at the middle of the run: of the highest line below `above`, and of
     // the lowest line above `below`.
-    let least = |slope: f64| above.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::INFINITY, f64::min);
-    let most = |slope: f64| below.iter().map(|(x, y)| y - slope * (x - middle)).fold(f64::NEG_INFINITY, f64::max);
+    let least =
+        |slope: f64| above.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::INFINITY, f64::min);
+    let most =
+        |slope: f64| below.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::NEG_INFINITY, f64::max);
     let added = |slope: f64, at_middle: f64| inverse_line(OffsetLine { offset: at_middle - slope * middle, slope });
     match (above.is_empty(), below.is_empty()) {
         (true, true) => None,
@@ -210,8 +254,7 @@ fn corridor(
             Some(OffsetCorridor { line: added(slope, least(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
-            let mirrored: Vec<(f64, f64)> = below.iter().map(|(x, y)| (*x, -y)).collect();
-            let slope = -longest_slope(&mirrored, &all, RateBounds { low: -rates.high, high: -rates.low });
+            let slope = -longest_slope(&mirrored(below), &all, RateBounds { low: -rates.high, high: -rates.low });
             Some(OffsetCorridor { line: added(slope, most(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
@@ -237,30 +280,44 @@ fn corridor(
     }
 }
 
+fn mirrored(points: &[PlanePoint]) -> Vec<PlanePoint> {
+    points.iter().map(|point| point.mirrored()).collect()
+}
+
 /// The slope of the longest edge of a hull that is within the bounds and that messages confirm. The
 /// middle of the bounds if messages do not confirm it, because a few late messages can have any
 /// slope. Messages confirm it if at least a tenth of the fastest messages of all pieces lie near
 /// it.
-fn longest_slope(hull: &[(f64, f64)], all: &[(f64, f64)], RateBounds { low, high }: RateBounds) -> f64 {
-    let sides =
-        hull.windows(2).map(|side| (side[0], side[1].0 - side[0].0, (side[1].1 - side[0].1) / (side[1].0 - side[0].0)));
-    let sides = sides.filter(|(_, _, slope)| (low..=high).contains(slope));
+fn longest_slope(hull: &[PlanePoint], all: &[PlanePoint], RateBounds { low, high }: RateBounds) -> f64 {
+    struct HullSide {
+        start: PlanePoint,
+        length: f64,
+        slope: f64,
+    }
+    let sides = hull.windows(2).map(|ends| {
+        let (start, end) = (ends[0], ends[1]);
+        let length = end.x - start.x;
+        HullSide { start, length, slope: (end.y - start.y) / length }
+    });
+    let sides = sides.filter(|side| (low..=high).contains(&side.slope));
     let unknown = f64::midpoint(low, high);
-    let Some((start, _, slope)) = sides.max_by(|a, b| a.1.total_cmp(&b.1)) else { return unknown };
-    let near = all.iter().filter(|(x, y)| y - start.1 - slope * (x - start.0) <= NEAR).count();
+    let Some(HullSide { start, slope, .. }) = sides.max_by(|a, b| a.length.total_cmp(&b.length)) else {
+        return unknown;
+    };
+    let near = all.iter().filter(|point| point.y - start.y - slope * (point.x - start.x) <= NEAR).count();
     if near >= CONFIRMED && near * 10 >= all.len() { slope } else { unknown }
 }
 
 /// Keeps the points that a line below all points can touch (monotone chain).
-fn lower_hull(points: &mut Vec<(f64, f64)>) {
-    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    points.dedup_by_key(|point| point.0);
+fn lower_hull(points: &mut Vec<PlanePoint>) {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    points.dedup_by_key(|point| point.x);
     let mut hull_length = 0;
     for at in 0..points.len() {
         let c = points[at];
         while hull_length >= 2 {
             let (a, b) = (points[hull_length - 2], points[hull_length - 1]);
-            if (b.1 - a.1) * (c.0 - a.0) < (c.1 - a.1) * (b.0 - a.0) {
+            if (b.y - a.y) * (c.x - a.x) < (c.y - a.y) * (b.x - a.x) {
                 break;
             }
             hull_length -= 1;
@@ -311,11 +368,11 @@ mod tests {
 
     const SPAN: f64 = 1e11;
 
-    /// Messages between clocks. The clock of `to` is ahead by the function `ahead`.
-    fn edge(from: usize, to: usize, ahead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
+    /// Messages between clocks. The function `lead` gives the lead of the clock of `to`.
+    fn edge(from: usize, to: usize, lead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
         let points = (0..50).map(|n| {
             let sent = f64::from(n) / 50.0 * SPAN;
-            MessagePoint { sent, took: ahead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
+            MessagePoint { sent, took: lead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 50 }
     }
@@ -345,8 +402,8 @@ mod tests {
 
     #[test]
     fn one_direction_gives_a_line_that_reverses_nothing() {
-        let ahead = |t: f64| -5e6 + 30e-6 * t;
-        let edges = [edge(0, 1, ahead, 2000.0)];
+        let lead = |t: f64| -5e6 + 30e-6 * t;
+        let edges = [edge(0, 1, lead, 2000.0)];
         let joined = lines(2, &edges, SPAN, |_, _| None)[1].unwrap();
         assert!(joined.one_way);
         for point in &edges[0].points {

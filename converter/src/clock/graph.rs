@@ -3,25 +3,28 @@
 //! Each domain has corrections at equidistant knots, and each edge has a smallest delay. A message
 //! can be late but never early, so residuals are weighted one-sidedly and robustly (iteratively
 //! reweighted least squares). Two assumptions determine the solution: opposite delays are alike,
-//! and frequencies wander slowly. The wander is found by prediction. A fifth of the observations is
-//! held out, and the slowest wander that predicts them well is used.
+//! and the rate of a clock is a slow random walk. Its standard deviation over a second is called
+//! the wander, as in NTP. The wander is found by prediction. A fifth of the observations is held
+//! out, and the smallest wander that predicts them well is used.
 
+mod band_factors;
 mod coarse_space;
-mod precondition;
+mod conjugate_gradients;
+mod shape;
 mod system;
 mod ties;
 
 use super::min_delays::{DelayClass, FastestMessages};
 use coarse_space::CoarseSpace;
-use system::{EdgeTerm, FitPrior, NormalEquations, Observation, SystemShape};
+use conjugate_gradients::solve;
+use shape::{EdgeTerm, FitPrior, LEAST_DELAY, Observation, SystemShape};
+use system::NormalEquations;
 use ties::RoundTripTies;
 
 /// Wanders that are tried, per square root of a second.
 const WANDERS: [f64; 8] = [1e-9, 3e-9, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6];
 /// Residuals of this size are noise, microseconds.
 const NOISE: f64 = 0.06;
-/// Least delay of a message, microseconds.
-const LEAST_DELAY: f64 = 0.05;
 /// Lateness above which a message has little weight, by iteration, microseconds. The decreasing
 /// values make a poor start harmless.
 const LATENESS: [f64; 9] = [1e4, 1e4, 1e3, 1e3, 300.0, 100.0, 100.0, 30.0, 30.0];
@@ -89,19 +92,19 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
     let noise = NOISE.max(tick / 4.0);
     let problem =
         FitProblem { edges, ties: RoundTripTies::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
-    let knots = |sw: f64| {
+    let knots = |candidate: f64| {
         // Between these knots, a clock with this wander departs little from a line.
-        let ideal = seconds / (60e-9 / (0.3 * sw)).powf(2.0 / 3.0);
+        let ideal = seconds / (60e-9 / (0.3 * candidate)).powf(2.0 / 3.0);
         match wander {
             None => count(ideal.min(seconds / 5.0), 8, 64),
             Some(_) => count(ideal, 6, 256),
         }
     };
-    let first = wander.map_or(0, |known| WANDERS.iter().position(|sw| *sw >= known / 3.5).unwrap_or(0));
+    let first = wander.map_or(0, |earlier| WANDERS.iter().position(|one| *one >= earlier / 3.5).unwrap_or(0));
     let (mut best, mut best_score) = (first, None);
     let mut start: Option<FitSolution> = None;
-    for (at, &sw) in WANDERS.iter().enumerate().skip(first) {
-        let solution = problem.solve(knots(sw), sw, start.as_ref(), true);
+    for (at, &candidate) in WANDERS.iter().enumerate().skip(first) {
+        let solution = problem.solve(knots(candidate), candidate, start.as_ref(), true);
         let score = problem.score(&solution);
         start = Some(solution);
         if best_score.is_none_or(|best| score.is_better(best)) {
@@ -110,9 +113,9 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
             break;
         }
     }
-    let sw = WANDERS[best];
-    let solution = problem.solve(knots(sw), sw, start.as_ref(), false);
-    problem.graph_fit(&solution, sw)
+    let found = WANDERS[best];
+    let solution = problem.solve(knots(found), found, start.as_ref(), false);
+    problem.graph_fit(&solution, found)
 }
 
 fn count(ideal: f64, least: usize, most: usize) -> usize {
@@ -135,8 +138,8 @@ impl FitScore {
     /// Whether this wander predicts better than the best smaller one. If neither predicts within
     /// the noise, as with few messages between clocks with changing rates, the residuals decide.
     fn is_better(self, best: Self) -> bool {
-        let is_hopeless = self.hits < 0.0 && best.hits < 0.0;
-        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (is_hopeless && self.median < best.median * 0.8)
+        let neither_hits = self.hits < 0.0 && best.hits < 0.0;
+        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (neither_hits && self.median < best.median * 0.8)
     }
 }
 
@@ -166,13 +169,13 @@ impl FitProblem<'_> {
         number % HELD_OUT == HELD_OUT / 2 && self.edges[observation.edge as usize].class == DelayClass::Message
     }
 
-    fn solve(&self, knots: usize, sw: f64, start: Option<&FitSolution>, hold_out: bool) -> FitSolution {
+    fn solve(&self, knots: usize, wander: f64, start: Option<&FitSolution>, hold_out: bool) -> FitSolution {
         let observations = self.observations(knots);
         let mut solution = self.begin(knots, start);
         let step = self.seconds / (knots as f64 - 1.0);
-        let wander = sw * 1e6;
+        let micros = wander * 1e6;
         let prior = FitPrior {
-            smooth: (1.5 / (wander * wander * step.powi(3))).min(STIFF),
+            smooth: (1.5 / (micros * micros * step.powi(3))).min(STIFF),
             ends: 1.0 / (50.0 * self.seconds).powi(2),
         };
         let mut pinned = vec![false; self.edges.len()];
@@ -187,13 +190,13 @@ impl FitProblem<'_> {
             let shape = self.shape(knots, &terms, &observations, prior);
             let mut pull = vec![0.0; self.edges.len()];
             for (number, (observation, weight)) in observations.iter().zip(&mut weights).enumerate() {
-                let left = shape.residual(observation, &solution.x, &solution.delays);
+                let residual = shape.residual(observation, &solution.x, &solution.delays);
                 let class = self.edges[observation.edge as usize].class;
-                *weight = self.weight(left, LATENESS.get(iteration).copied(), class);
+                *weight = self.weight(residual, LATENESS.get(iteration).copied(), class);
                 if hold_out && self.held_out(number, observation) {
                     *weight = 0.0;
                 }
-                pull[observation.edge as usize] += *weight * left;
+                pull[observation.edge as usize] += *weight * residual;
             }
             for (pinned, pull) in pinned.iter_mut().zip(pull) {
                 *pinned &= pull <= 0.0;
@@ -206,7 +209,7 @@ impl FitProblem<'_> {
             }
             let precision = if iteration < ROUGH { ROUGH_PRECISION } else { moved * INEXACT };
             if let Some(coarse_space) = &coarse_space {
-                system.solve(&mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse_space);
+                solve(&system, &mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse_space);
             }
             solution.delays = system.delays(&solution.x);
             for (delay, pinned) in solution.delays.iter_mut().zip(&mut pinned) {
@@ -251,10 +254,10 @@ impl FitProblem<'_> {
         let Some(start) = start else {
             return FitSolution { knots, x, delays: self.ties.guesses() };
         };
-        for (domain, own) in x.chunks_mut(knots).enumerate() {
-            let old = &start.x[domain * start.knots..(domain + 1) * start.knots];
-            for (at, x) in own.iter_mut().enumerate() {
-                *x = interpolate(old, at as f64 / (knots as f64 - 1.0));
+        for (domain, corrections) in x.chunks_mut(knots).enumerate() {
+            let earlier = &start.x[domain * start.knots..(domain + 1) * start.knots];
+            for (at, x) in corrections.iter_mut().enumerate() {
+                *x = interpolate(earlier, at as f64 / (knots as f64 - 1.0));
             }
         }
         FitSolution { knots, x, delays: start.delays.clone() }
@@ -263,10 +266,10 @@ impl FitProblem<'_> {
     /// The weight of a residual. Impossible residuals (early messages) have full weight. The later
     /// a message, the smaller its weight. A sample is the fastest exchange of a burst and seldom
     /// late, so contradicting messages do not reduce its weight.
-    fn weight(&self, left: f64, lateness: Option<f64>, class: DelayClass) -> f64 {
-        let size = left.abs();
+    fn weight(&self, residual: f64, lateness: Option<f64>, class: DelayClass) -> f64 {
+        let size = residual.abs();
         match lateness {
-            _ if left < 0.0 => 1.0 / (self.noise * (size + self.noise)),
+            _ if residual < 0.0 => 1.0 / (self.noise * (size + self.noise)),
             None if class == DelayClass::Sync => 0.3 / (self.noise * (size + self.noise)),
             Some(far) => 0.08 / (1.0 + (size / far).powi(2)) / (self.noise * (size + self.noise)),
             None => 0.3 / (self.noise * self.noise + 4.0 * size * size),
@@ -278,11 +281,11 @@ impl FitProblem<'_> {
         let observations = self.observations(solution.knots);
         let mut sum = 0.0;
         let mut sizes = Vec::new();
-        for (number, left) in self.residuals(solution, &observations).into_iter().enumerate() {
+        for (number, residual) in self.residuals(solution, &observations).into_iter().enumerate() {
             if self.held_out(number, &observations[number]) {
-                sum += 1.0 / (1.0 + (left / (2.5 * self.noise)).powi(2));
-                sum -= if left < -4.0 * self.noise { 2.0 } else { 0.0 };
-                sizes.push(left.abs());
+                sum += 1.0 / (1.0 + (residual / (2.5 * self.noise)).powi(2));
+                sum -= if residual < -4.0 * self.noise { 2.0 } else { 0.0 };
+                sizes.push(residual.abs());
             }
         }
         let count = sizes.len();
@@ -296,8 +299,8 @@ impl FitProblem<'_> {
     fn graph_fit(&self, solution: &FitSolution, wander: f64) -> GraphFit {
         let observations = self.observations(solution.knots);
         let mut residuals = vec![Vec::new(); self.edges.len()];
-        for (left, observation) in self.residuals(solution, &observations).into_iter().zip(&observations) {
-            residuals[observation.edge as usize].push(left.abs() * 1e3);
+        for (residual, observation) in self.residuals(solution, &observations).into_iter().zip(&observations) {
+            residuals[observation.edge as usize].push(residual.abs() * 1e3);
         }
         let nanos = |x: &[f64]| x.iter().map(|x| x * 1e3).collect::<Vec<f64>>();
         let corrections = solution.x.chunks(solution.knots).map(nanos).collect();

@@ -230,12 +230,12 @@ impl LinkLogReader<'_> {
                 self.offset += in_file as u64;
                 continue;
             }
-            let (next, later) = self.tail.split_at(self.tail.len().min(PORTION));
+            let (next, remaining) = self.tail.split_at(self.tail.len().min(PORTION));
             if next.is_empty() {
                 break;
             }
             self.buffer.extend_from_slice(next);
-            self.tail = later;
+            self.tail = remaining;
         }
         Ok(())
     }

@@ -176,9 +176,9 @@ impl ClockTraffic<'_> {
             }
         })?;
         observations.sort_unstable();
-        let ahead = observations.iter().filter(|observation| observation.is_ahead).count();
+        let with_lead = observations.iter().filter(|observation| observation.is_ahead).count();
         // If the step is before the first message, the messages without a lead contradict it.
-        let mut wrong = observations.len() - ahead;
+        let mut wrong = observations.len() - with_lead;
         let (mut fewest, mut best) = (wrong, observations.first().map(|first| first.raw));
         for pair in observations.windows(2) {
             wrong = if pair[0].is_ahead { wrong + 1 } else { wrong - 1 };

@@ -32,7 +32,8 @@ pub struct RunClocks {
     pub diagnostics: Vec<TraceDiagnostic>,
     /// Errors in the clock data of processes, and their treatment.
     pub(crate) data_errors: Vec<TraceDiagnostic>,
-    /// The fitted wander of the clocks, per square root of a second.
+    /// The fitted wander of the clocks: the standard deviation of the change of a clock's rate over
+    /// one second. The rate is a random walk.
     pub wander: Option<f64>,
 }
 
@@ -86,10 +87,10 @@ impl RunClocks {
     pub(crate) fn start_at(&mut self, nanos: i128) {
         for domain in &mut self.domains {
             domain.map.shift(-nanos);
-            domain.sets.iter_mut().for_each(|(timestamp, _)| {
-                let date = i128::from(*timestamp).saturating_sub(nanos);
-                *timestamp = i64::try_from(date).unwrap_or(if date < 0 { i64::MIN } else { i64::MAX });
-            });
+            for step in &mut domain.clock_steps {
+                let timestamp = i128::from(step.timestamp).saturating_sub(nanos);
+                step.timestamp = i64::try_from(timestamp).unwrap_or(if timestamp < 0 { i64::MIN } else { i64::MAX });
+            }
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct SyncSamples {
     /// Reasons for samples that were left out.
     pub(crate) errors: Vec<TraceDiagnostic>,
     /// Some bursts were left out because they contradict other bursts.
-    pub(crate) has_odd: bool,
+    pub(crate) has_outliers: bool,
     /// By domain: the number of samples that involve a process that is not in the run.
     pub(crate) absent: Vec<u64>,
 }
@@ -75,8 +75,8 @@ pub(crate) fn collect(
             *contradicting.entry(pair).or_default() += left_out;
         }
     }
-    let odd = drift_consistency::leave_out_odd(&mut bursts, domains, wander);
-    let has_odd = !odd.is_empty();
+    let outliers = drift_consistency::remove_outliers(&mut bursts, domains, wander);
+    let has_outliers = !outliers.is_empty();
     leave_out_slow(&mut bursts, domains);
     let contradicting = contradicting.into_iter().map(|((a, b), samples)| {
         let (a, b) = (&domains[a].name, &domains[b].name);
@@ -84,9 +84,9 @@ pub(crate) fn collect(
             "{samples} sync samples between clocks `{a}` and `{b}` contradict the others of their burst: not used"
         ))
     });
-    let odd = odd.into_iter().map(|omitted| odd_error(omitted, domains));
-    let errors = impossible_errors(run, counts).chain(contradicting).chain(odd).collect();
-    SyncSamples { bursts: bursts.into_values().collect(), errors, has_odd, absent }
+    let outliers = outliers.into_iter().map(|omitted| outlier_error(omitted, domains));
+    let errors = impossible_errors(run, counts).chain(contradicting).chain(outliers).collect();
+    SyncSamples { bursts: bursts.into_values().collect(), errors, has_outliers, absent }
 }
 
 /// Sorts the samples that can be true into bursts, and counts the others.
@@ -157,7 +157,7 @@ fn impossible_errors(
 }
 
 /// The error of a pair with bursts that differ from the others.
-fn odd_error(omitted: OmittedSamples, domains: &[ClockDomain]) -> TraceDiagnostic {
+fn outlier_error(omitted: OmittedSamples, domains: &[ClockDomain]) -> TraceDiagnostic {
     let OmittedSamples { pair: (a, b), bursts, samples, nanos } = omitted;
     let (a, b, micros) = (&domains[a].name, &domains[b].name, nanos * 1e-3);
     let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
@@ -176,13 +176,13 @@ fn sample_error(text: String) -> TraceDiagnostic {
 /// Each exchange bounds the offset of the two clocks, because the request is sent before it is
 /// received, and the reply too. If no offset satisfies all bounds, the one that satisfies the most
 /// is used (K. Marzullo, 1984).
-fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> Vec<((usize, usize), u64)> {
+fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> BTreeMap<(usize, usize), u64> {
     let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (at, exchange) in exchanges.iter().enumerate() {
         pairs.entry((exchange.a, exchange.b)).or_default().push(at);
     }
     let mut is_wrong = vec![false; exchanges.len()];
-    let mut left_out = Vec::new();
+    let mut left_out = BTreeMap::new();
     for (pair, members) in pairs {
         let first = exchanges[members[0]];
         let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
@@ -191,18 +191,17 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
             let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
             let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
-            let (least, most) = (
-                since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
-                since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
-            );
-            (least, most)
+            OffsetBounds {
+                least: since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
+                most: since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
+            }
         });
-        let bounds: Vec<(f64, f64)> = bounds.collect();
+        let bounds: Vec<OffsetBounds> = bounds.collect();
         let Some(best) = most_agreed(&bounds) else { continue };
-        let odd = members.iter().zip(&bounds).filter(|(_, (least, most))| best < *least || best > *most);
-        let count = odd.map(|(at, _)| is_wrong[*at] = true).count() as u64;
+        let contradicting = members.iter().zip(&bounds).filter(|(_, bounds)| !bounds.contains(best));
+        let count = contradicting.map(|(at, _)| is_wrong[*at] = true).count() as u64;
         if count > 0 {
-            left_out.push((pair, count));
+            left_out.insert(pair, count);
         }
     }
     let mut wrong = is_wrong.into_iter();
@@ -239,20 +238,38 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]
     }
 }
 
+/// Bounds on the offset of two clocks, nanoseconds.
+#[derive(Clone, Copy)]
+struct OffsetBounds {
+    least: f64,
+    most: f64,
+}
+
+impl OffsetBounds {
+    fn contains(self, offset: f64) -> bool {
+        self.least <= offset && offset <= self.most
+    }
+}
+
 /// A value that satisfies the most of these bounds. O(bounds log bounds).
-fn most_agreed(bounds: &[(f64, f64)]) -> Option<f64> {
-    let begins = bounds.iter().map(|bounds| (bounds.0, false));
-    let mut edges: Vec<(f64, bool)> = begins.chain(bounds.iter().map(|bounds| (bounds.1, true))).collect();
-    // At equal values, begins sort before ends.
-    edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (mut inside, mut best) = (0i64, (0i64, None));
-    for (at, ends) in edges {
-        inside += if ends { -1 } else { 1 };
-        if inside > best.0 {
-            best = (inside, Some(at));
+fn most_agreed(bounds: &[OffsetBounds]) -> Option<f64> {
+    struct BoundEdge {
+        offset: f64,
+        is_end: bool,
+    }
+    let starts = bounds.iter().map(|bounds| BoundEdge { offset: bounds.least, is_end: false });
+    let ends = bounds.iter().map(|bounds| BoundEdge { offset: bounds.most, is_end: true });
+    let mut edges: Vec<BoundEdge> = starts.chain(ends).collect();
+    // At equal values, starts sort before ends.
+    edges.sort_by(|a, b| a.offset.total_cmp(&b.offset).then(a.is_end.cmp(&b.is_end)));
+    let (mut inside, mut most_inside, mut best) = (0i64, 0i64, None);
+    for BoundEdge { offset, is_end } in edges {
+        inside += if is_end { -1 } else { 1 };
+        if inside > most_inside {
+            (most_inside, best) = (inside, Some(offset));
         }
     }
-    best.1
+    best
 }
 
 #[cfg(test)]
@@ -261,8 +278,9 @@ mod tests {
 
     #[test]
     fn the_value_with_the_most_agreement() {
-        assert_eq!(most_agreed(&[(1.0, 5.0), (2.0, 6.0), (100.0, 101.0)]), Some(2.0));
-        assert_eq!(most_agreed(&[(3.0, 3.0)]), Some(3.0));
+        let bounds = |least: f64, most: f64| OffsetBounds { least, most };
+        assert_eq!(most_agreed(&[bounds(1.0, 5.0), bounds(2.0, 6.0), bounds(100.0, 101.0)]), Some(2.0));
+        assert_eq!(most_agreed(&[bounds(3.0, 3.0)]), Some(3.0));
         assert_eq!(most_agreed(&[]), None);
     }
 }

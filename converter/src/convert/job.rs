@@ -29,7 +29,7 @@ pub(crate) struct ConversionJob<'o> {
     /// An error for each ambiguous reference.
     pub(crate) ambiguous: Vec<TraceDiagnostic>,
     pub(crate) counts: ConversionCounts,
-    pub(crate) reversed_coarse: Option<u64>,
+    pub(crate) reversed_by_samples: Option<u64>,
     pub(crate) causality: Option<CausalityReport>,
     /// Reversed links by the raw clocks. Counted only if no second pass follows.
     pub(crate) reversed_raw: Option<u64>,
@@ -55,7 +55,7 @@ impl<'o> ConversionJob<'o> {
             diagnostics: Vec::new(),
             ambiguous: Vec::new(),
             counts: ConversionCounts::default(),
-            reversed_coarse: None,
+            reversed_by_samples: None,
             causality: None,
             reversed_raw: None,
             done: 0,
@@ -83,7 +83,7 @@ impl<'o> ConversionJob<'o> {
         if self.options.clock == CorrectionMethod::Graph && self.clocks.domain_of.len() > 1 {
             let processes: Vec<usize> = plan.streams.iter().map(|stream| stream.process).collect();
             let reversed = self.clocks.split(self.run, &log, &processes).map_err(ConvertError::Links)?;
-            self.reversed_coarse = Some(reversed);
+            self.reversed_by_samples = Some(reversed);
         }
         if self.options.clock == CorrectionMethod::Graph && self.clocks.domains.len() > 1 {
             let extents = plan.extents(&self.clocks);
@@ -241,7 +241,7 @@ impl<'o> ConversionJob<'o> {
             dropped_records: dropped,
             ..self.counts
         };
-        let (reversed_coarse, causality, losses) = (self.reversed_coarse, self.causality, run.losses());
+        let (reversed_by_samples, causality, losses) = (self.reversed_by_samples, self.causality, run.losses());
         ConversionReport {
             counts,
             end: GlobalNanos(end),
@@ -249,7 +249,7 @@ impl<'o> ConversionJob<'o> {
             diagnostics,
             ambiguous: self.ambiguous,
             clocks,
-            reversed_coarse,
+            reversed_by_samples,
             causality,
             text_errors: Vec::new(),
         }

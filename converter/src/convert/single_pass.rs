@@ -55,7 +55,7 @@ pub(crate) fn convert(
     job.counts.unmatched_ends = counts.unmatched_ends;
     // All links end after they start, so there was nothing to correct.
     if counts.links > 0 {
-        job.reversed_coarse = (is_graph && job.clocks.domain_of.len() > 1).then_some(0);
+        job.reversed_by_samples = (is_graph && job.clocks.domain_of.len() > 1).then_some(0);
         job.causality = job.options.causal.then(|| CausalityReport::of_forward(counts.links));
     }
     job.note_reversed(counts.reversed_links);

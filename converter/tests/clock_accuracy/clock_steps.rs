@@ -12,9 +12,12 @@ fn a_clock_step_is_reported_and_corrected() {
         let scene =
             ClockScene { step_nanos, links: 8000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
         let verdict = in_order("a step", &scene);
-        let steps = &verdict.report.clocks.domains[1].sets;
+        let steps = &verdict.report.clocks.domains[1].clock_steps;
         assert_eq!(steps.len(), 1, "{steps:?}");
-        assert!((steps[0].0 as f64 - 10e9).abs() < 0.3e9 && (steps[0].1 as f64 - step_nanos).abs() < 60e3, "{steps:?}");
+        assert!(
+            (steps[0].timestamp as f64 - 10e9).abs() < 0.3e9 && (steps[0].size as f64 - step_nanos).abs() < 60e3,
+            "{steps:?}"
+        );
         assert!(verdict.report.errors().iter().any(|error| error.text.contains("was stepped by")));
         assert!(verdict.median <= 100 && verdict.max <= 10_000, "{} {}", verdict.median, verdict.max);
     }
@@ -34,11 +37,11 @@ fn readings_of_the_own_process_show_a_clock_step() {
         let scene = ClockScene { nodes: 4, per_node: 2, seconds: 20.0, ..scene };
         let case = format!("a step of {step_nanos} with {links} links, {bursts:?}");
         let verdict = in_order(&case, &scene);
-        let steps = &verdict.report.clocks.domains[1].sets;
+        let steps = &verdict.report.clocks.domains[1].clock_steps;
         assert_eq!(steps.len(), 1, "{case}: {steps:?}");
         // Drift within a second cannot be distinguished from a step.
-        let (date, by) = (steps[0].0 as f64, steps[0].1 as f64);
-        assert!((date - 10e9).abs() < 0.02e9 && (by - step_nanos).abs() < 60e3, "{case}: {steps:?}");
+        let (timestamp, size) = (steps[0].timestamp as f64, steps[0].size as f64);
+        assert!((timestamp - 10e9).abs() < 0.02e9 && (size - step_nanos).abs() < 60e3, "{case}: {steps:?}");
         let errors = diagnostic_texts(&verdict.report.errors());
         assert!(errors.iter().any(|error| error.contains("was stepped by")), "{case}: {errors:?}");
         assert!(verdict.median <= 40_000, "{case}: {}", verdict.median);
@@ -70,7 +73,7 @@ fn no_clock_step_is_reported_without_one() {
         let scene =
             ClockScene { wander, drift_ppm, readings: true, links: 2000, seconds: 20.0, ..ClockScene::default() };
         let clocks = in_order("no step", &scene).report.clocks;
-        assert!(clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{clocks:?}");
+        assert!(clocks.domains.iter().all(|domain| domain.clock_steps.is_empty()), "{clocks:?}");
     }
 }
 
@@ -80,7 +83,7 @@ fn rates_that_change_each_minute_are_no_steps() {
         let scene =
             ClockScene { slewed_ppm: 20.0, seconds, links, seed, nodes: 3, per_node: 1, ..ClockScene::default() };
         let verdict = in_order("rates change", &ClockScene { bursts: BurstSchedule::None, ..scene });
-        assert!(verdict.report.clocks.domains.iter().all(|domain| domain.sets.is_empty()), "{seed}");
+        assert!(verdict.report.clocks.domains.iter().all(|domain| domain.clock_steps.is_empty()), "{seed}");
     }
 }
 
@@ -96,13 +99,13 @@ fn a_step_of_the_real_time_clock_is_no_suspension() {
         };
         let scene = ClockScene { nodes: 3, per_node: 1, seconds: 20.0, moments: 500, real_time: true, ..scene };
         let verdict = in_order("a real-time clock", &scene);
-        let steps = &verdict.report.clocks.domains[1].sets;
-        let all: i64 = steps.iter().map(|(_, by)| by).sum();
+        let steps = &verdict.report.clocks.domains[1].clock_steps;
+        let all: i64 = steps.iter().map(|step| step.size).sum();
         assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
         assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
         // The step is also found without messages.
         let samples_only = judge(&ClockScene { links: 0, ..scene }, &options(CorrectionMethod::Graph));
-        let steps = &samples_only.report.clocks.domains[1].sets;
-        assert!(steps.len() == 1 && (steps[0].1 as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
+        let steps = &samples_only.report.clocks.domains[1].clock_steps;
+        assert!(steps.len() == 1 && (steps[0].size as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: 
     let mut history = RunHistory::default();
     let mut order = Order::Begin;
     for step in 0..=steps {
-        trace::ordered(step, order);
+        trace::ordered(step, order == Order::Step { redistribute: true });
         for port in &mut orders {
             port.post(PLACE, order);
         }

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracer_rt::Date;
 
-use crate::message::Order;
 use crate::physics::Balance;
 
 pub(crate) use events::{Gate, Kind, Phase};
@@ -71,11 +70,11 @@ pub(crate) fn worked(
     app::worked(node, thread, phase, queued, since, units);
 }
 
-/// Node 0 orders a step.
+/// Node 0 orders a step. With `redistribute`, the nodes first exchange atoms.
 #[track_caller]
-pub(crate) fn ordered(step: u32, order: Order) {
+pub(crate) fn ordered(step: u32, redistribute: bool) {
     count(&[(&COUNTS.events, 1)]);
-    app::ordered(step, order == Order::Step { redistribute: true });
+    app::ordered(step, redistribute);
 }
 
 /// Node 0 has added up the reports.

@@ -10,6 +10,7 @@
 mod disturbance;
 mod loss;
 mod programs;
+mod recorder;
 mod task;
 mod tools;
 

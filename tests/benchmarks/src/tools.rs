@@ -13,7 +13,7 @@ use fastrace::local::{LocalParentGuard, LocalSpan};
 use fastrace::prelude::Event;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-use crate::task::{Recorder, WitnessCounters};
+use crate::recorder::{Recorder, WitnessCounters};
 
 tracer_rt::events!("peers.tumit");
 

@@ -14,6 +14,22 @@ pub(crate) struct Import {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
     pub(crate) path: PathNames,
+    /// The name of the item. Empty if the path is a module, or a macro defines the item.
+    pub(crate) item: String,
+    /// The module only re-exports the path, and does not use it.
+    pub(crate) is_reexport: bool,
+}
+
+/// The module that defines an item, and the name of the item there.
+struct Definition {
+    module: usize,
+    item: String,
+}
+
+impl Definition {
+    fn of_module(module: usize) -> Self {
+        Self { module, item: String::new() }
+    }
 }
 
 /// The most re-exports that a search follows: more can only be a cycle.
@@ -24,18 +40,26 @@ pub(crate) fn imports(modules: &[Module]) -> Vec<Import> {
     let mut found = Vec::new();
     for (from, module) in modules.iter().enumerate() {
         for used in &module.uses {
-            let Some(to) = definition(modules, from, &used.path, MOST_STEPS) else { continue };
-            if to != from {
-                let (file, path) = (module.file.clone(), used.path.clone());
-                found.push(Import { from, to, file, line: used.line, path });
+            let Some(definition) = definition(modules, from, &used.path, MOST_STEPS) else { continue };
+            if definition.module != from {
+                let is_reexport = used.reexported_as.as_ref().is_some_and(|name| !module.mentioned.contains(name));
+                found.push(Import {
+                    from,
+                    to: definition.module,
+                    file: module.file.clone(),
+                    line: used.line,
+                    path: used.path.clone(),
+                    item: definition.item,
+                    is_reexport,
+                });
             }
         }
     }
     found
 }
 
-/// The module that defines a path, as seen from a module. `None` if it is of another crate.
-fn definition(modules: &[Module], from: usize, path: &[String], steps: usize) -> Option<usize> {
+/// The definition of a path, as seen from a module. `None` if it is of another crate.
+fn definition(modules: &[Module], from: usize, path: &[String], steps: usize) -> Option<Definition> {
     let steps = steps.checked_sub(1)?;
     let (first, rest) = path.split_first()?;
     match first.as_str() {
@@ -56,10 +80,10 @@ fn parent(modules: &[Module], of: usize) -> Option<usize> {
     modules.iter().position(|module| module.path == path)
 }
 
-/// The module that defines a path which begins in a module.
-fn descend(modules: &[Module], module: usize, path: &[String], steps: usize) -> Option<usize> {
+/// The definition of a path which begins in a module.
+fn descend(modules: &[Module], module: usize, path: &[String], steps: usize) -> Option<Definition> {
     let steps = steps.checked_sub(1)?;
-    let Some((first, rest)) = path.split_first() else { return Some(module) };
+    let Some((first, rest)) = path.split_first() else { return Some(Definition::of_module(module)) };
     if first == "super" {
         return descend(modules, parent(modules, module)?, rest, steps);
     }
@@ -68,17 +92,18 @@ fn descend(modules: &[Module], module: usize, path: &[String], steps: usize) -> 
         return descend(modules, *child, rest, steps);
     }
     if here.items.contains(first) {
-        return Some(module);
+        return Some(Definition { module, item: first.clone() });
     }
     if let Some(import) = here.imports.get(first) {
         let full = [import, rest].concat();
-        return definition(modules, module, &full, steps).or(Some(module));
+        return definition(modules, module, &full, steps).or(Some(Definition::of_module(module)));
     }
     let globs = here.globs.iter().filter_map(|glob| definition(modules, module, glob, steps));
     globs
+        .map(|glob| glob.module)
         .filter(|glob| has_name(modules, *glob, first))
         .find_map(|glob| descend(modules, glob, path, steps))
-        .or(Some(module))
+        .or(Some(Definition::of_module(module)))
 }
 
 fn has_name(modules: &[Module], module: usize, name: &String) -> bool {

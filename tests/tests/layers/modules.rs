@@ -15,6 +15,8 @@ pub(crate) type PathNames = Vec<String>;
 pub(crate) struct UsePath {
     pub(crate) path: PathNames,
     pub(crate) line: usize,
+    /// The name under which the module re-exports the path; `*` for all names of a module.
+    pub(crate) reexported_as: Option<String>,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,10 @@ pub(crate) struct Module {
     /// Modules from which all names are imported.
     pub(crate) globs: Vec<PathNames>,
     pub(crate) uses: Vec<UsePath>,
+    /// Names that the module mentions outside its imports.
+    pub(crate) mentioned: BTreeSet<String>,
+    /// Names of the types that get methods or traits in the module.
+    pub(crate) implemented: BTreeSet<String>,
 }
 
 /// The modules of a crate; the first one is the crate itself.
@@ -65,8 +71,11 @@ fn read_tokens(
         imports: BTreeMap::new(),
         globs: Vec::new(),
         uses: Vec::new(),
+        mentioned: BTreeSet::new(),
+        implemented: BTreeSet::new(),
     });
-    let mut reader = ModuleReader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None };
+    let mut reader =
+        ModuleReader { modules, number, folder, tokens, at: 0, depth: 0, path_attribute: None, is_reexport: false };
     while reader.at < tokens.len() {
         reader.step()?;
     }
@@ -83,6 +92,8 @@ struct ModuleReader<'r> {
     depth: usize,
     /// The file of the attribute `#[path = "…"]` before a module.
     path_attribute: Option<String>,
+    /// The current import is public.
+    is_reexport: bool,
 }
 
 impl ModuleReader<'_> {
@@ -189,10 +200,36 @@ impl ModuleReader<'_> {
                 }
                 self.at += 3;
             }
+            ("impl", _) if self.depth == 0 => {
+                let implemented = self.implemented_type();
+                self.module().implemented.extend(implemented);
+                self.at += 1;
+            }
             _ if self.is_separator(1) && !is_path_end => self.path(),
-            _ => self.at += 1,
+            _ => {
+                self.module().mentioned.insert(word.to_owned());
+                self.at += 1;
+            }
         }
         Ok(())
+    }
+
+    /// The name of the type of an `impl` block, which begins here.
+    fn implemented_type(&self) -> Option<String> {
+        let (mut name, mut depth) = (None, 0_usize);
+        let tokens = &self.tokens[self.at + 1..];
+        for (at, token) in tokens.iter().enumerate() {
+            match &token.kind {
+                TokenKind::Mark('<') => depth += 1,
+                // The `>` of `->` closes nothing.
+                TokenKind::Mark('>') if !tokens[at - 1].is_mark('-') => depth = depth.saturating_sub(1),
+                TokenKind::Mark('{') => break,
+                TokenKind::Name(word) if depth == 0 && word == "where" => break,
+                TokenKind::Name(word) if depth == 0 => name = Some(word.clone()),
+                _ => {}
+            }
+        }
+        name
     }
 
     /// A child module, in a file or in braces.
@@ -233,10 +270,12 @@ impl ModuleReader<'_> {
             }
             self.at += 1;
         }
-        self.module().uses.push(UsePath { path, line });
+        self.module().uses.push(UsePath { path, line, reexported_as: None });
     }
 
     fn import(&mut self) {
+        let before = self.at.checked_sub(1).map(|at| &self.tokens[at]);
+        self.is_reexport = before.is_some_and(|token| token.is_name("pub") || token.is_mark(')'));
         self.at += 1;
         if self.is_separator(0) {
             self.at += 1;
@@ -254,7 +293,8 @@ impl ModuleReader<'_> {
             }
             if self.is_mark(0, '*') {
                 self.at += 1;
-                self.module().uses.push(UsePath { path: path.clone(), line });
+                let reexported_as = self.is_reexport.then(|| "*".to_owned());
+                self.module().uses.push(UsePath { path: path.clone(), line, reexported_as });
                 self.module().globs.push(path);
                 return;
             }
@@ -274,7 +314,8 @@ impl ModuleReader<'_> {
             name = self.name(1).unwrap_or("_").to_owned();
             self.at += 2;
         }
-        self.module().uses.push(UsePath { path: path.clone(), line });
+        let reexported_as = self.is_reexport.then(|| name.clone());
+        self.module().uses.push(UsePath { path: path.clone(), line, reexported_as });
         self.module().imports.insert(name, path);
     }
 

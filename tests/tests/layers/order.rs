@@ -1,10 +1,11 @@
 //! Reads a `LAYERS` file and compares the imports of a crate with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::imports::{Import, imports};
 use super::modules::{Module, modules};
+use super::nesting;
 
 /// The layers of the top-level modules of a crate, or of the files of one of its folders.
 #[derive(Debug, Default)]
@@ -17,54 +18,79 @@ struct LayerSection {
     allowed: BTreeSet<(String, String)>,
 }
 
-/// The violations of the `LAYERS` file in the folder of a crate, each as a sentence.
+/// The contents of a `LAYERS` file.
+#[derive(Debug, Default)]
+struct LayerList {
+    sections: Vec<LayerSection>,
+    /// Inner modules and outer modules that are allowed to use each other.
+    allowed_cycles: BTreeSet<(String, String)>,
+    mistakes: Vec<String>,
+}
+
+/// The violations of the `LAYERS` file in the folder of a package, each as a sentence.
 pub(crate) fn violations(package: &Path) -> Vec<String> {
     let file = package.join("LAYERS");
-    let name = file.display();
-    let root = ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file());
-    let Some(root) = root else { return vec![format!("{}: neither src/lib.rs nor src/main.rs", package.display())] };
+    let name = file.display().to_string();
+    let Some(root) = root_file(package) else {
+        return vec![format!("{}: neither src/lib.rs nor src/main.rs", package.display())];
+    };
     let modules = match modules(&root) {
         Ok(modules) => modules,
         Err(error) => return vec![error],
     };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) => return vec![format!("{name}: {error}; it lists the modules, one layer per line, lowest first")],
+        Err(_) if modules.len() == 1 => return Vec::new(),
+        Err(error) => {
+            return vec![format!(
+                "{name}: {error}; create it: it lists the modules of `src`, one layer per line, lowest first, and `lib` or `main` at last"
+            )];
+        }
     };
-    let (sections, mut found) = sections(&text, &name.to_string());
+    let list = LayerList::parse(&text, &name);
     let imports = imports(&modules);
-    for section in &sections {
-        found.extend(section.violations(&modules, &imports, &name.to_string()));
+    let mut found = list.mistakes;
+    for section in &list.sections {
+        found.extend(section.violations(&modules, &imports, &name));
     }
+    found.extend(nesting::violations(&modules, &imports, &list.allowed_cycles, &name));
     found
 }
 
-/// The sections of a file, and its mistakes.
-fn sections(text: &str, file: &str) -> (Vec<LayerSection>, Vec<String>) {
-    let (mut sections, mut mistakes) = (vec![LayerSection::default()], Vec::new());
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if let Some(folder) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            sections.push(LayerSection { folder: folder.to_owned(), ..LayerSection::default() });
-            continue;
-        }
-        let Some(section) = sections.last_mut() else { continue };
-        if let Some(allowed) = line.strip_prefix("allow ") {
-            match allowed.split_once(" -> ") {
-                Some((from, to)) => {
-                    section.allowed.insert((from.trim().to_owned(), to.trim().to_owned()));
+/// The file that contains the crate's module: `lib.rs`, or `main.rs` if there is no library.
+fn root_file(package: &Path) -> Option<PathBuf> {
+    ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file())
+}
+
+impl LayerList {
+    fn parse(text: &str, file: &str) -> Self {
+        let mut list = Self { sections: vec![LayerSection::default()], ..Self::default() };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if let Some(folder) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                list.sections.push(LayerSection { folder: folder.to_owned(), ..LayerSection::default() });
+                continue;
+            }
+            let Some(section) = list.sections.last_mut() else { continue };
+            if let Some(allowed) = line.strip_prefix("allow ") {
+                let Some((from, to)) = allowed.split_once(" -> ") else {
+                    list.mistakes.push(format!("{file}:{}: expected `allow FROM -> TO`, found `{line}`", number + 1));
+                    continue;
+                };
+                let pair = (from.trim().to_owned(), to.trim().to_owned());
+                // Members of a section are single names, and inner modules are paths.
+                let allowed = if from.contains('/') { &mut list.allowed_cycles } else { &mut section.allowed };
+                allowed.insert(pair);
+                continue;
+            }
+            for module in line.split_whitespace() {
+                if section.layers.insert(module.to_owned(), number).is_some() {
+                    list.mistakes.push(format!("{file}:{}: module `{module}` is listed twice", number + 1));
                 }
-                None => mistakes.push(format!("{file}:{}: expected `allow FROM -> TO`, found `{line}`", number + 1)),
-            }
-            continue;
-        }
-        for module in line.split_whitespace() {
-            if section.layers.insert(module.to_owned(), number).is_some() {
-                mistakes.push(format!("{file}:{}: module `{module}` is listed twice", number + 1));
             }
         }
+        list
     }
-    (sections, mistakes)
 }
 
 impl LayerSection {
@@ -107,16 +133,25 @@ impl LayerSection {
         if !inside || module.path.len() < folder.len() {
             return None;
         }
-        // The file of the crate is `lib`, that of a folder `mod`.
-        let layer = if folder.is_empty() { "lib" } else { "mod" };
-        Some(module.path.get(folder.len()).map_or_else(|| layer.to_owned(), Clone::clone))
+        if let Some(member) = module.path.get(folder.len()) {
+            return Some(member.clone());
+        }
+        // The file of the crate is `lib` or `main`, that of a folder `mod`.
+        let is_program = module.file.ends_with("src/main.rs");
+        let layer = if !folder.is_empty() {
+            "mod"
+        } else if is_program {
+            "main"
+        } else {
+            "lib"
+        };
+        Some(layer.to_owned())
     }
 }
 
 /// The imports between the members of a folder, or of the crate. They help to arrange the layers.
 pub(crate) fn graph(package: &Path, folder: &str) -> BTreeMap<(String, String), Vec<String>> {
-    let root = ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file());
-    let modules = root.and_then(|root| modules(&root).ok()).unwrap_or_default();
+    let modules = root_file(package).and_then(|root| modules(&root).ok()).unwrap_or_default();
     let section = LayerSection { folder: folder.to_owned(), ..LayerSection::default() };
     let mut found: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for import in imports(&modules) {

@@ -150,11 +150,11 @@ impl TickSteps {
         let is_still = self.still * STILL >= self.still + self.forward.len();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
         let is_step = |step: f64| {
-            let (rough, exact) = (multiples(step, ROUGHLY), multiples(step, NEARLY));
-            is_still && rough >= SEEN && rough * 10 >= near.len() * 9
+            let (near_multiples, exact_multiples) = (multiples(step, ROUGHLY), multiples(step, NEARLY));
+            is_still && near_multiples >= SEEN && near_multiples * 10 >= near.len() * 9
                 || step >= TICKS as f64
-                    && exact >= SEEN_MOVING
-                    && exact * 20 >= near.len() * 19
+                    && exact_multiples >= SEEN_MOVING
+                    && exact_multiples * 20 >= near.len() * 19
                     && most_alike(&near, step) * 5 < near.len() * 2
         };
         #[expect(

@@ -2,7 +2,8 @@
 //! that of its sender at its departure. Between two of these points, the bound is the chord plus
 //! the possible wander away from it.
 
-use super::{ClockStates, DomainMessages, ErrorBounds, MessageTimes};
+use super::clock_states::{ClockStates, ErrorBounds};
+use super::message_times::{DomainMessages, MessageTimes};
 
 /// A bound at a timestamp.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,13 @@ struct BoundPoint {
     bound: f64,
     /// The correction of the fit at this point.
     correction: f64,
+}
+
+/// One end of a message.
+#[derive(Clone, Copy)]
+struct MessageEndpoint {
+    domain: usize,
+    date: f64,
 }
 
 /// Lowers the bounds at all moments to those from messages. O(points log moments + domains ×
@@ -27,13 +35,15 @@ pub(crate) fn lower_to_points(
         let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
         for DomainMessages { from, to, times } in messages {
             for MessageTimes { sent, received, took } in times {
+                let sender = MessageEndpoint { domain: *from, date: *sent };
+                let receiver = MessageEndpoint { domain: *to, date: *received };
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
-                let endpoints = ((*from, *sent), (*to, *received));
-                let (source, (domain, date)) = if side == 0 { endpoints } else { (endpoints.1, endpoints.0) };
-                let bound = clocks.bound_at(source.0, &bounds[source.0][side], source.1) + took.max(0.0);
-                let least = &mut points[domain][clocks.segment(date)];
+                let (source, target) = if side == 0 { (sender, receiver) } else { (receiver, sender) };
+                let bound = clocks.bound_at(source.domain, &bounds[source.domain][side], source.date) + took.max(0.0);
+                let least = &mut points[target.domain][clocks.segment(target.date)];
                 if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
+                    let MessageEndpoint { domain, date } = target;
                     *least = Some(BoundPoint { date, bound, correction: correction(domain, date) });
                 }
             }
@@ -59,8 +69,8 @@ fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, c
             let place = (date - one.date) / (other.date - one.date);
             let chord = |from: f64, to: f64| from + (to - from) * place;
             let departure = sign * (correction - chord(one.correction, other.correction));
-            let wander = clocks.wander.off_chord(date - one.date, other.date - date);
-            least = least.min(chord(one.bound, other.bound) + departure + wander);
+            let off_chord = clocks.wander.off_chord(date - one.date, other.date - date);
+            least = least.min(chord(one.bound, other.bound) + departure + off_chord);
         }
     }
     least

@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use super::wander::largest_wander;
-use super::{FitResult, apply_correction};
+use super::corrections::apply_correction;
+use super::fit_result::FitResult;
+use super::wander_estimate::largest_wander;
 use crate::clock::ClockDomain;
 use crate::clock::min_delays::{RawExchange, difference};
 use crate::clock::samples::burst_offsets::CONTRADICTION;

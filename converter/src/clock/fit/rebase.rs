@@ -6,16 +6,22 @@
 
 use std::sync::Arc;
 
-use super::DomainCorrections;
+use super::corrections::DomainCorrections;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::map::{ClockMap, MapKnot};
 use crate::clock::samples::burst_offsets;
 use crate::clock::{ClockDomain, RunClocks};
 
-/// The corrections from raw timestamps to those that `bursts` give, and the number of bursts of
-/// each domain. A clock without bursts runs at its nominal rate. It keeps its raw timestamp at the
+/// Clocks that a smaller set of samples corrects.
+pub(crate) struct RebasedClocks {
+    pub(crate) corrections: DomainCorrections,
+    /// The number of bursts of each domain.
+    pub(crate) bursts: Vec<usize>,
+}
+
+/// The corrections from raw timestamps to those that `bursts` give. A clock without bursts runs at its nominal rate. It keeps its raw timestamp at the
 /// middle of its former samples.
-pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections, Vec<usize>) {
+pub(crate) fn rebase(clocks: &RunClocks, bursts: &[SyncBurst]) -> RebasedClocks {
     let fit = burst_offsets::fit(&clocks.domains, bursts);
     let base = |(number, domain): (usize, &ClockDomain)| {
         if number == 0 || domain.bursts == 0 {
@@ -26,7 +32,7 @@ pub(crate) fn of(clocks: &RunClocks, bursts: &[SyncBurst]) -> (DomainCorrections
         Some(Arc::new(domain.map.to(&map.after(&domain.observed_steps), domain.hz)))
     };
     let corrections = clocks.domains.iter().enumerate().map(base).collect();
-    (corrections, fit.offsets.iter().map(Vec::len).collect())
+    RebasedClocks { corrections, bursts: fit.offsets.iter().map(Vec::len).collect() }
 }
 
 /// The corrections from raw timestamps to a straight line through the first and the last burst, for

@@ -4,9 +4,13 @@
 use std::io;
 
 use super::causality_bounds::{self, ContradictedBurst};
-use super::rebase;
-use super::wander::largest_wander;
-use super::{DomainCorrections, FitInputs, FitResiduals, FitResult, attempt};
+use super::clock_fit::fit_clocks;
+use super::corrections::DomainCorrections;
+use super::fit_result::FitResult;
+use super::inputs::FitInputs;
+use super::rebase::{RebasedClocks, rebase, straightening_corrections};
+use super::residuals::FitResiduals;
+use super::wander_estimate::largest_wander;
 use crate::clock::RunClocks;
 use crate::clock::burst::{SyncBurst, TickExchange};
 use crate::clock::correction::CorrectionPoint;
@@ -56,7 +60,7 @@ pub(crate) struct DomainFit {
     /// Residuals of the fastest messages.
     pub(crate) residuals: FitResiduals,
     /// Departures from a straight line.
-    pub(crate) curve: Vec<DeparturePoint>,
+    pub(crate) departures: Vec<DeparturePoint>,
     /// The width of the corridor in which the line can lie, nanoseconds.
     pub(crate) width: f64,
     /// Upper bound on the error, nanoseconds. May be infinite.
@@ -81,19 +85,19 @@ pub(crate) fn refine(
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let inputs = fit_inputs(clocks, log, streams, &domain_of);
     let exchanges = exchanges(clocks, bursts);
-    let Some(first) = attempt(&inputs, &exchanges, &rebase::straightening_corrections(clocks))? else {
+    let Some(first) = fit_clocks(&inputs, &exchanges, &straightening_corrections(clocks))? else {
         return Ok(None);
     };
     let again = if first.is_impossible() { without_wrong(clocks, bursts, &inputs, &exchanges)? } else { None };
     // If the second fit is not better, the messages themselves are wrong and prove nothing.
-    let again = again.filter(|again| again.attempt.largest_violation() < first.largest_violation());
-    let (attempt, contradictions, bursts) = match again {
-        Some(ReducedFit { attempt, contradictions, bursts }) => (attempt, contradictions, Some(bursts)),
+    let again = again.filter(|again| again.result.largest_violation() < first.largest_violation());
+    let (result, contradictions, bursts) = match again {
+        Some(ReducedFit { result, contradictions, bursts }) => (result, contradictions, Some(bursts)),
         None => (first, Vec::new(), None),
     };
-    let mut found = domain_fits(&attempt);
-    found.iter_mut().zip(attempt.half_widths()).for_each(|(found, width)| found.certified = width);
-    let FitResult { corrections, fit, span, steps, .. } = attempt;
+    let mut found = domain_fits(&result);
+    found.iter_mut().zip(result.half_widths()).for_each(|(found, width)| found.certified = width);
+    let FitResult { corrections, fit, span, steps, .. } = result;
     Ok(Some(MessageFit { corrections, found, wander: fit.wander, span, steps, contradictions, bursts }))
 }
 
@@ -109,8 +113,8 @@ pub(crate) fn wander_by_messages(
 ) -> io::Result<Option<f64>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let inputs = fit_inputs(clocks, log, streams, &domain_of);
-    let messages_only = attempt(&inputs, &[], &rebase::of(clocks, &[]).0)?;
-    Ok(messages_only.map(|attempt| largest_wander(&attempt)))
+    let messages_only = fit_clocks(&inputs, &[], &rebase(clocks, &[]).corrections)?;
+    Ok(messages_only.map(|result| largest_wander(&result)))
 }
 
 fn fit_inputs<'o>(
@@ -126,7 +130,7 @@ fn fit_inputs<'o>(
 
 /// A fit without some samples.
 struct ReducedFit {
-    attempt: FitResult,
+    result: FitResult,
     /// The removed samples.
     contradictions: Vec<ContradictedBurst>,
     /// The number of remaining bursts of each domain.
@@ -141,22 +145,23 @@ fn without_wrong(
     exchanges: &[Vec<RawExchange>],
 ) -> io::Result<Option<ReducedFit>> {
     // Wrong samples would distort all timestamps, so this fit uses messages only.
-    let Some(messages_only) = attempt(inputs, &[], &rebase::of(clocks, &[]).0)? else { return Ok(None) };
+    let Some(messages_only) = fit_clocks(inputs, &[], &rebase(clocks, &[]).corrections)? else { return Ok(None) };
     let found = causality_bounds::find(&messages_only, exchanges);
     if found.is_empty() {
         return Ok(None);
     }
-    let is_left = |number: usize, a: usize, b: usize| !found.iter().any(|found| found.is_of(number, a, b));
+    let is_kept = |number: usize, a: usize, b: usize| !found.iter().any(|found| found.is_of(number, a, b));
     let mut rest = bursts.to_vec();
     for (number, burst) in rest.iter_mut().enumerate() {
-        burst.exchanges.retain(|exchange| is_left(number, exchange.a, exchange.b));
+        burst.exchanges.retain(|exchange| is_kept(number, exchange.a, exchange.b));
     }
-    let (base, left) = rebase::of(clocks, &rest);
+    let RebasedClocks { corrections: base, bursts: remaining } = rebase(clocks, &rest);
     let exchanges = exchanges.iter().enumerate().map(|(number, burst)| {
-        burst.iter().copied().filter(|exchange| is_left(number, exchange.a, exchange.b)).collect()
+        burst.iter().copied().filter(|exchange| is_kept(number, exchange.a, exchange.b)).collect()
     });
     let exchanges: Vec<Vec<RawExchange>> = exchanges.collect();
-    Ok(attempt(inputs, &exchanges, &base)?.map(|attempt| ReducedFit { attempt, contradictions: found, bursts: left }))
+    let fit = fit_clocks(inputs, &exchanges, &base)?;
+    Ok(fit.map(|result| ReducedFit { result, contradictions: found, bursts: remaining }))
 }
 
 /// The samples in raw timestamps, by burst.
@@ -174,13 +179,13 @@ pub(crate) fn exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<Raw
 }
 
 /// The results of a fit for each domain, without error bounds.
-fn domain_fits(attempt: &FitResult) -> Vec<DomainFit> {
-    let FitResult { joined, rounds, fit, edges, .. } = attempt;
+fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
+    let FitResult { joined, rounds, fit, edges, .. } = result;
     let mut found: Vec<DomainFit> = vec![DomainFit::default(); joined.len()];
     let mut residuals: Vec<Vec<f64>> = vec![Vec::new(); joined.len()];
-    for (edge, left) in edges.iter().zip(&fit.residuals) {
+    for (edge, edge_residuals) in edges.iter().zip(&fit.residuals) {
         for domain in [edge.from, edge.to] {
-            residuals[domain].extend(left);
+            residuals[domain].extend(edge_residuals);
             found[domain].edges += 1;
             match edge.class {
                 DelayClass::Sync => found[domain].samples += edge.count,
@@ -199,7 +204,7 @@ fn domain_fits(attempt: &FitResult) -> Vec<DomainFit> {
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
         // A correction is the opposite of the clock's departure.
         let departure = |place: f64| first + (last - first) * place - total(place);
-        found.curve = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
+        found.departures = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
         found.width = joined.width;
     }
     found

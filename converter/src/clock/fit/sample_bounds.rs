@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::FitResiduals;
 use super::refinement::exchanges;
+use super::residuals::FitResiduals;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::extent::{StreamExtent, span_of};
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
@@ -53,7 +53,7 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     };
     let early = edges.iter().flat_map(message_times).map(|message| message.took).fold(0.0, f64::min);
     // A clock with a step is not smooth, and the exact place of the step is unknown.
-    if early < -(IMPOSSIBLE + of_dates(tick)) || clocks.domains.iter().any(|domain| !domain.sets.is_empty()) {
+    if early < -(IMPOSSIBLE + of_dates(tick)) || clocks.domains.iter().any(|domain| !domain.clock_steps.is_empty()) {
         return found;
     }
     let departures: Vec<BurstDepartures> =

@@ -1,9 +1,11 @@
-//! The preconditioner for all domains together: a few smooth functions per domain, solved exactly.
+//! The coarse space of the solver: a few smooth functions per domain, solved exactly. It completes
+//! the preconditioner, as in multigrid and deflation methods.
 //!
 //! A shift or a tilt of a whole clock changes the delays of its edges and costs little. But each
 //! domain alone seems to be held firmly by its data. For these shapes, conjugate gradients would
 //! need many hundred steps.
 
+use super::shape::ReverseEdge;
 use super::system::{NormalEquations, dot_product};
 
 /// Maximum number of functions of all domains together.
@@ -14,13 +16,29 @@ const MOST_OF_ONE: usize = 9;
 /// saved steps.
 const MOST_DOMAINS: usize = 1024;
 
+/// The position of a knot between two nodes.
+#[derive(Clone, Copy)]
+struct NodePosition {
+    /// The node before the knot.
+    node: usize,
+    /// The position from there to the next node, 0 to 1.
+    fraction: f64,
+}
+
+/// The value of a node's hat function at a knot.
+#[derive(Clone, Copy)]
+struct NodeWeight {
+    node: usize,
+    weight: f64,
+}
+
 /// Hat functions on equidistant nodes of each free domain, and the factor of the matrix in this
 /// basis.
 pub(crate) struct CoarseSpace {
     nodes: usize,
     knots: usize,
-    /// By knot: the node before it, and its position from there to the next node, 0 to 1.
-    hats: Vec<(usize, f64)>,
+    /// By knot.
+    positions: Vec<NodePosition>,
     /// By domain: the index of its first unknown. `None` if the domain is not free.
     first: Vec<Option<usize>>,
     /// Cholesky's factor, by rows. The diagonal contains reciprocals.
@@ -35,41 +53,45 @@ impl CoarseSpace {
         let nodes = if free > MOST_DOMAINS { 0 } else { (MOST / free.max(1)).clamp(1, MOST_OF_ONE).min(shape.knots) };
         let mut count = 0;
         let first = shape.is_free.iter().map(|is_free| {
-            let own = is_free.then_some(count);
+            let unknown = is_free.then_some(count);
             count += if *is_free { nodes } else { 0 };
-            own
+            unknown
         });
         let first: Vec<Option<usize>> = first.collect();
-        let hat = |knot: usize| {
+        let position = |knot: usize| {
             let place = knot as f64 * (nodes.max(2) - 1) as f64 / (shape.knots - 1) as f64;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few")]
             let node = (place as usize).min(nodes.saturating_sub(2));
-            (node, if nodes > 1 { place - node as f64 } else { 0.0 })
+            NodePosition { node, fraction: if nodes > 1 { place - node as f64 } else { 0.0 } }
         };
-        let hats: Vec<(usize, f64)> = (0..shape.knots).map(hat).collect();
-        let mut coarse = Self { nodes, knots: shape.knots, hats, first, factor: vec![vec![0.0; count]; count] };
+        let positions: Vec<NodePosition> = (0..shape.knots).map(position).collect();
+        let factor = vec![vec![0.0; count]; count];
+        let mut coarse_space = Self { nodes, knots: shape.knots, positions, first, factor };
         if nodes > 0 {
-            coarse.fill(system);
-            coarse.factorise();
+            coarse_space.fill(system);
+            coarse_space.factorise();
         }
-        coarse
+        coarse_space
     }
 
     /// The nodes at a knot and their weights.
-    fn weights(&self, knot: usize) -> [(usize, f64); 2] {
-        let (node, part) = self.hats[knot];
-        [(node, 1.0 - part), ((node + 1).min(self.nodes - 1), part)]
+    fn weights(&self, knot: usize) -> [NodeWeight; 2] {
+        let NodePosition { node, fraction } = self.positions[knot];
+        [
+            NodeWeight { node, weight: 1.0 - fraction },
+            NodeWeight { node: (node + 1).min(self.nodes - 1), weight: fraction },
+        ]
     }
 
     fn fill(&mut self, system: &NormalEquations<'_>) {
         let shape = &system.shape;
         let nodes = self.nodes;
         for pair in &system.pairs {
-            let mut own = vec![0.0; nodes * nodes];
+            let mut block = vec![0.0; nodes * nodes];
             let mut add = |first: usize, second: usize, amount: f64| {
-                for (node, weight) in self.weights(first) {
-                    for (other, more) in self.weights(second) {
-                        own[node * nodes + other] += weight * more * amount;
+                for row in self.weights(first) {
+                    for column in self.weights(second) {
+                        block[row.node * nodes + column.node] += row.weight * column.weight * amount;
                     }
                 }
             };
@@ -80,13 +102,13 @@ impl CoarseSpace {
                 add(knot, knot + 1, *off_diagonal);
                 add(knot + 1, knot, *off_diagonal);
             }
-            self.add_between(pair.from, pair.to, &own);
+            self.add_between(pair.from, pair.to, &block);
         }
         // The coupling between each node and the delay of an edge.
         let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
         for (number, delays) in delays.iter_mut().enumerate() {
             for (knot, coupling) in system.coupling_of(number).iter().enumerate() {
-                self.weights(knot).iter().for_each(|(node, weight)| delays[*node] += weight * coupling);
+                self.weights(knot).iter().for_each(|at| delays[at.node] += at.weight * coupling);
             }
         }
         for (number, edge) in shape.edges.iter().enumerate() {
@@ -94,21 +116,21 @@ impl CoarseSpace {
                 continue;
             }
             let one = system.stiffness(number);
-            let own = &delays[number];
+            let forth = &delays[number];
             let mut less = vec![0.0; nodes * nodes];
             match system.reverse_edge(number) {
                 None => {
-                    rank_one(&mut less, own, own, -1.0 / one);
+                    rank_one(&mut less, forth, forth, -1.0 / one);
                 }
-                Some((back, alike)) if number < back => {
+                Some(ReverseEdge { edge: back, symmetry }) if number < back => {
                     // For the edge back, the difference of the clocks has the opposite sign.
                     let two = system.stiffness(back);
-                    let scale = -1.0 / (one * two - alike * alike);
-                    let other: Vec<f64> = delays[back].iter().map(|delay| -delay).collect();
-                    rank_one(&mut less, own, own, scale * two);
-                    rank_one(&mut less, &other, &other, scale * one);
-                    rank_one(&mut less, own, &other, scale * alike);
-                    rank_one(&mut less, &other, own, scale * alike);
+                    let scale = -1.0 / (one * two - symmetry * symmetry);
+                    let back: Vec<f64> = delays[back].iter().map(|delay| -delay).collect();
+                    rank_one(&mut less, forth, forth, scale * two);
+                    rank_one(&mut less, &back, &back, scale * one);
+                    rank_one(&mut less, forth, &back, scale * symmetry);
+                    rank_one(&mut less, &back, forth, scale * symmetry);
                 }
                 Some(_) => continue,
             }
@@ -118,12 +140,12 @@ impl CoarseSpace {
     }
 
     /// Adds a matrix for the difference between two clocks.
-    fn add_between(&mut self, from: usize, to: usize, own: &[f64]) {
+    fn add_between(&mut self, from: usize, to: usize, block: &[f64]) {
         for (a, b, sign) in [(from, from, 1.0), (to, to, 1.0), (from, to, -1.0), (to, from, -1.0)] {
             let (Some(row), Some(column)) = (self.first[a], self.first[b]) else { continue };
-            for (at, own) in own.chunks(self.nodes).enumerate() {
-                for (out, own) in self.factor[row + at][column..column + self.nodes].iter_mut().zip(own) {
-                    *out += sign * own;
+            for (at, values) in block.chunks(self.nodes).enumerate() {
+                for (out, value) in self.factor[row + at][column..column + self.nodes].iter_mut().zip(values) {
+                    *out += sign * value;
                 }
             }
         }
@@ -131,24 +153,23 @@ impl CoarseSpace {
 
     fn add_prior(&mut self, system: &NormalEquations<'_>) {
         let nodes = self.nodes;
-        let mut own = vec![0.0; nodes * nodes];
+        let mut block = vec![0.0; nodes * nodes];
         for node in 0..nodes {
-            let value =
-                |knot: usize| self.weights(knot).iter().filter(|(at, _)| *at == node).map(|(_, part)| part).sum();
+            let value = |knot: usize| self.weights(knot).iter().filter(|at| at.node == node).map(|at| at.weight).sum();
             let x: Vec<f64> = (0..self.knots).map(value).collect();
             let mut image = vec![0.0; self.knots];
             system.shape.prior.apply(&x, &mut image);
             for (knot, image) in image.iter().enumerate() {
-                for (other, weight) in self.weights(knot) {
-                    own[node * nodes + other] += weight * image;
+                for NodeWeight { node: column, weight } in self.weights(knot) {
+                    block[node * nodes + column] += weight * image;
                 }
             }
-            own[node * nodes + node] += 1e-9;
+            block[node * nodes + node] += 1e-9;
         }
         for first in self.first.iter().flatten() {
-            for (at, own) in own.chunks(nodes).enumerate() {
-                for (out, own) in self.factor[first + at][*first..first + nodes].iter_mut().zip(own) {
-                    *out += own;
+            for (at, values) in block.chunks(nodes).enumerate() {
+                for (out, value) in self.factor[first + at][*first..first + nodes].iter_mut().zip(values) {
+                    *out += value;
                 }
             }
         }
@@ -156,28 +177,28 @@ impl CoarseSpace {
 
     fn factorise(&mut self) {
         for row in 0..self.factor.len() {
-            let (before, own) = self.factor.split_at_mut(row);
-            let own = &mut own[0];
+            let (before, values) = self.factor.split_at_mut(row);
+            let values = &mut values[0];
             for column in 0..row {
                 let other = &before[column];
-                own[column] = (own[column] - dot_product(&own[..column], &other[..column])) * other[column];
+                values[column] = (values[column] - dot_product(&values[..column], &other[..column])) * other[column];
             }
-            let sum = dot_product(&own[..row], &own[..row]);
-            own[row] = 1.0 / (own[row] - sum).max(own[row] * 1e-12 + 1e-12).sqrt();
+            let sum = dot_product(&values[..row], &values[..row]);
+            values[row] = 1.0 / (values[row] - sum).max(values[row] * 1e-12 + 1e-12).sqrt();
         }
     }
 
     /// Adds the solution in this basis to `out`.
-    pub(crate) fn add(&self, rest: &[f64], out: &mut [f64]) {
+    pub(crate) fn add(&self, residual: &[f64], out: &mut [f64]) {
         if self.nodes == 0 {
             return;
         }
         let mut x = vec![0.0; self.factor.len()];
-        for (first, rest) in self.first.iter().zip(rest.chunks(self.knots)) {
+        for (first, residual) in self.first.iter().zip(residual.chunks(self.knots)) {
             let Some(first) = first else { continue };
-            for (knot, rest) in rest.iter().enumerate() {
-                for (node, weight) in self.weights(knot) {
-                    x[first + node] += weight * rest;
+            for (knot, residual) in residual.iter().enumerate() {
+                for NodeWeight { node, weight } in self.weights(knot) {
+                    x[first + node] += weight * residual;
                 }
             }
         }
@@ -186,15 +207,15 @@ impl CoarseSpace {
         }
         for row in (0..x.len()).rev() {
             x[row] *= self.factor[row][row];
-            let own = x[row];
+            let solved = x[row];
             for (x, factor) in x[..row].iter_mut().zip(&self.factor[row]) {
-                *x -= factor * own;
+                *x -= factor * solved;
             }
         }
         for (first, out) in self.first.iter().zip(out.chunks_mut(self.knots)) {
             let Some(first) = first else { continue };
             for (knot, out) in out.iter_mut().enumerate() {
-                for (node, weight) in self.weights(knot) {
+                for NodeWeight { node, weight } in self.weights(knot) {
                     *out += weight * x[first + node];
                 }
             }

@@ -1,9 +1,4 @@
-//! The weighted least-squares problem of the graph fit, and its solution by conjugate gradients.
-//!
-//! - Domain: processes that share a clock.
-//! - Edge: messages from one domain to another, of one class. The edge back has the messages in the
-//!   other direction.
-//! - Knot: a support point in time, at which each domain has a correction.
+//! The normal equations of the graph fit: the weighted least-squares problem for given weights.
 //!
 //! The unknowns, in microseconds, are a correction per knot of each domain but the first, and the
 //! smallest delay of each edge. The delays are eliminated: for given corrections, those of an edge
@@ -13,57 +8,7 @@
 
 use std::ops::Range;
 
-use super::coarse_space::CoarseSpace;
-use super::precondition::BandFactors;
-
-/// An observation of an edge: a message at a time between two knots.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Observation {
-    pub(crate) edge: u32,
-    /// The last knot before the message.
-    pub(crate) knot: u32,
-    /// The position of the message between this knot and the next, 0 to 1.
-    pub(crate) fraction: f64,
-    /// The apparent latency of the message, microseconds.
-    pub(crate) apparent_latency: f64,
-}
-
-/// An edge of the fit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EdgeTerm {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    /// The edge back, and the weight of the symmetry assumption: one over the variance of the
-    /// difference of the two delays.
-    pub(crate) back: Option<(usize, f64)>,
-    /// For an edge without an edge back: the weight of the delay itself, one over its variance.
-    pub(crate) delay_weight: f64,
-}
-
-/// The weights of the assumptions that clocks are smooth. They do not depend on observations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FitPrior {
-    /// One over the variance of a second difference of corrections, because clocks are smooth.
-    pub(crate) smooth: f64,
-    /// One over the variance of the difference between the last correction and the first.
-    pub(crate) ends: f64,
-}
-
-impl FitPrior {
-    /// Adds the prior's matrix times the corrections of a domain.
-    pub(crate) fn apply(self, x: &[f64], out: &mut [f64]) {
-        let last = x.len() - 1;
-        for at in 1..last {
-            let bend = self.smooth * (x[at - 1] - 2.0 * x[at] + x[at + 1]);
-            out[at - 1] += bend;
-            out[at] -= 2.0 * bend;
-            out[at + 1] += bend;
-        }
-        let ends = self.ends * (x[last] - x[0]);
-        out[last] += ends;
-        out[0] -= ends;
-    }
-}
+use super::shape::{EdgeTerm, Observation, ReverseEdge, SystemShape};
 
 /// The edges between two domains, and sums over their observations: weights times products of
 /// `1 - fraction` and `fraction`.
@@ -92,10 +37,10 @@ impl DomainPair {
     }
 
     /// Adds a vector for the difference to `to`, and subtracts it from `from`.
-    fn add(&self, own: &[f64], out: &mut [f64]) {
-        let knots = own.len();
-        out[self.to * knots..][..knots].iter_mut().zip(own).for_each(|(out, own)| *out += own);
-        out[self.from * knots..][..knots].iter_mut().zip(own).for_each(|(out, own)| *out -= own);
+    fn add(&self, difference: &[f64], out: &mut [f64]) {
+        let knots = difference.len();
+        out[self.to * knots..][..knots].iter_mut().zip(difference).for_each(|(out, value)| *out += value);
+        out[self.from * knots..][..knots].iter_mut().zip(difference).for_each(|(out, value)| *out -= value);
     }
 
     /// The matrix times a difference.
@@ -110,32 +55,6 @@ impl DomainPair {
         for ((out, before), off_diagonal) in out[1..].iter_mut().zip(&x[..last]).zip(&self.off_diagonal) {
             *out += before * off_diagonal;
         }
-    }
-}
-
-/// The parts of the problem that do not depend on weights.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SystemShape<'s> {
-    pub(crate) domains: usize,
-    pub(crate) knots: usize,
-    pub(crate) edges: &'s [EdgeTerm],
-    /// Sorted by edge, then by knot.
-    pub(crate) observations: &'s [Observation],
-    pub(crate) prior: FitPrior,
-    /// The domains with corrections. The other domains keep their timestamps.
-    pub(crate) is_free: &'s [bool],
-}
-
-impl SystemShape<'_> {
-    /// The residual of an observation, microseconds. Positive if the message was late.
-    pub(crate) fn residual(&self, observation: &Observation, x: &[f64], delays: &[f64]) -> f64 {
-        let Observation { edge, knot, fraction, apparent_latency } = *observation;
-        let edge = edge as usize;
-        let at = |domain: usize| {
-            let first = domain * self.knots + knot as usize;
-            x[first] + (x[first + 1] - x[first]) * fraction
-        };
-        apparent_latency + at(self.edges[edge].to) - at(self.edges[edge].from) - delays[edge]
     }
 }
 
@@ -156,17 +75,14 @@ pub(crate) struct NormalEquations<'s> {
 }
 
 /// Memory for the products of a [`NormalEquations`].
-struct ProductBuffers {
+pub(crate) struct ProductBuffers {
     /// By edge.
     force: Vec<f64>,
     delays: Vec<f64>,
     /// By knot.
     difference: Vec<f64>,
-    own: Vec<f64>,
+    product: Vec<f64>,
 }
-
-/// Maximum number of steps of the solver.
-const MAX_STEPS: usize = 400;
 
 impl<'s> NormalEquations<'s> {
     /// O(observations + edges × knots).
@@ -193,13 +109,13 @@ impl<'s> NormalEquations<'s> {
         for (observation, &weight) in shape.observations.iter().zip(weights) {
             let &Observation { edge, knot, fraction, .. } = observation;
             let (edge, knot) = (edge as usize, knot as usize);
-            let (pair, seen) = (&mut pairs[of_edge[edge]], signs[edge] * observation.apparent_latency);
+            let (pair, latency) = (&mut pairs[of_edge[edge]], signs[edge] * observation.apparent_latency);
             let (one, two) = (weight * (1.0 - fraction), weight * fraction);
             pair.diagonal[knot] += one * (1.0 - fraction);
             pair.diagonal[knot + 1] += two * fraction;
             pair.off_diagonal[knot] += one * fraction;
-            pair.latencies[knot] += one * seen;
-            pair.latencies[knot + 1] += two * seen;
+            pair.latencies[knot] += one * latency;
+            pair.latencies[knot + 1] += two * latency;
             coupling[edge * knots + knot] += one;
             coupling[edge * knots + knot + 1] += two;
             sums[edge] += weight;
@@ -208,9 +124,9 @@ impl<'s> NormalEquations<'s> {
         Self { shape, pairs, signs, coupling, weights: sums, latencies, pinned }
     }
 
-    fn buffers(&self) -> ProductBuffers {
+    pub(crate) fn buffers(&self) -> ProductBuffers {
         let (edges, knots) = (vec![0.0; self.signs.len()], vec![0.0; self.shape.knots]);
-        ProductBuffers { force: edges.clone(), delays: edges, difference: knots.clone(), own: knots }
+        ProductBuffers { force: edges.clone(), delays: edges, difference: knots.clone(), product: knots }
     }
 
     /// The weights that couple the corrections to the delay of an edge, by knot.
@@ -228,30 +144,30 @@ impl<'s> NormalEquations<'s> {
             out[edge] = match self.reverse_edge(edge) {
                 _ if self.is_held(edge) => 0.0,
                 None => force[edge] / self.stiffness(edge),
-                Some((back, alike)) => {
+                Some(ReverseEdge { edge: back, symmetry }) => {
                     let (one, two) = (self.stiffness(edge), self.stiffness(back));
-                    (force[edge] * two + force[back] * alike) / (one * two - alike * alike)
+                    (force[edge] * two + force[back] * symmetry) / (one * two - symmetry * symmetry)
                 }
             };
         }
     }
 
-    /// The edge back and the weight of the symmetry assumption, if its delay is not pinned.
-    pub(crate) fn reverse_edge(&self, edge: usize) -> Option<(usize, f64)> {
-        self.shape.edges[edge].back.filter(|(back, _)| !self.is_held(*back))
+    /// The edge back, if its delay is not pinned.
+    pub(crate) fn reverse_edge(&self, edge: usize) -> Option<ReverseEdge> {
+        self.shape.edges[edge].back.filter(|back| !self.is_held(back.edge))
     }
 
     /// The stiffness of a delay: the weight of its observations and assumptions.
     pub(crate) fn stiffness(&self, edge: usize) -> f64 {
         let term = &self.shape.edges[edge];
-        self.weights[edge] + term.delay_weight + term.back.map_or(0.0, |(_, alike)| alike)
+        self.weights[edge] + term.delay_weight + term.back.map_or(0.0, |back| back.symmetry)
     }
 
     /// The forces on the delays if all corrections are 0.
     fn rest_force(&self) -> Vec<f64> {
         let pinned = |back: usize| self.pinned[back].unwrap_or(0.0);
         let force = |edge: usize| {
-            let tie = self.shape.edges[edge].back.map_or(0.0, |(back, alike)| alike * pinned(back));
+            let tie = self.shape.edges[edge].back.map_or(0.0, |back| back.symmetry * pinned(back.edge));
             self.latencies[edge] + tie
         };
         (0..self.latencies.len()).map(force).collect()
@@ -277,96 +193,57 @@ impl<'s> NormalEquations<'s> {
         }
     }
 
-    fn apply_constraints(&self, x: &mut [f64]) {
-        for (own, is_free) in x.chunks_mut(self.shape.knots).zip(self.shape.is_free) {
+    pub(crate) fn apply_constraints(&self, x: &mut [f64]) {
+        for (corrections, is_free) in x.chunks_mut(self.shape.knots).zip(self.shape.is_free) {
             if !is_free {
-                own.fill(0.0);
+                corrections.fill(0.0);
             }
         }
     }
 
     /// The matrix times a vector. O(edges × knots).
-    fn apply(&self, x: &[f64], out: &mut [f64], buffers: &mut ProductBuffers) {
+    pub(crate) fn apply(&self, x: &[f64], out: &mut [f64], buffers: &mut ProductBuffers) {
         out.fill(0.0);
-        let ProductBuffers { force, delays, difference, own } = buffers;
+        let ProductBuffers { force, delays, difference, product } = buffers;
         for pair in &self.pairs {
             pair.difference(x, difference);
             self.pull(pair, difference, |edge, pull| force[edge] = pull);
-            pair.apply(difference, own);
-            pair.add(own, out);
+            pair.apply(difference, product);
+            pair.add(product, out);
         }
         self.balance_delays(force, delays);
-        self.push(delays, -1.0, own, out);
+        self.push(delays, -1.0, product, out);
         for (x, out) in x.chunks(self.shape.knots).zip(out.chunks_mut(self.shape.knots)) {
             self.shape.prior.apply(x, out);
         }
         self.apply_constraints(out);
     }
 
-    /// Adds the effect of delays on the corrections.
-    fn push(&self, delays: &[f64], sign: f64, own: &mut [f64], out: &mut [f64]) {
+    /// Adds the effect of delays on the corrections. `by_knot` is memory for the sums of a pair.
+    fn push(&self, delays: &[f64], sign: f64, by_knot: &mut [f64], out: &mut [f64]) {
         for pair in &self.pairs {
-            own.fill(0.0);
+            by_knot.fill(0.0);
             for edge in pair.edges.clone() {
                 let amount = sign * self.signs[edge] * delays[edge];
-                own.iter_mut().zip(self.coupling_of(edge)).for_each(|(own, coupling)| *own += amount * coupling);
+                by_knot.iter_mut().zip(self.coupling_of(edge)).for_each(|(sum, coupling)| *sum += amount * coupling);
             }
-            pair.add(own, out);
+            pair.add(by_knot, out);
         }
     }
 
     /// The residual of the equations at `x`.
-    fn rest(&self, x: &[f64], buffers: &mut ProductBuffers) -> Vec<f64> {
-        let mut rest = vec![0.0; x.len()];
-        self.apply(x, &mut rest, buffers);
-        rest.iter_mut().for_each(|rest| *rest = -*rest);
-        let without: Vec<f64> = self.delays(&vec![0.0; x.len()]);
-        self.push(&without, 1.0, &mut buffers.own, &mut rest);
+    pub(crate) fn residual(&self, x: &[f64], buffers: &mut ProductBuffers) -> Vec<f64> {
+        let mut residual = vec![0.0; x.len()];
+        self.apply(x, &mut residual, buffers);
+        residual.iter_mut().for_each(|residual| *residual = -*residual);
+        let delays_of_zero: Vec<f64> = self.delays(&vec![0.0; x.len()]);
+        self.push(&delays_of_zero, 1.0, &mut buffers.product, &mut residual);
         for pair in &self.pairs {
-            buffers.own.iter_mut().zip(&pair.latencies).for_each(|(own, latency)| *own = -latency);
-            pair.add(&buffers.own, &mut rest);
+            buffers.product.iter_mut().zip(&pair.latencies).for_each(|(out, latency)| *out = -latency);
+            pair.add(&buffers.product, &mut residual);
         }
-        self.apply_constraints(&mut rest);
-        rest
-    }
-
-    /// Improves `x` by preconditioned conjugate gradients, until a step is below `precision`
-    /// microseconds. `coarse` may come from a system with other weights.
-    pub(crate) fn solve(&self, x: &mut [f64], precision: f64, coarse: &CoarseSpace) {
-        let bands = BandFactors::new(self);
-        let size = x.len();
-        let mut buffers = self.buffers();
-        let mut rest = self.rest(x, &mut buffers);
-        let (mut better, mut image) = (vec![0.0; size], vec![0.0; size]);
-        let precondition = |rest: &[f64], better: &mut [f64]| {
-            bands.apply(rest, better);
-            coarse.add(rest, better);
-            self.apply_constraints(better);
-        };
-        precondition(&rest, &mut better);
-        let mut direction = better.clone();
-        let mut product = dot_product(&rest, &better);
-        for _ in 0..MAX_STEPS {
-            if better.iter().all(|better| better.abs() < precision) {
-                break;
-            }
-            self.apply(&direction, &mut image, &mut buffers);
-            let step = product / dot_product(&direction, &image);
-            if !step.is_finite() {
-                break;
-            }
-            for at in 0..size {
-                x[at] += step * direction[at];
-                rest[at] -= step * image[at];
-            }
-            precondition(&rest, &mut better);
-            let next = dot_product(&rest, &better);
-            let turn = next / product;
-            product = next;
-            for at in 0..size {
-                direction[at] = better[at] + turn * direction[at];
-            }
-        }
+        self.apply_constraints(&mut residual);
+        residual
     }
 }
 
@@ -383,51 +260,4 @@ pub(crate) fn dot_product(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f64>() + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_clocks_meet_in_the_middle() {
-        // Clock 1 is 3 us ahead at the first knot and 5 us at the last. The network takes 2 us each
-        // way.
-        let edges = [
-            EdgeTerm { from: 0, to: 1, back: Some((1, 100.0)), delay_weight: 0.0 },
-            EdgeTerm { from: 1, to: 0, back: Some((0, 100.0)), delay_weight: 0.0 },
-        ];
-        let mut observations = Vec::new();
-        for (edge, sign) in [(0, 1.0), (1, -1.0)] {
-            for step in 0..=20u32 {
-                let place = f64::from(step) / 20.0 * 3.0;
-                let knot = (place.floor() as u32).min(2);
-                let lead = 3.0 + 2.0 * place / 3.0;
-                observations.push(Observation {
-                    edge,
-                    knot,
-                    fraction: place - f64::from(knot),
-                    apparent_latency: 2.0 + sign * lead,
-                });
-            }
-        }
-        let weights = vec![100.0; observations.len()];
-        let shape = SystemShape {
-            domains: 2,
-            knots: 4,
-            edges: &edges,
-            observations: &observations,
-            prior: FitPrior { smooth: 1.0, ends: 0.0 },
-            is_free: &[false, true],
-        };
-        let expected = [0.0, 0.0, 0.0, 0.0, -3.0, -3.0 - 2.0 / 3.0, -3.0 - 4.0 / 3.0, -5.0];
-        for (pinned, delays) in [([None; 2], [2.0; 2]), ([Some(2.0), None], [2.0; 2])] {
-            let system = NormalEquations::new(shape, &weights, pinned.to_vec());
-            let mut x = vec![0.0; 8];
-            system.solve(&mut x, 1e-6, &CoarseSpace::new(&system));
-            for (x, expected) in x.iter().zip(expected).chain(system.delays(&x).iter().zip(delays)) {
-                assert!((x - expected).abs() < 1e-4, "{x} {expected}");
-            }
-        }
-    }
 }

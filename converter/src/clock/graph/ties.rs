@@ -8,8 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::LEAST_DELAY;
-use super::system::EdgeTerm;
+use super::shape::{EdgeTerm, LEAST_DELAY, ReverseEdge};
 use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 
 /// Maximum number of pieces of the traffic of two clocks, for a first guess.
@@ -85,7 +84,7 @@ impl<'t> RoundTripTies<'t> {
             let excess = (trip - fastest[&pair(edge)].max(2.0 * LEAST_DELAY)).max(0.0);
             let class = if edge.class == DelayClass::Message { 0.1 } else { 0.0 };
             let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
-            let back = self.back[number].map(|back| (back, 1.0 / (unlike * unlike)));
+            let back = self.back[number].map(|edge| ReverseEdge { edge, symmetry: 1.0 / (unlike * unlike) });
             let delay_weight = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
             EdgeTerm { from: edge.from, to: edge.to, back, delay_weight }
         };
@@ -103,13 +102,13 @@ fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let fastest = |points: &[MessagePoint]| points.iter().map(|point| point.took).fold(f64::INFINITY, f64::min);
     let mut trips: Vec<f64> = Vec::new();
     for piece in 0..pieces {
-        let own = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
-        let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
+        let messages = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
+        let (Some(first), Some(last)) = (messages.first(), messages.last()) else { continue };
         // The messages of the other direction at the same time.
         let from = more.partition_point(|point| point.sent < first.sent);
         let to = more.partition_point(|point| point.sent <= last.sent);
-        let other = &more[from.saturating_sub(1)..(to + 1).min(more.len())];
-        trips.push((fastest(own) + fastest(other)) * 1e-3);
+        let opposite = &more[from.saturating_sub(1)..(to + 1).min(more.len())];
+        trips.push((fastest(messages) + fastest(opposite)) * 1e-3);
     }
     trips.sort_by(f64::total_cmp);
     trips.get(trips.len() / 10).copied().filter(|trip| trip.is_finite()).unwrap_or(0.0)

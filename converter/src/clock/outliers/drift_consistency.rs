@@ -71,7 +71,7 @@ impl BurstBounds {
 
 /// Removes samples that other bursts prove wrong. The clocks wander by `wander` per square root of
 /// a second. O(bursts of a pair × 64 + exchanges).
-pub(crate) fn leave_out_odd(
+pub(crate) fn remove_outliers(
     bursts: &mut BTreeMap<u32, SyncBurst>,
     domains: &[ClockDomain],
     wander: f64,
@@ -87,16 +87,16 @@ pub(crate) fn leave_out_odd(
     }
     for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
         let tick = ticks(pair);
-        let (odd, nanos) = wrong_bursts(&bounds, tick, wander);
+        let WrongBursts { bursts: wrong, nanos } = wrong_bursts(&bounds, tick, wander);
         let mut samples = 0;
-        for at in &odd {
+        for at in &wrong {
             let Some(burst) = bursts.get_mut(&bounds[*at].burst) else { continue };
             let before = burst.exchanges.len();
             burst.exchanges.retain(|exchange| pair_of(exchange) != pair);
             samples += (before - burst.exchanges.len()) as u64;
         }
         if samples > 0 {
-            found.push(OmittedSamples { pair, bursts: odd.len(), samples, nanos });
+            found.push(OmittedSamples { pair, bursts: wrong.len(), samples, nanos });
         }
     }
     found
@@ -162,58 +162,65 @@ fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
     DriftEstimate::of(&middles, &widths, tick)
 }
 
-/// The indices of a pair's wrong bursts, and the largest error in nanoseconds. `tick` is the sum of
-/// the resolutions of the two clocks.
-fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> (Vec<usize>, f64) {
-    let none = (Vec::new(), 0.0);
+/// The wrong bursts of a pair.
+#[derive(Default)]
+struct WrongBursts {
+    /// The indices of the bursts.
+    bursts: Vec<usize>,
+    /// The largest error, nanoseconds.
+    nanos: f64,
+}
+
+/// The wrong bursts of a pair. `tick` is the sum of the resolutions of the two clocks.
+fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     if bounds.len() < FEWEST {
-        return none;
+        return WrongBursts::default();
     }
     let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
-    let apart =
+    let departure =
         |one: &BurstBounds, other: &BurstBounds| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
-    let mut usual: Vec<f64> = bounds.windows(2).map(|pair| apart(&pair[0], &pair[1])).collect();
+    let mut usual: Vec<f64> = bounds.windows(2).map(|pair| departure(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
     let usual = usual[usual.len() / 2];
     let agree = |one: usize, other: usize| {
         let (one, other) = (&bounds[one], &bounds[other]);
-        let by_itself = by_itself(other.at - one.at, agreed.is_some(), bounds.len(), usual, wander);
-        one.distance(other, drift) <= LEAST + 2.0 * tick + by_itself
+        let allowed = allowed_departure(other.at - one.at, agreed.is_some(), bounds.len(), usual, wander);
+        one.distance(other, drift) <= LEAST + 2.0 * tick + allowed
     };
     let chain = longest_chain(bounds.len(), agree);
-    let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return none };
+    let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return WrongBursts::default() };
     if chain.len() * 2 <= bounds.len() {
-        return none;
+        return WrongBursts::default();
     }
     let is_in = |at: &usize| chain.binary_search(at).is_ok();
-    let mut odd: Vec<usize> = (0..bounds.len()).filter(|at| !is_in(at)).collect();
+    let mut wrong: Vec<usize> = (0..bounds.len()).filter(|at| !is_in(at)).collect();
     // Several bursts at an end that agree with each other indicate a clock step. With few bursts, a
     // single one may also be a step.
     for end in [0..first, last + 1..bounds.len()] {
         let in_step = end.len() > 1 && end.clone().zip(end.start + 1..end.end).all(|(one, next)| agree(one, next));
         if in_step || (bounds.len() < MANY && !end.is_empty()) {
-            odd.retain(|at| !end.contains(at));
+            wrong.retain(|at| !end.contains(at));
         }
     }
     let off = |at: &usize| {
         let before = chain[..chain.partition_point(|member| member < at)].last();
         let after = chain.get(chain.partition_point(|member| member < at));
-        before.or(after).map_or(0.0, |member| apart(&bounds[*member], &bounds[*at]))
+        before.or(after).map_or(0.0, |member| departure(&bounds[*member], &bounds[*at]))
     };
-    let nanos = odd.iter().map(off).fold(0.0, f64::max);
-    (odd, nanos)
+    let nanos = wrong.iter().map(off).fold(0.0, f64::max);
+    WrongBursts { bursts: wrong, nanos }
 }
 
 /// The allowed departure from the drift between two correct bursts, nanoseconds.
 ///
-/// `apart` is the time between them in nanoseconds. `is_agreed` means that some of the bursts agree
+/// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts agree
 /// on the drift. `bursts` is their number, `usual` the usual departure of neighbours in
 /// nanoseconds, and `wander` the wander of the clocks per square root of a second.
-pub(crate) fn by_itself(apart: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
-    let by_rate = RATE * apart;
-    let wandered = SIGMAS * wander * 1e9 * (apart * 1e-9).powf(1.5);
+pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
+    let by_rate = RATE * elapsed;
+    let wandered = SIGMAS * wander * 1e9 * (elapsed * 1e-9).powf(1.5);
     let expected = match is_agreed {
-        true => AGREED_RATE * apart,
+        true => AGREED_RATE * elapsed,
         false if bursts < MANY => by_rate,
         false => MUCH * usual,
     };
@@ -264,8 +271,8 @@ fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64
     }
     let least = widths.iter().copied().fold(f64::INFINITY, f64::min);
     let pairs = || {
-        let later = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
-        (0..bursts.len()).flat_map(later).filter(|&(one, other)| bursts[other].at > bursts[one].at)
+        let pairs_from = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
+        (0..bursts.len()).flat_map(pairs_from).filter(|&(one, other)| bursts[other].at > bursts[one].at)
     };
     let drift = |(one, other): (usize, usize)| bursts[one].drift_to(bursts[other]);
     let agreeing = |drift: f64| {
@@ -331,8 +338,8 @@ mod tests {
         off.iter().enumerate().map(burst).collect()
     }
 
-    fn odd_of(off: &[f64]) -> Vec<usize> {
-        wrong_bursts(&bounds(off), 1.0, USUAL_WANDER).0
+    fn outliers_of(off: &[f64]) -> Vec<usize> {
+        wrong_bursts(&bounds(off), 1.0, USUAL_WANDER).bursts
     }
 
     #[test]
@@ -341,13 +348,13 @@ mod tests {
             for off in [200.0, -200.0, 1000.0, 5e6] {
                 let mut bursts = [0.0; 10];
                 bursts[at] = off;
-                let (found, nanos) = wrong_bursts(&bounds(&bursts), 1.0, USUAL_WANDER);
+                let WrongBursts { bursts: found, nanos } = wrong_bursts(&bounds(&bursts), 1.0, USUAL_WANDER);
                 assert_eq!(found, [at]);
                 assert!((nanos / off.abs() / 1e3 - 1.0).abs() < 0.05, "{nanos}");
             }
         }
-        assert_eq!(odd_of(&[0.0, 0.0, 300.0, 300.0, 0.0, 0.0, 0.0, -500.0, 0.0]), [2, 3, 7]);
-        assert_eq!(odd_of(&[0.0, 300.0, 0.0]), [1]);
+        assert_eq!(outliers_of(&[0.0, 0.0, 300.0, 300.0, 0.0, 0.0, 0.0, -500.0, 0.0]), [2, 3, 7]);
+        assert_eq!(outliers_of(&[0.0, 300.0, 0.0]), [1]);
     }
 
     #[test]
@@ -364,7 +371,7 @@ mod tests {
                         (burst.at, burst.least, burst.most) =
                             (number as f64 * 2e10, burst.least + more, burst.most + more);
                     });
-                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).0, [at], "{many} {off}");
+                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [at], "{many} {off}");
                 }
             }
         }
@@ -372,17 +379,17 @@ mod tests {
 
     #[test]
     fn usual_drift_is_no_outlier() {
-        assert_eq!(odd_of(&[0.0; 10]), []);
+        assert_eq!(outliers_of(&[0.0; 10]), []);
         // A clock step.
-        assert_eq!(odd_of(&[0.0, 0.0, 0.0, 0.0, 0.0, 900.0, 900.0, 900.0]), []);
-        assert_eq!(odd_of(&[900.0, 900.0, 0.0, 0.0, 0.0, 0.0, 0.0]), []);
+        assert_eq!(outliers_of(&[0.0, 0.0, 0.0, 0.0, 0.0, 900.0, 900.0, 900.0]), []);
+        assert_eq!(outliers_of(&[900.0, 900.0, 0.0, 0.0, 0.0, 0.0, 0.0]), []);
         // It is unknown which burst is wrong.
-        assert_eq!(odd_of(&[900.0, 0.0, 0.0]), []);
-        assert_eq!(odd_of(&[0.0, 900.0]), []);
-        assert_eq!(odd_of(&[0.0, 900.0, 100.0, -300.0, 2000.0, 5000.0]), []);
+        assert_eq!(outliers_of(&[900.0, 0.0, 0.0]), []);
+        assert_eq!(outliers_of(&[0.0, 900.0]), []);
+        assert_eq!(outliers_of(&[0.0, 900.0, 100.0, -300.0, 2000.0, 5000.0]), []);
         // A clock that wanders.
         let walk: Vec<f64> = (0..200).map(|n| (f64::from(n) / 9.0).sin() * 300.0).collect();
-        assert_eq!(odd_of(&walk), []);
+        assert_eq!(outliers_of(&walk), []);
     }
 
     #[test]
@@ -392,7 +399,7 @@ mod tests {
             let more = 40e-6 * (number as f64 * 1.5e11 - burst.at);
             (burst.at, burst.least, burst.most) = (number as f64 * 1.5e11, burst.least + more, burst.most + more);
         });
-        assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).0, [2]);
-        assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).0, []);
+        assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).bursts, [2]);
+        assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).bursts, []);
     }
 }

@@ -20,6 +20,15 @@ pub(crate) struct LoopMisclosure {
     pub(crate) nanos: f64,
 }
 
+/// The clocks of a burst.
+#[derive(Clone, Debug)]
+pub(crate) struct ConsistentPositions {
+    /// The position of each clock. `None` if no pair joins it to the first clock.
+    pub(crate) positions: Vec<Option<f64>>,
+    /// The pairs that contradict the others, if there are any.
+    pub(crate) misclosure: Option<LoopMisclosure>,
+}
+
 /// Positions of the clocks of a burst, with the first at 0, and the pairs that contradict them.
 ///
 /// `allowed` gives the maximum error of a correct pair, nanoseconds. If a single pair contradicts
@@ -29,7 +38,15 @@ pub(crate) fn consistent_positions(
     nodes: usize,
     edges: &mut Vec<OffsetDifference>,
     allowed: impl Fn(&OffsetDifference) -> f64,
-) -> (Vec<Option<f64>>, Option<LoopMisclosure>) {
+) -> ConsistentPositions {
+    /// A pair without which all others agree.
+    struct SuspectedPair {
+        at: usize,
+        /// The error of the pair by the others.
+        nanos: f64,
+        /// The positions by the others.
+        others: Vec<Option<f64>>,
+    }
     let found = positions(nodes, edges);
     let away = |edge: &OffsetDifference, found: &[Option<f64>]| {
         let (from, to) = (found[edge.from].unwrap_or(0.0), found[edge.to].unwrap_or(0.0));
@@ -38,36 +55,36 @@ pub(crate) fn consistent_positions(
     let beyond =
         |edge: &OffsetDifference, found: &[Option<f64>]| away(edge, found).is_some_and(|away| away > allowed(edge));
     if !edges.iter().any(|edge| beyond(edge, &found)) {
-        return (found, None);
+        return ConsistentPositions { positions: found, misclosure: None };
     }
-    let mut worst: Vec<(usize, f64)> =
-        edges.iter().enumerate().map(|(at, edge)| (at, away(edge, &found).unwrap_or(0.0) / allowed(edge))).collect();
-    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let excess = |at: usize| away(&edges[at], &found).unwrap_or(0.0) / allowed(&edges[at]);
+    let mut worst: Vec<usize> = (0..edges.len()).collect();
+    worst.sort_by(|a, b| excess(*b).total_cmp(&excess(*a)));
     let mut suspects = Vec::new();
-    for &(at, _) in worst.iter().take(SUSPECTS) {
+    for &at in worst.iter().take(SUSPECTS) {
         let mut others = edges.clone();
         let suspect = others.remove(at);
         let found = positions(nodes, &others);
         // A pair that alone joins two parts cannot be checked.
         let Some(nanos) = away(&suspect, &found) else { continue };
         if !others.iter().any(|edge| beyond(edge, &found)) {
-            suspects.push((at, nanos, found));
+            suspects.push(SuspectedPair { at, nanos, others: found });
         }
     }
     let pair = |at: usize| (edges[at].from, edges[at].to);
-    if let [(at, nanos, others)] = &suspects[..] {
+    if let [SuspectedPair { at, nanos, others }] = &suspects[..] {
         let found = LoopMisclosure { pairs: vec![pair(*at)], nanos: *nanos };
         let others = others.clone();
         edges.remove(*at);
-        return (others, Some(found));
+        return ConsistentPositions { positions: others, misclosure: Some(found) };
     }
-    let nanos = match suspects.iter().map(|(_, nanos, _)| *nanos).reduce(f64::max) {
+    let nanos = match suspects.iter().map(|suspect| suspect.nanos).reduce(f64::max) {
         Some(nanos) => nanos,
-        None => away(&edges[worst[0].0], &found).unwrap_or(0.0),
+        None => away(&edges[worst[0]], &found).unwrap_or(0.0),
     };
-    let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|(at, ..)| pair(*at)).collect();
+    let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|suspect| pair(suspect.at)).collect();
     pairs.sort_unstable();
-    (found, Some(LoopMisclosure { pairs, nanos }))
+    ConsistentPositions { positions: found, misclosure: Some(LoopMisclosure { pairs, nanos }) }
 }
 
 #[cfg(test)]
@@ -82,8 +99,9 @@ mod tests {
     }
 
     fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<LoopMisclosure>) {
-        let (found, wrong) = consistent_positions(nodes, &mut edges(differences), |_| 5.0);
-        (found.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), wrong)
+        let ConsistentPositions { positions, misclosure } =
+            consistent_positions(nodes, &mut edges(differences), |_| 5.0);
+        (positions.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), misclosure)
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::clock::ClockDomain;
 use crate::clock::burst::{ClockOffset, OffsetPoint, SyncBurst, TickExchange};
 use crate::clock::domain::map::{ClockMap, MapKnot};
 use crate::clock::least_squares::OffsetDifference;
-use crate::clock::outliers::drift_consistency::{DriftEstimate, USUAL_WANDER, by_itself, drift_can_be};
-use crate::clock::outliers::loop_closure::LoopMisclosure;
+use crate::clock::outliers::drift_consistency::{DriftEstimate, USUAL_WANDER, allowed_departure, drift_can_be};
+use crate::clock::outliers::loop_closure::{ConsistentPositions, LoopMisclosure};
 use crate::clock::outliers::{edge_bursts, loop_closure};
 use crate::clock::units::NANOS_PER_SECOND;
 
@@ -40,7 +40,7 @@ pub(crate) struct OffsetFit {
     /// Root mean square of the residuals of each domain's pairs, nanoseconds.
     pub(crate) residuals: Vec<f64>,
     /// Offsets that were left out, and possible clock steps between two bursts.
-    pub(crate) oddities: Vec<DriftOutlier>,
+    pub(crate) outliers: Vec<DriftOutlier>,
     /// Pairs that contradict the others by more than their latency explains. One entry for each
     /// burst with such pairs.
     pub(crate) misclosures: Vec<LoopMisclosure>,
@@ -70,23 +70,19 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
         drifts: vec![None; count],
         offsets: vec![Vec::new(); count],
         residuals: vec![0.0; count],
-        oddities: Vec::new(),
+        outliers: Vec::new(),
         misclosures: Vec::new(),
     };
     for round in 0..ROUNDS {
         let mut next: Vec<Vec<ClockOffset>> = vec![Vec::new(); count];
         let mut squares = vec![SquareSum::default(); count];
         fit.misclosures = bursts.iter().filter_map(|burst| fit.burst(burst, &mut next, &mut squares)).collect();
-        fit.oddities.clear();
+        fit.outliers.clear();
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
                 (offsets.len() > 2).then(|| drift(offsets, fit.tick).likely).filter(|drift| drift_can_be(*drift));
-            fit.oddities.extend(remove_outliers(offsets, fit.tick).map(|(kind, nanos)| DriftOutlier {
-                domain,
-                kind,
-                nanos,
-            }));
+            fit.outliers.extend(remove_outliers(domain, offsets, fit.tick));
             edge_bursts::correct_edges(offsets, fit.tick);
         }
         for offsets in &mut next {
@@ -116,15 +112,16 @@ pub(crate) enum OutlierKind {
     /// The offset of one burst is far from the offsets before and after it.
     Burst,
     /// The offset changes at a burst and stays changed.
-    Set,
+    Step,
 }
 
 /// Largest departure of a clock from a line between two bursts, nanoseconds. For the time between
 /// them, [`crate::clock::outliers::drift_consistency`] allows more.
-const ODD: f64 = 50_000.0;
+const MIN_OUTLIER: f64 = 50_000.0;
 
-/// Removes offsets that no drift explains, and finds possible clock steps. O(bursts log bursts).
-fn remove_outliers(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<Item = (OutlierKind, f64)> + use<> {
+/// Removes offsets of a domain that no drift explains, and finds possible clock steps. O(bursts log
+/// bursts).
+fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> Vec<DriftOutlier> {
     let mut found = Vec::new();
     if offsets.len() > 2 {
         let DriftEstimate { agreed, likely: drift } = drift(offsets, tick);
@@ -144,22 +141,23 @@ fn remove_outliers(offsets: &mut Vec<ClockOffset>, tick: f64) -> impl Iterator<I
             let off = away(before, here);
             // With many bursts, the drift is known, and so is the usual change from one burst to
             // the next.
-            let by_itself = by_itself(here.local - before.local, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
-            if off.abs() <= ODD + 2.0 * tick + by_itself {
+            let elapsed = here.local - before.local;
+            let allowed = allowed_departure(elapsed, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
+            if off.abs() <= MIN_OUTLIER + 2.0 * tick + allowed {
                 at += 1;
                 continue;
             }
             // The bursts before and after agree, so this one is wrong.
             if offsets.get(at + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
-                found.push((OutlierKind::Burst, off));
+                found.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: off });
                 offsets.remove(at);
             } else {
-                found.push((OutlierKind::Set, off));
+                found.push(DriftOutlier { domain, kind: OutlierKind::Step, nanos: off });
                 at += 1;
             }
         }
     }
-    found.into_iter()
+    found
 }
 
 /// The drift between bursts.
@@ -284,27 +282,28 @@ impl OffsetFit {
             let half_trip = pairs.get(&(edge.from, edge.to)).map_or(0.0, PairDelays::half_trip);
             CONTRADICTION + 2.0 * self.tick + 6.0 * half_trip
         };
-        let (found, wrong) = loop_closure::consistent_positions(count, &mut edges, allowed);
+        let ConsistentPositions { positions, misclosure } =
+            loop_closure::consistent_positions(count, &mut edges, allowed);
         for edge in &edges {
-            let (Some(from), Some(to)) = (found[edge.from], found[edge.to]) else { continue };
-            let left = edge.difference - (to - from);
+            let (Some(from), Some(to)) = (positions[edge.from], positions[edge.to]) else { continue };
+            let residual = edge.difference - (to - from);
             for domain in [edge.from, edge.to] {
-                squares[domain].sum += left * left;
+                squares[domain].sum += residual * residual;
                 squares[domain].count += 1;
             }
         }
-        if let Some([left_out]) = wrong.as_ref().map(|wrong| &wrong.pairs[..]) {
+        if let Some([left_out]) = misclosure.as_ref().map(|found| &found.pairs[..]) {
             pairs.remove(left_out);
         }
         let half_trips = half_trips(count, &pairs);
         for domain in 1..count {
-            let Some(more) = found[domain] else { continue };
+            let Some(more) = positions[domain] else { continue };
             if times[domain].count > 0.0 {
                 let BurstLine { centre: local, offset, .. } = lines[domain];
                 next[domain].push(ClockOffset { local, offset: offset + more, half_trip: half_trips[domain] });
             }
         }
-        wrong
+        misclosure
     }
 
     /// Nanoseconds of the domain's own clock from its origin.

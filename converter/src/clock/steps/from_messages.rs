@@ -78,49 +78,66 @@ struct PairedObservation {
     trip: f64,
 }
 
+/// A jump of an offset that may be a clock step.
+struct StepCandidate {
+    step: OffsetStep,
+    /// Lower bound of the jump beyond the effect of rates.
+    least: f64,
+    /// The largest jump that waiting can explain.
+    waiting: f64,
+}
+
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
 /// drift and noise.
 fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
-    let (mut observations, usual) = quick_offsets(&forth.points, &back.points, noise)?;
-    observations.retain(|observation| (observation.trip - usual).abs() < noise / 2.0);
+    let PairOffsets { mut observations, usual_trip } = quick_offsets(&forth.points, &back.points, noise)?;
+    observations.retain(|observation| (observation.trip - usual_trip).abs() < noise / 2.0);
     // If a step bends the lines, they are steep everywhere.
-    let mut jumps: Vec<f64> = (1..observations.len()).map(|next| off_rate(&observations, next).0.abs()).collect();
+    let mut jumps: Vec<f64> = (1..observations.len()).map(|next| off_rate(&observations, next).before.abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
     let steps = (1..observations.len()).map(|next| {
         let (one, other) = (observations[next - 1], observations[next]);
-        let (size, least) = jump(&observations, next);
+        let OffsetJump { size, least } = jump(&observations, next);
         let step = OffsetStep { domain: forth.to, from: one.at, to: other.at, size };
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
-        (step, least, (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0)
+        StepCandidate { step, least, waiting: (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0 }
     });
-    let (step, least, waited) = steps.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
-    (least > noise.max(waited) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    let StepCandidate { step, least, waiting } =
+        steps.max_by(|a, b| (a.least - a.waiting).total_cmp(&(b.least - b.waiting)))?;
+    (least > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
-/// Offsets of two clocks by pieces, and the usual round trip. The pieces are long enough for both
+/// Offsets of two clocks by pieces.
+struct PairOffsets {
+    observations: Vec<PairedObservation>,
+    /// The usual round trip, nanoseconds.
+    usual_trip: f64,
+}
+
+/// Offsets of two clocks by pieces. The pieces are long enough for both
 /// directions to be fast once. In a program with processes that wait for each other, one direction
 /// is slow whenever the other is fast.
-fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<(Vec<PairedObservation>, f64)> {
-    let mut best: Option<(Vec<PairedObservation>, f64)> = None;
+fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
+    let mut best: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
     while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
         let observations = if many == 1 { pair_messages(forth, back) } else { together(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
-        let usual = *trips.get(trips.len() / 4)?;
+        let usual_trip = *trips.get(trips.len() / 4)?;
         // Longer pieces are used if they improve the fast round trips and at least half of all.
         let half = trips[trips.len() / 2];
-        let is_better = best.as_ref().is_none_or(|(_, best)| usual < best - noise);
+        let is_better = best.as_ref().is_none_or(|best| usual_trip < best.usual_trip - noise);
         if is_better && half < best_half - noise {
-            (best, best_half) = (Some((observations, usual)), half);
+            (best, best_half) = (Some(PairOffsets { observations, usual_trip }), half);
         }
         // Longer pieces would gain nothing, and drift within them would appear as a fast round
         // trip.
-        if usual < noise && half < QUICK * noise {
+        if usual_trip < noise && half < QUICK * noise {
             break;
         }
         many *= 2;
@@ -143,10 +160,10 @@ fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObs
 /// The fastest message of each direction, for pieces of `many` messages.
 fn together(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
-    let observations = forth.chunks(many).filter_map(|own| {
-        let from = back.partition_point(|point| point.sent < own[0].sent);
-        let to = back.partition_point(|point| point.sent <= own[own.len() - 1].sent);
-        Some(of_both(&fastest(own)?, &fastest(&back[from..to])?))
+    let observations = forth.chunks(many).filter_map(|piece| {
+        let from = back.partition_point(|point| point.sent < piece[0].sent);
+        let to = back.partition_point(|point| point.sent <= piece[piece.len() - 1].sent);
+        Some(of_both(&fastest(piece)?, &fastest(&back[from..to])?))
     });
     observations.collect()
 }
@@ -159,16 +176,28 @@ fn of_both(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
     }
 }
 
-/// The jump of the offset before `next`, and its lower bound beyond the effect of the rates before
-/// and after it. A change of the rate in between is not a jump.
-fn jump(observations: &[PairedObservation], next: usize) -> (f64, f64) {
-    let (late, early) = off_rate(observations, next);
-    let least = if late * early > 0.0 { late.abs().min(early.abs()) } else { 0.0 };
-    (observations[next].offset - observations[next - 1].offset, least)
+/// A jump of an offset between two observations, nanoseconds.
+struct OffsetJump {
+    size: f64,
+    /// Lower bound of the size beyond the effect of the rates before and after it.
+    least: f64,
 }
 
-/// The departure of the offset at `next` from the rate before it, and from the rate after it.
-fn off_rate(observations: &[PairedObservation], next: usize) -> (f64, f64) {
+/// The jump of the offset before `next`. A change of the rate in between is not a jump.
+fn jump(observations: &[PairedObservation], next: usize) -> OffsetJump {
+    let RateDepartures { before, after } = off_rate(observations, next);
+    let least = if before * after > 0.0 { before.abs().min(after.abs()) } else { 0.0 };
+    OffsetJump { size: observations[next].offset - observations[next - 1].offset, least }
+}
+
+/// The departure of an offset from the rate before it, and from the rate after it.
+struct RateDepartures {
+    before: f64,
+    after: f64,
+}
+
+/// The departures of the offset at `next`.
+fn off_rate(observations: &[PairedObservation], next: usize) -> RateDepartures {
     let rate = |from: usize, to: usize| {
         let (one, other) = (observations[from], observations[to]);
         let rate = (other.offset - one.offset) / (other.at - one.at);
@@ -178,7 +207,7 @@ fn off_rate(observations: &[PairedObservation], next: usize) -> (f64, f64) {
     let (time, by) = (other.at - one.at, other.offset - one.offset);
     let before = rate((next - 1).saturating_sub(FOR_RATE), next - 1);
     let after = rate(next, (next + FOR_RATE).min(observations.len() - 1));
-    (by - before * time, by - after * time)
+    RateDepartures { before: by - before * time, after: by - after * time }
 }
 
 #[cfg(test)]
@@ -216,7 +245,7 @@ mod tests {
         let jump = |t: f64| if t > 4.05e9 { 3e6 } else { 0.0 };
         let mut edges = Vec::new();
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-            let ahead = move |t: f64| {
+            let lead = move |t: f64| {
                 if a == 1 {
                     -jump(t)
                 } else if b == 1 {
@@ -225,7 +254,7 @@ mod tests {
                     0.0
                 }
             };
-            edges.extend([edge(a, b, ahead), edge(b, a, move |t| -ahead(t))]);
+            edges.extend([edge(a, b, lead), edge(b, a, move |t| -lead(t))]);
         }
         let step = find(&edges, 3, NOISE).unwrap();
         assert_eq!(step.domain, 1);

@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use crate::clock::ClockDomain;
+use crate::clock::domain::extent::TickRange;
 use crate::clock::domain::step_ticks::{ClockStep, StepFreeTicks};
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunStreamReader, StreamInRun, open_shared};
@@ -35,7 +36,7 @@ const MOST: usize = 32;
 /// Shortest sleep of a machine, nanoseconds.
 const SHORTEST_SLEEP: f64 = 10e9;
 /// A gap between timestamps is the place of a forward step if it covers this fraction of the step.
-const MOST_OF_IT: f64 = 0.9;
+const MIN_SHARE: f64 = 0.9;
 
 /// The steps of a domain's clock. Reads the records near the steps.
 pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> StepFreeTicks {
@@ -57,9 +58,9 @@ pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> St
         ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last_tick())),
         by: jump.by,
     };
-    let mut sets: Vec<ClockStep> = jumps.iter().map(place).collect();
-    sets.sort_by_key(|set| set.ticks);
-    StepFreeTicks::new(&sets)
+    let mut steps: Vec<ClockStep> = jumps.iter().map(place).collect();
+    steps.sort_by_key(|step| step.ticks);
+    StepFreeTicks::new(&steps)
 }
 
 /// A clock step between two readings.
@@ -73,6 +74,16 @@ struct ObservedStep {
     by: i64,
 }
 
+/// The time between two readings, nanoseconds.
+struct ReadingInterval<'r> {
+    first: &'r ClockAnchor,
+    last: &'r ClockAnchor,
+    by_clock: f64,
+    /// By the system's clock.
+    by_system: f64,
+    by_real_time: f64,
+}
+
 /// Steps between readings. `may_be_set` means that the clock may be set together with the real-time
 /// clock.
 #[expect(clippy::cast_precision_loss, reason = "differences within a run are far below 2^53")]
@@ -80,17 +91,21 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     let mut anchors: Vec<&ClockAnchor> = anchors.iter().collect();
     anchors.sort_by_key(|anchor| anchor.monotonic_nanos);
     let tick = 1e9 / hz.max(1) as f64;
-    // The time between two readings in nanoseconds, by the clock, by the system's clock, and by the
-    // real-time clock.
-    let steps = anchors.windows(2).map(|pair| {
+    let intervals = anchors.windows(2).map(|pair| {
         let elapsed = |of: fn(&ClockAnchor) -> u64| (i128::from(of(pair[1])) - i128::from(of(pair[0]))) as f64;
-        (pair, elapsed(|a| a.ticks) * tick, elapsed(|a| a.monotonic_nanos), elapsed(|a| a.real_nanos))
+        ReadingInterval {
+            first: pair[0],
+            last: pair[1],
+            by_clock: elapsed(|a| a.ticks) * tick,
+            by_system: elapsed(|a| a.monotonic_nanos),
+            by_real_time: elapsed(|a| a.real_nanos),
+        }
     });
-    let steps: Vec<_> = steps.filter(|(_, _, system, _)| *system > 0.0).collect();
-    let mut rates: Vec<f64> = steps
+    let intervals: Vec<ReadingInterval<'_>> = intervals.filter(|interval| interval.by_system > 0.0).collect();
+    let mut rates: Vec<f64> = intervals
         .iter()
-        .filter(|(_, _, system, _)| *system > 1e7)
-        .map(|(_, by_clock, system, _)| by_clock / system - 1.0)
+        .filter(|interval| interval.by_system > 1e7)
+        .map(|interval| interval.by_clock / interval.by_system - 1.0)
         .collect();
     rates.sort_by(f64::total_cmp);
     // A clock that does not follow the system's clock (a simulator's clock, for example) has no
@@ -105,21 +120,22 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     }
     // A clock may have ticks of a millisecond. The usual departure between two readings is not a
     // step.
-    let mut usual: Vec<f64> =
-        steps.iter().map(|(_, by_clock, system, _)| (by_clock - system * (1.0 + rate)).abs()).collect();
+    let lead = |interval: &ReadingInterval<'_>| interval.by_clock - interval.by_system * (1.0 + rate);
+    let mut usual: Vec<f64> = intervals.iter().map(|interval| lead(interval).abs()).collect();
     usual.sort_by(f64::total_cmp);
     let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual)) + 2.0 * granularity;
-    let found = steps.iter().filter_map(|(pair, by_clock, system, real)| {
-        let lead = by_clock - system * (1.0 + rate);
-        let of_real = by_clock - real * (1.0 + rate);
-        let read = (pair[0].bracket + pair[1].bracket) as f64 * tick;
+    let found = intervals.iter().filter_map(|interval| {
+        let &ReadingInterval { first, last, by_clock, by_system, by_real_time } = interval;
+        let lead = lead(interval);
+        let of_real = by_clock - by_real_time * (1.0 + rate);
+        let read = (first.bracket + last.bracket) as f64 * tick;
         let is_alone = of_real.abs() > lead.abs() / 2.0 && of_real * lead > 0.0;
         // A clock never goes back because of sleep.
         let is_with_real_time = lead < 0.0 || (may_be_set && lead < SHORTEST_SLEEP);
-        let is_set = lead.abs() > noise + BENT * system + read && (is_alone || is_with_real_time);
+        let is_set = lead.abs() > noise + BENT * by_system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
         let by = (lead / tick).round() as i64;
-        is_set.then_some(ObservedStep { from: pair[0].ticks, to: pair[1].ticks, by })
+        is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, by })
     });
     found.collect()
 }
@@ -133,13 +149,13 @@ impl ObservedStep {
 
     /// The first tick after the step, from the records of the processes.
     fn place(&self, processes: &[&ProcessInRun]) -> Option<u64> {
-        let (from, to) = (self.from, self.to.max(self.last_tick()));
+        let range = TickRange { first: self.from, last: self.to.max(self.last_tick()) };
         // The readings themselves are ticks that the clock showed.
-        let mut ticks: Vec<u64> = vec![from, self.to];
+        let mut ticks: Vec<u64> = vec![self.from, self.to];
         for process in processes {
             let file = open_shared(&process.path).ok()?;
             for stream in &process.streams {
-                read_between(process, stream, &file, (from, to), &mut ticks);
+                read_between(process, stream, &file, range, &mut ticks);
             }
         }
         ticks.sort_unstable();
@@ -148,9 +164,9 @@ impl ObservedStep {
             return most[0].checked_add(1);
         }
         #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
-        let is_it = |over: u64| over as f64 >= self.by as f64 * MOST_OF_IT;
+        let covers_step = |gap: u64| gap as f64 >= self.by as f64 * MIN_SHARE;
         let widest = ticks.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
-        is_it(widest[1] - widest[0]).then_some(widest[0] + 1)
+        covers_step(widest[1] - widest[0]).then_some(widest[0] + 1)
     }
 }
 
@@ -159,17 +175,17 @@ fn read_between(
     process: &ProcessInRun,
     stream: &StreamInRun,
     file: &Arc<std::fs::File>,
-    (from, to): (u64, u64),
+    range: TickRange,
     ticks: &mut Vec<u64>,
 ) {
     let mut reader = RunStreamReader::new(process, stream, Arc::clone(file));
-    reader.skip_before(|last| last < from);
+    reader.skip_before(|last| last < range.first);
     // A read error is ignored here. The passes that read the whole file report it.
     while let Ok(Some(place)) = reader.advance() {
-        if place.ticks.0 > to {
+        if place.ticks.0 > range.last {
             break;
         }
-        if place.ticks.0 >= from {
+        if place.ticks.0 >= range.first {
             ticks.push(place.ticks.0);
         }
     }
@@ -231,16 +247,16 @@ mod tests {
     proptest! {
         #[test]
         fn ticks_never_go_back(
-            mut sets in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 0..5),
-            mut asked in prop::collection::vec(0u64..1 << 41, 0..100),
+            mut steps in prop::collection::vec((0u64..1 << 40, -1i64 << 38..1 << 38), 0..5),
+            mut ticks in prop::collection::vec(0u64..1 << 41, 0..100),
         ) {
-            sets.sort_unstable();
-            let sets: Vec<ClockStep> = sets.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
-            asked.extend(sets.iter().flat_map(|set| [set.ticks, set.ticks.saturating_sub(1), set.ticks + 1]));
-            asked.sort_unstable();
-            let regions = StepFreeTicks::new(&sets);
-            let unset: Vec<u64> = asked.iter().map(|ticks| regions.without_steps(*ticks)).collect();
-            prop_assert!(unset.is_sorted());
+            steps.sort_unstable();
+            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
+            ticks.extend(steps.iter().flat_map(|step| [step.ticks, step.ticks.saturating_sub(1), step.ticks + 1]));
+            ticks.sort_unstable();
+            let step_free = StepFreeTicks::new(&steps);
+            let mapped: Vec<u64> = ticks.iter().map(|ticks| step_free.without_steps(*ticks)).collect();
+            prop_assert!(mapped.is_sorted());
         }
     }
 }

@@ -112,7 +112,7 @@ impl SyncReport<'_> {
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
         self.append_clocks(&mut text);
         let with_samples =
-            corrected.reversed_coarse.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
+            corrected.reversed_by_samples.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
         text.push_str(&format!(
             "\n{} links; reversed: {} with raw clocks, {with_samples}{} with fitted clocks, {} with final timestamps\n",
             corrected.counts.links,
@@ -199,7 +199,7 @@ impl SyncReport<'_> {
                 "residual_p95_ns": domain.residual_p95_nanos,
                 "corridor_ns": domain.corridor_nanos,
                 "certified_ns": domain.certified_nanos,
-                "sets": domain.sets.iter().map(|(date, by)| json!({ "date_ns": date, "by_ns": by })).collect::<Vec<_>>(),
+                "sets": domain.clock_steps.iter().map(|step| json!({ "date_ns": step.timestamp, "by_ns": step.size })).collect::<Vec<_>>(),
             })
         };
         let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
@@ -210,7 +210,7 @@ impl SyncReport<'_> {
             "processes": processes.collect::<Vec<_>>(),
             "links": corrected.counts.links,
             "reversed_raw": reversed_raw,
-            "reversed_coarse": corrected.reversed_coarse,
+            "reversed_by_samples": corrected.reversed_by_samples,
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,
             "moved_links": corrected.causality.map(|found| found.moved),

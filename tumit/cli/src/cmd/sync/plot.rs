@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use tumit_converter::clock::{ClockDomain, RunClocks};
+use tumit_converter::clock::{ClockDeparture, ClockDomain, RunClocks};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
@@ -17,12 +17,12 @@ const GREY: &str = "#aaaaaa";
 
 /// The image as SVG.
 pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
-    let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.curve.is_empty()).collect();
-    let dates = curves.iter().flat_map(|domain| &domain.curve);
+    let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.departures.is_empty()).collect();
+    let departures = curves.iter().flat_map(|domain| &domain.departures);
     let (mut start, mut end, mut least, mut most) = (i64::MAX, i64::MIN, 0f64, 0f64);
-    for &(date, away) in dates {
-        (start, end) = (start.min(date), end.max(date));
-        (least, most) = (least.min(away), most.max(away));
+    for &ClockDeparture { timestamp, nanos } in departures {
+        (start, end) = (start.min(timestamp), end.max(timestamp));
+        (least, most) = (least.min(nanos), most.max(nanos));
     }
     if curves.is_empty() {
         (start, end) = (0, 1_000_000_000);
@@ -44,9 +44,11 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     for (number, domain) in curves.iter().enumerate().rev() {
         let color = COLORS.get(number).copied().unwrap_or(GREY);
         let points: Vec<String> = domain
-            .curve
+            .departures
             .iter()
-            .map(|&(date, away)| format!("{:.1},{:.1}", across.place(date as f64 * 1e-9), upward.place(away * 1e-3)))
+            .map(|&ClockDeparture { timestamp, nanos }| {
+                format!("{:.1},{:.1}", across.place(timestamp as f64 * 1e-9), upward.place(nanos * 1e-3))
+            })
             .collect();
         let _ = writeln!(
             out,

@@ -1,4 +1,4 @@
-//! The block-diagonal preconditioner of the conjugate gradients in `system.rs`: per domain, an
+//! The block-diagonal preconditioner of the conjugate gradients: per domain, an
 //! `L D Lᵀ` factorisation of its own matrix. This matrix contains the domain's observations and its
 //! smoothness, and has bandwidth 2.
 //!
@@ -25,34 +25,34 @@ impl BandFactors {
         let mut rows = vec![[1e-9, 0.0, 0.0]; shape.domains * knots];
         for pair in &system.pairs {
             for domain in [pair.from, pair.to] {
-                let own = &mut rows[domain * knots..][..knots];
-                for (row, diagonal) in own.iter_mut().zip(&pair.diagonal) {
+                let rows = &mut rows[domain * knots..][..knots];
+                for (row, diagonal) in rows.iter_mut().zip(&pair.diagonal) {
                     row[0] += diagonal;
                 }
-                for (row, off_diagonal) in own[1..].iter_mut().zip(&pair.off_diagonal) {
+                for (row, off_diagonal) in rows[1..].iter_mut().zip(&pair.off_diagonal) {
                     row[1] += off_diagonal;
                 }
             }
         }
-        for own in rows.chunks_mut(knots) {
+        for rows in rows.chunks_mut(knots) {
             for at in 1..knots - 1 {
                 let smooth = shape.prior.smooth;
-                own[at - 1][0] += smooth;
-                own[at][0] += 4.0 * smooth;
-                own[at + 1][0] += smooth;
-                own[at][1] -= 2.0 * smooth;
-                own[at + 1][1] -= 2.0 * smooth;
-                own[at + 1][2] += smooth;
+                rows[at - 1][0] += smooth;
+                rows[at][0] += 4.0 * smooth;
+                rows[at + 1][0] += smooth;
+                rows[at][1] -= 2.0 * smooth;
+                rows[at + 1][1] -= 2.0 * smooth;
+                rows[at + 1][2] += smooth;
             }
-            own[0][0] += shape.prior.ends;
-            own[knots - 1][0] += shape.prior.ends;
-            factorise(own);
+            rows[0][0] += shape.prior.ends;
+            rows[knots - 1][0] += shape.prior.ends;
+            factorise(rows);
         }
         Self { rows, knots }
     }
 
-    pub(crate) fn apply(&self, rest: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(rest);
+    pub(crate) fn apply(&self, residual: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(residual);
         let size = SIDE_BY_SIDE * self.knots;
         let (mut rows, mut out) = (self.rows.chunks_exact(size), out.chunks_exact_mut(size));
         for (rows, out) in rows.by_ref().zip(out.by_ref()) {

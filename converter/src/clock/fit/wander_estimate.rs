@@ -1,6 +1,6 @@
 //! The wander of clocks, estimated from a fit.
 
-use super::FitResult;
+use super::fit_result::FitResult;
 use crate::clock::graph::interpolate;
 use crate::clock::limits::{SURELY, of_dates};
 
@@ -10,23 +10,24 @@ const LAGS: [usize; 3] = [4, 8, 16];
 const CORRECTION_NOISE: f64 = 2000.0;
 
 /// The largest wander that is consistent with a fit, per square root of a second.
-pub(crate) fn largest_wander(attempt: &FitResult) -> f64 {
-    attempt.fit.wander.max(wander_of_corrections(attempt)) * SURELY
+pub(crate) fn largest_wander(fit_result: &FitResult) -> f64 {
+    fit_result.fit.wander.max(wander_of_corrections(fit_result)) * SURELY
 }
 
 /// The wander of the corrections of a fit over long times, per square root of a second. For a clock
 /// with wander `w`, the variance of `x(t + T) - 2 x(t) + x(t - T)` is `2/3 w² T³`.
-fn wander_of_corrections(attempt: &FitResult) -> f64 {
-    let seconds = attempt.span.nanos() * 1e-9;
-    let free = (0..attempt.joined.len()).filter(|domain| attempt.joined[*domain].is_some_and(|joined| joined.hops > 0));
+fn wander_of_corrections(fit_result: &FitResult) -> f64 {
+    let seconds = fit_result.span.nanos() * 1e-9;
+    let free =
+        (0..fit_result.joined.len()).filter(|domain| fit_result.joined[*domain].is_some_and(|joined| joined.hops > 0));
     let free: Vec<usize> = free.collect();
     let of_lag = |parts: usize| {
         let total = |domain: usize, at: usize| -> f64 {
-            attempt.rounds.iter().map(|round| interpolate(&round[domain], at as f64 / parts as f64)).sum()
+            fit_result.rounds.iter().map(|round| interpolate(&round[domain], at as f64 / parts as f64)).sum()
         };
         let change = |domain: usize, at: usize| {
             let change = total(domain, at + 1) - 2.0 * total(domain, at) + total(domain, at - 1);
-            (change.abs() - CORRECTION_NOISE - of_dates(attempt.tick)).max(0.0)
+            (change.abs() - CORRECTION_NOISE - of_dates(fit_result.tick)).max(0.0)
         };
         let squares = free.iter().flat_map(|domain| (1..parts).map(move |at| change(*domain, at).powi(2)));
         let mean = squares.sum::<f64>() / (free.len() * (parts - 1)).max(1) as f64;

@@ -1,0 +1,250 @@
+//! The clocks at the moments of a run, and bounds on their changes between moments.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::message_times::{DomainMessages, MessageTimes};
+use super::wander_allowance::WanderAllowance;
+use crate::clock::limits::RateBounds;
+
+/// Maximum rate error of a fitted clock: twice the maximum drift of real clocks.
+const MAX_RATE: f64 = 1e-3;
+/// Number of places between two moments at which the corrections of the fit are sampled.
+const PLACES: usize = 16;
+
+/// Bounds on a clock's error at all moments, nanoseconds: the maximum lead, and the maximum lag.
+pub(crate) type ErrorBounds = [Vec<f64>; 2];
+
+/// An arc to another node (clock and moment).
+#[derive(Clone, Copy, Debug)]
+struct BoundArc {
+    to: usize,
+    /// The most by which the error of that node exceeds the error of this one.
+    weight: f64,
+}
+
+/// Clocks at moments, and bounds on their changes between moments.
+#[derive(Clone, Debug)]
+pub(crate) struct ClockStates {
+    pub(crate) moments: Vec<f64>,
+    pub(crate) wander: WanderAllowance,
+    /// By clock and moment: bounds on the mean rate of the error up to the next moment.
+    rates: Vec<Vec<RateBounds>>,
+    /// By clock and moment: the correction of the fit. A clock is smooth, but the corrections need
+    /// not be.
+    pub(crate) corrections: Vec<Vec<f64>>,
+    /// By clock and moment: maximum departure of the error from its chord up to the next moment.
+    departures: Vec<Vec<f64>>,
+}
+
+impl ClockStates {
+    pub(crate) fn new(
+        moments: Vec<f64>,
+        domains: usize,
+        wander: WanderAllowance,
+        correction: impl Fn(usize, f64) -> f64,
+    ) -> Self {
+        let all = |domain: usize| moments.iter().map(|moment| correction(domain, *moment)).collect::<Vec<f64>>();
+        let corrections: Vec<Vec<f64>> = (0..domains).map(all).collect();
+        let departure = |domain: usize, at: usize| {
+            let (time, from, to) =
+                (moments[at + 1] - moments[at], corrections[domain][at], corrections[domain][at + 1]);
+            let away = (1..PLACES).map(|place| {
+                let place = place as f64 / PLACES as f64;
+                (correction(domain, moments[at] + time * place) - from - (to - from) * place).abs()
+            });
+            wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
+        };
+        let of_domain = |domain| (0..moments.len() - 1).map(|at| departure(domain, at)).collect::<Vec<f64>>();
+        let mut departures: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
+        let mut rates = vec![vec![RateBounds { low: -MAX_RATE, high: MAX_RATE }; moments.len() - 1]; domains];
+        // The first clock is the reference, so its error is 0.
+        rates[0].fill(RateBounds { low: 0.0, high: 0.0 });
+        departures[0].fill(0.0);
+        Self { moments, wander, rates, corrections, departures }
+    }
+
+    /// Narrows the bounds on rates between moments, from bounds on errors.
+    pub(crate) fn narrow(&mut self, bounds: &[ErrorBounds]) {
+        let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrow_rates(domain, bounds));
+        let rates: Vec<Vec<RateBounds>> = rates.collect();
+        self.rates.splice(1.., rates);
+    }
+
+    fn narrow_rates(&self, domain: usize, [leads, lags]: &ErrorBounds) -> Vec<RateBounds> {
+        let (moments, corrections) = (&self.moments, &self.corrections[domain]);
+        let last = moments.len() - 1;
+        let within = |at: usize| {
+            let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
+            let mut reach = 0;
+            loop {
+                let (from, to) = (at.saturating_sub(reach), (at + 1 + reach).min(last));
+                let time = moments[to] - moments[from];
+                // The bound is the mean rate over the whole reach, plus the possible difference
+                // from it.
+                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at + 1]);
+                let more = self.wander.off_mean(before, moments[at + 1] - moments[at], after);
+                let added = (corrections[to] - corrections[from]) / time;
+                high = high.min((leads[to] + lags[from]) / time - added + more);
+                low = low.max(-(lags[to] + leads[from]) / time - added - more);
+                if from == 0 && to == last {
+                    break;
+                }
+                reach = 2 * reach + 1;
+            }
+            RateBounds { low, high }
+        };
+        let means: Vec<RateBounds> = (0..last).map(within).collect();
+        // A rate is close to the rates at other times.
+        let near = |at: usize| {
+            let others = means.iter().enumerate().map(|(other, mean)| {
+                let (one, two) = (at.min(other), at.max(other));
+                let gap = (moments[two] - moments[one + 1].min(moments[two])).max(0.0);
+                let more = if one == two {
+                    0.0
+                } else {
+                    self.wander.rate_difference(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
+                };
+                RateBounds { low: mean.low - more, high: mean.high + more }
+            });
+            let near = others.fold(RateBounds { low: -MAX_RATE, high: MAX_RATE }, |all, one| RateBounds {
+                low: all.low.max(one.low),
+                high: all.high.min(one.high),
+            });
+            let added = (corrections[at + 1] - corrections[at]) / (moments[at + 1] - moments[at]);
+            // The fitted rate itself is always within the bounds.
+            RateBounds { low: (near.low + added).min(0.0), high: (near.high + added).max(0.0) }
+        };
+        (0..last).map(near).collect()
+    }
+
+    /// Lowers bounds to the chords between bounds at other moments.
+    pub(crate) fn tighten(&self, bounds: &mut [ErrorBounds]) {
+        for (corrections, [leads, lags]) in self.corrections.iter().zip(bounds).skip(1) {
+            for (bounds, sign) in [(leads, 1.0), (lags, -1.0)] {
+                for at in 1..self.moments.len() - 1 {
+                    bounds[at] = bounds[at].min(self.least_chord(bounds, corrections, sign, at)).max(0.0);
+                }
+            }
+        }
+    }
+
+    /// The smallest bound at a moment by chords between earlier and later moments, at distances
+    /// that are powers of two.
+    fn least_chord(&self, bounds: &[f64], corrections: &[f64], sign: f64, at: usize) -> f64 {
+        let moments = &self.moments;
+        let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
+        let mut least = f64::INFINITY;
+        for from in reaches().map_while(|reach| at.checked_sub(reach)) {
+            for to in reaches().map(|reach| at + reach).take_while(|to| *to < moments.len()) {
+                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
+                let place = before / (before + after);
+                let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * place;
+                let departure = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
+                least = least.min(chord(bounds) + departure);
+            }
+        }
+        least
+    }
+
+    /// The bound at a timestamp, by the chord between the moments around it.
+    pub(crate) fn bound_at(&self, domain: usize, bounds: &[f64], date: f64) -> f64 {
+        let at = self.segment(date);
+        let (from, to) = (self.moments[at], self.moments[at + 1]);
+        let place = ((date - from) / (to - from)).clamp(0.0, 1.0);
+        let departure = self.departures[domain][at];
+        // Outside of all moments, only the maximum rate bounds the error.
+        let outside = MAX_RATE * (from - date).max(date - to).max(0.0);
+        bounds[at] * (1.0 - place) + bounds[at + 1] * place + departure + outside
+    }
+
+    /// The index of the last moment up to a timestamp that is not the last of all.
+    pub(crate) fn segment(&self, date: f64) -> usize {
+        self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1) - 1
+    }
+
+    /// The most by which an error can grow between two timestamps that are close together.
+    pub(crate) fn growth(&self, domain: usize, from: f64, to: f64) -> f64 {
+        let at = self.segment(f64::midpoint(from, to));
+        let RateBounds { low, high } = self.rates[domain][at];
+        let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
+        // Rates are means between moments, so a shorter interval also needs the departure from the
+        // chord.
+        let departure = if is_whole { 0.0 } else { self.departures[domain][at] };
+        ((to - from) * high).max((to - from) * low) + departure
+    }
+
+    /// The index of the moment nearest to a timestamp.
+    pub(crate) fn nearest_moment(&self, date: f64) -> usize {
+        let after = self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1);
+        if date - self.moments[after - 1] <= self.moments[after] - date { after - 1 } else { after }
+    }
+
+    /// Bounds from messages and from earlier bounds.
+    pub(crate) fn bounds(&self, messages: &[DomainMessages], earlier: &[ErrorBounds]) -> Vec<ErrorBounds> {
+        let count = self.moments.len();
+        let domains = self.rates.len();
+        let mut leads: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
+        for DomainMessages { from, to, times } in messages {
+            for MessageTimes { sent, received, took } in times {
+                let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
+                let weight = took.max(0.0)
+                    + self.growth(*from, self.moments[p], *sent)
+                    + self.growth(*to, *received, self.moments[q]);
+                leads[from * count + p].push(BoundArc { to: to * count + q, weight });
+            }
+        }
+        let mut lags: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
+        for (from, arcs) in leads.iter().enumerate() {
+            for &BoundArc { to, weight } in arcs {
+                lags[to].push(BoundArc { to: from, weight });
+            }
+        }
+        for domain in 0..domains {
+            for (at, pair) in self.moments.windows(2).enumerate() {
+                let (one, other) = (domain * count + at, domain * count + at + 1);
+                let (up, down) = (self.growth(domain, pair[0], pair[1]), self.growth(domain, pair[1], pair[0]));
+                leads[one].push(BoundArc { to: other, weight: up });
+                leads[other].push(BoundArc { to: one, weight: down });
+                lags[other].push(BoundArc { to: one, weight: up });
+                lags[one].push(BoundArc { to: other, weight: down });
+            }
+        }
+        let start = |side: usize| {
+            let mut bounds: Vec<f64> = earlier.iter().flat_map(|bounds| &bounds[side]).copied().collect();
+            bounds[..count].fill(0.0);
+            bounds
+        };
+        let (leads, lags) = (distances(&leads, start(0)), distances(&lags, start(1)));
+        let both = leads.chunks(count).zip(lags.chunks(count));
+        both.map(|(leads, lags)| [leads.to_vec(), lags.to_vec()]).collect()
+    }
+
+    /// The largest error at any time.
+    pub(crate) fn largest_error(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
+        let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.departures[domain][at];
+        let intervals = 0..self.moments.len() - 1;
+        intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)
+    }
+}
+
+/// Dijkstra's algorithm from all nodes with finite distances. No distance increases.
+fn distances(arcs: &[Vec<BoundArc>], mut best: Vec<f64>) -> Vec<f64> {
+    // The bits of non-negative floats sort like the floats.
+    let finite = best.iter().enumerate().filter(|(_, distance)| distance.is_finite());
+    let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
+        finite.map(|(node, distance)| Reverse((distance.to_bits(), node))).collect();
+    while let Some(Reverse((bits, node))) = heap.pop() {
+        let here = f64::from_bits(bits);
+        if here > best[node] {
+            continue;
+        }
+        for &BoundArc { to, weight } in &arcs[node] {
+            if here + weight < best[to] {
+                best[to] = here + weight;
+                heap.push(Reverse((best[to].to_bits(), to)));
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,18 @@
+//! Messages by final timestamps.
+
+/// A message by final timestamps, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessageTimes {
+    pub(crate) sent: f64,
+    pub(crate) received: f64,
+    /// Apparent latency plus the resolution of the clocks.
+    pub(crate) took: f64,
+}
+
+/// The messages from one domain to another.
+#[derive(Clone, Debug)]
+pub(crate) struct DomainMessages {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) times: Vec<MessageTimes>,
+}

@@ -1,0 +1,78 @@
+//! The result of a fit, and the error bounds that follow from it.
+
+use super::corrections::DomainCorrections;
+use crate::clock::correction::CorrectionPoint;
+use crate::clock::envelope::DomainJoin;
+use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
+use crate::clock::graph::{GraphFit, interpolate};
+use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
+use crate::clock::min_delays::{FastestMessages, RunSpan};
+
+/// Minimum number of observations per clock for a fit of the wander.
+const ENOUGH: usize = 512;
+
+/// The result of a fit.
+pub(crate) struct FitResult {
+    /// The complete corrections.
+    pub(crate) corrections: DomainCorrections,
+    pub(crate) joined: Vec<Option<DomainJoin>>,
+    /// Corrections by round, domain and knot, nanoseconds.
+    pub(crate) rounds: Vec<Vec<Vec<f64>>>,
+    pub(crate) fit: GraphFit,
+    /// The fastest messages, with timestamps corrected by all rounds but the last.
+    pub(crate) edges: Vec<FastestMessages>,
+    pub(crate) span: RunSpan,
+    /// Removed clock steps by domain.
+    pub(crate) steps: Vec<Vec<CorrectionPoint>>,
+    /// The resolution of the coarsest clock, nanoseconds.
+    pub(crate) tick: f64,
+}
+
+impl FitResult {
+    /// The points of an edge with final timestamps.
+    fn message_times(&self, edge: &FastestMessages) -> Vec<MessageTimes> {
+        let last = |domain: usize, at: f64| interpolate(&self.fit.corrections[domain], at / self.span.nanos());
+        let times = edge.points.iter().map(|point| {
+            let (sent, received) = (point.sent, point.sent + point.took);
+            let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
+            MessageTimes { sent, received, took: received - sent + self.tick }
+        });
+        times.collect()
+    }
+
+    /// The most by which a message or a sample arrives before it is sent, nanoseconds.
+    pub(crate) fn largest_violation(&self) -> f64 {
+        -self.edges.iter().flat_map(|edge| self.message_times(edge)).map(|message| message.took).fold(0.0, f64::min)
+    }
+
+    /// Whether some message still arrives too long before it is sent. Then the clocks do not follow
+    /// the model, or some data is wrong.
+    pub(crate) fn is_impossible(&self) -> bool {
+        self.largest_violation() > IMPOSSIBLE + of_dates(self.tick)
+    }
+
+    /// Bounds on the timestamps if the clocks wander as the fit found.
+    pub(crate) fn certain_bounds(&self) -> CertainBounds {
+        self.certain_for_wander(self.fit.wander * SURELY)
+    }
+
+    /// Bounds on the timestamps if the clocks wander by `wander` per square root of a second.
+    pub(crate) fn certain_for_wander(&self, wander: f64) -> CertainBounds {
+        let domains = self.joined.len();
+        let correction = |domain: usize, at: f64| {
+            self.rounds.iter().map(|round| interpolate(&round[domain], at / self.span.nanos())).sum::<f64>()
+        };
+        let observations = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
+        let least = if observations < ENOUGH { LEAST_WANDER } else { 0.0 };
+        let inputs = BoundInputs { span: self.span.nanos(), wander: wander.max(least) };
+        CertainBounds::of(domains, &self.edges, inputs, |edge| self.message_times(edge), correction)
+    }
+
+    /// By domain: maximum error of timestamps in nanoseconds. Infinite when the fit is impossible.
+    pub(crate) fn half_widths(&self) -> Vec<f64> {
+        if self.is_impossible() {
+            return vec![f64::INFINITY; self.joined.len()];
+        }
+        self.certain_bounds().half_widths().into_iter().map(|width| width + of_dates(self.tick)).collect()
+    }
+}
