@@ -7,7 +7,7 @@ use std::ops::Range;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
-use super::ExportError;
+use super::error::ExportError;
 
 /// The compression effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +24,16 @@ pub(crate) enum PngEffort {
 pub(crate) fn pack(pixels: &Pixmap, effort: PngEffort) -> Result<Vec<u8>, ExportError> {
     let is_opaque = pixels.pixels().iter().all(|pixel| pixel.alpha() == u8::MAX);
     let mut bytes = Vec::new();
-    write(&mut bytes, (pixels.width(), pixels.height()), is_opaque, effort, |append| {
-        append(pixels, 0..pixels.height())
-    })?;
+    let size = PixelSize { width: pixels.width(), height: pixels.height() };
+    write(&mut bytes, size, is_opaque, effort, |append| append(pixels, 0..pixels.height()))?;
     Ok(bytes)
+}
+
+/// The size of an image in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PixelSize {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
 }
 
 /// Appends some lines of a band of pixels. The band must be as wide as the image.
@@ -41,11 +47,12 @@ pub(crate) type AppendRows<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), Ex
 /// fails.
 pub(crate) fn write(
     out: &mut dyn Write,
-    (width, height): (u32, u32),
+    size: PixelSize,
     is_opaque: bool,
     effort: PngEffort,
     fill: impl FnOnce(&mut AppendRows<'_>) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
+    let PixelSize { width, height } = size;
     let mut encoder = Encoder::new(out, width, height);
     encoder.set_color(if is_opaque { ColorType::Rgb } else { ColorType::Rgba });
     encoder.set_depth(BitDepth::Eight);

@@ -23,10 +23,10 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::format::{IndexHeader, PageBytes, TableRef};
-use super::image::IndexImage;
-use super::packed_table::{PackedTable, PackedTableWriter};
-use super::page_writer::PageWriter;
+use super::file::format::{IndexHeader, PageBytes, TableRef};
+use super::file::image::IndexImage;
+use super::file::packed_table::{PackedTable, PackedTableWriter};
+use super::file::page_writer::PageWriter;
 use crate::query::details::{DetailValue, EntityDetail};
 
 /// Bytes of texts in the cache of texts. The next constant: number of source positions in their

@@ -2,18 +2,18 @@
 
 use tumit_paje::{ContainerId, TypeId};
 
-use super::super::details::IndexDetails;
-use super::super::format::LaneRecord;
-use super::super::links::{self, IndexLinks};
-use super::super::marks::IndexMarkLane;
-use super::super::max_end_tree::MaxEndTree;
-use super::super::states::{self, IndexStateLane};
-use super::super::variables::IndexVariableLane;
-use super::{IndexReader, life};
-use crate::index::packed_table::PackedTable;
+use super::details::IndexDetails;
+use super::file::format::LaneRecord;
+use super::file::max_end_tree::MaxEndTree;
+use super::file::packed_table::PackedTable;
+use super::lanes::links::{self, IndexLinks};
+use super::lanes::marks::IndexMarkLane;
+use super::lanes::states::{self, IndexStateLane};
+use super::lanes::variables::IndexVariableLane;
+use super::reader::IndexReader;
 use crate::query::LinkRow;
 use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 impl EntityLookup for IndexReader {
     fn types(&self) -> &TypeModel {
@@ -22,7 +22,7 @@ impl EntityLookup for IndexReader {
 
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
         let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
-        self.containers.get(position as usize).ok_or(QueryError::Unknown { what: "container" })
+        self.containers.get(position as usize).ok_or(QueryError::Unknown { kind: "container" })
     }
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
@@ -35,7 +35,7 @@ impl EntityLookup for IndexReader {
                 Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { what: "state" })?;
+                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
                 let lane = IndexStateLane::new(&self.image, record);
                 let (block, index) = lane.at(row);
                 let (container, ty) = of(&record);
@@ -43,36 +43,36 @@ impl EntityLookup for IndexReader {
                     name: self.value_name(lane.value(block.columns[2].get(index))),
                     ty,
                     container,
-                    life: life(states::start(&block, index), states::end(&block, index)),
+                    life: nanos_range(states::start(&block, index), states::end(&block, index)),
                     detail: block.columns[3].get(index) as u32,
                 })
             }
             EntityId::Event(number) => {
-                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
-                let (timestamp, value, detail) = IndexMarkLane::new(&self.image, record).row(row);
+                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
+                let mark = IndexMarkLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
-                    name: self.value_name(value),
+                    name: self.value_name(mark.value),
                     ty,
                     container,
-                    life: life(timestamp, timestamp),
-                    detail,
+                    life: nanos_range(mark.timestamp, mark.timestamp),
+                    detail: mark.detail,
                 })
             }
             EntityId::Link(number) => {
-                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
+                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
                 let row = IndexLinks::new(&self.image, record).row(at);
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: TypeId(record.ty),
                     container: row.holder,
-                    life: life(row.start_time, row.end_time),
+                    life: nanos_range(row.start_time, row.end_time),
                     detail: row.detail,
                 })
             }
             EntityId::Sample(number) => {
                 let (record, row) =
-                    self.locate(header.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
+                    self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 let (life, value) = IndexVariableLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })

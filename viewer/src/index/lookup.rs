@@ -12,7 +12,7 @@ use tumit_paje::read::{NamedPart, PajeReadError, parts_of};
 use twox_hash::XxHash3_64;
 
 use super::IndexReader;
-use super::format::IndexKey;
+use super::file::format::IndexKey;
 use crate::input::options::{IndexChoice, OpenOptions};
 
 /// A smaller Pajé file is read in about a second. It needs no index, so none is written next to it.

@@ -6,7 +6,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::ValueId;
+use tumit_paje::ValueId;
 
 /// Number of shares in a block of memory.
 const PIECE: usize = 1 << 12;

@@ -2,8 +2,9 @@
 //! every container, at a cost of the product of their numbers.
 
 use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, TypeId};
 
-use super::{ContainerId, ContainerInfo, TimelineSource, TypeId, TypeInfo, TypeModel};
+use super::{ContainerInfo, TimelineSource, TypeInfo, TypeModel};
 
 /// The types to query in a container, in order of their ids. If the source does not know them, all
 /// types.

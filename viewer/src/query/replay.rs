@@ -22,17 +22,16 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
 use tumit_paje::{
     ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition, TypeId,
     ValueId, VariableOp,
 };
 
+use super::walk::EVER;
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, types_in,
+    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
 };
-
-/// The unlimited interval.
-const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// An operation to be sorted.
 struct ReplayOp {

@@ -1,8 +1,8 @@
 //! Names inside states, at places where they fit, no other state covers them, and no arrow crosses
 //! them.
 
-use super::chart::ChartContext;
-use super::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
+use super::chart_context::ChartContext;
+use super::primitives::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
 use crate::query::ValueId;
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::variables;
 use crate::layout::ContainerOutline;
-use crate::query::counts::link_values;
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeInfo,
     TypeModel, ValueId, ValueInfo, weight,
@@ -259,4 +258,18 @@ fn states(
         containers: Some(count as u64),
         entries: entries.collect(),
     }))
+}
+
+/// Number of links of each value that overlap an interval.
+fn link_values(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    interval: TimeRange,
+) -> Result<FxHashMap<ValueId, u64>, QueryError> {
+    let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
+    source.link_counts(ty, interval, 63, &mut |count| {
+        *numbers.entry(count.value).or_default() += count.count;
+        Ok(())
+    })?;
+    Ok(numbers)
 }

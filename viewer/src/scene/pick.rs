@@ -1,9 +1,10 @@
 //! The exact contents of a mixture or a variable under the pointer. The image on the screen has
 //! only the resolution of its pixels.
 
-use super::chart::{ChartContext, ChartView};
+use super::chart_context::{ChartContext, ChartView};
 use super::mixtures;
-use crate::layout::{LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
+use super::primitives::OTHERS;
+use crate::layout::{LaneBand, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::query::{EntityId, QueryError, SeriesColumn, StateLaneId, TimeRange, TimelineSource, TypeId, weight};
 use tumit_paje::RgbColor;
 
@@ -35,8 +36,8 @@ pub fn mixture(
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
     let view = ChartView { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, top, height } in lanes(source, row).into_iter().rev() {
-        if is_at(top, height) {
+    for DrawnLanes { lanes, of, band } in lanes(source, row).into_iter().rev() {
+        if is_at(band.top, band.height) {
             let found = within(&context, &lanes, of)?;
             if found.is_some() {
                 return Ok(found);
@@ -71,13 +72,12 @@ struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
     of: usize,
-    top: f32,
-    height: f32,
+    band: LaneBand,
 }
 
 impl DrawnLanes {
-    fn new(lanes: Vec<StateLaneId>, of: usize, (top, height): (f32, f32)) -> Self {
-        Self { lanes, of, top, height }
+    fn new(lanes: Vec<StateLaneId>, of: usize, band: LaneBand) -> Self {
+        Self { lanes, of, band }
     }
 }
 
@@ -119,7 +119,7 @@ fn within(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Resul
     }
     let mixtures = mixtures::exact_mixtures(context, lanes, of)?;
     let mut parts: Vec<_> = mixtures.parts().to_vec();
-    parts.sort_by(|a, b| (a.0 == super::OTHERS).cmp(&(b.0 == super::OTHERS)).then(b.1.total_cmp(&a.1)));
+    parts.sort_by(|a, b| (a.0 == OTHERS).cmp(&(b.0 == OTHERS)).then(b.1.total_cmp(&a.1)));
     let parts = parts.into_iter().map(|(value, share)| (context.name(value).to_owned(), context.color(value), share));
     Ok(Some(PickedMixture { parts: parts.collect(), states, first }))
 }

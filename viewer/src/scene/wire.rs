@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tumit_paje::{MarkShape, RgbColor};
 
-use super::{
+use super::primitives::{
     FilledRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneItem, SceneMark, SceneText, TextAnchor, VariableBand,
 };
 use crate::query::EntityId;

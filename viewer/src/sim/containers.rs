@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::EntitySlot;
 use super::entities::EntitySink;
 use super::faults::{Fault, FaultCounts};
+use super::slots::EntitySlot;
 use crate::query::{ContainerInfo, TimeRange, TimestampExtent};
 
 /// Maximum number of ids between a new id and the existing ones. Ids are dense; this bounds the

@@ -8,7 +8,8 @@ use tumit_paje::time::GlobalNanos;
 use super::containers::ContainerDestruction;
 use super::entities::EntitySink;
 use super::faults::Fault;
-use super::{EntitySlot, Simulation};
+use super::simulation::Simulation;
+use super::slots::EntitySlot;
 use crate::query::TimestampExtent;
 
 impl<E: EntitySink> Simulation<E> {

@@ -2,14 +2,15 @@
 
 use tumit_paje::ContainerId;
 
+use super::entity_number::number;
 use super::links::StoreLinks;
 use super::marks::StoreMarkLane;
 use super::states::StoreStateLane;
+use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
-use super::{TraceStore, life, number};
 use crate::query::LinkRow;
 use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 /// A list of entities with consecutive numbers.
 pub(crate) trait NumberedList {
@@ -61,43 +62,43 @@ impl EntityLookup for TraceStore {
                 Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { what: "state" })?;
+                let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
                     container: lane.container,
-                    life: life(lane.start(index), lane.end(index)),
+                    life: nanos_range(lane.start(index), lane.end(index)),
                     detail: lane.detail(index),
                 })
             }
             EntityId::Event(number) => {
-                let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
+                let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
                     container: lane.container,
-                    life: life(lane.timestamp(index), lane.timestamp(index)),
+                    life: nanos_range(lane.timestamp(index), lane.timestamp(index)),
                     detail: lane.detail(index),
                 })
             }
             EntityId::Link(number) => {
-                let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { what: "link" })?;
+                let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
                 let row = &table.rows[index];
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: table.ty,
                     container: row.holder,
-                    life: life(row.start_time, row.end_time),
+                    life: nanos_range(row.start_time, row.end_time),
                     detail: row.detail,
                 })
             }
             EntityId::Sample(number) => {
-                let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
+                let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 Ok(FoundEntity {
                     name: lane.value(index).to_string(),
                     ty: lane.ty,
                     container: lane.container,
-                    life: life(lane.start(index), lane.end(index)),
+                    life: nanos_range(lane.start(index), lane.end(index)),
                     detail: 0,
                 })
             }

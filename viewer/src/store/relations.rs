@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tumit_paje::ContainerId;
 
 use super::details::DetailTable;
+use super::entity_number::number;
 use super::links::StoreLinks;
-use super::number;
 use super::spans::EndTree;
 use super::states::StoreStateLane;
 use crate::query::effective_end;

@@ -3,7 +3,7 @@
 
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{SeriesColumn, TimeRange};
+use crate::query::{SeriesColumn, TimeRange, ValueRange};
 
 /// Samples per leaf of the tree, and children per node.
 const FAN: usize = 16;
@@ -89,8 +89,8 @@ impl StoreVariableLane {
     }
 
     /// Smallest and largest value.
-    pub(crate) fn range(&self) -> Option<(f64, f64)> {
-        self.levels.last().and_then(|level| level.first()).map(|node| (node.min, node.max))
+    pub(crate) fn range(&self) -> Option<ValueRange> {
+        self.levels.last().and_then(|level| level.first()).map(|node| ValueRange { min: node.min, max: node.max })
     }
 
     /// Positions of the samples that overlap an interval. A sample without duration at the very end

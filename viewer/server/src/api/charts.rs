@@ -32,7 +32,7 @@ impl DrawRequest {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
             None if self.id.is_empty() => Ok(ContainerId::ROOT),
-            _ => Err(QueryError::Unknown { what: "container" }),
+            _ => Err(QueryError::Unknown { kind: "container" }),
         }
     }
 }

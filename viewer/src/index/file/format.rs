@@ -240,7 +240,19 @@ pub(crate) struct LaneRecord {
     pub(crate) extra: u64,
 }
 
+/// The order of the records in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LaneKey {
+    pub(crate) container: u32,
+    pub(crate) ty: u32,
+    pub(crate) depth: u32,
+}
+
 impl LaneRecord {
+    pub(crate) fn key(&self) -> LaneKey {
+        LaneKey { container: self.container, ty: self.ty, depth: self.depth }
+    }
+
     /// Bytes of a record.
     pub(crate) const BYTES: usize = 80;
 

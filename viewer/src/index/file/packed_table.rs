@@ -367,7 +367,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let mut high = blocks;
         if low + FAR < high {
             let guess = self.guess(low, bound);
-            (low, high) = self.bracket_block(guess, (low, high), bound);
+            Range { start: low, end: high } = self.bracket_block(guess, low..high, bound);
         } else {
             let mut step = STEPS;
             while low + step <= blocks && self.first(low + step - 1) < bound {
@@ -397,7 +397,8 @@ impl<'a, const K: usize> PackedTable<'a, K> {
 
     /// A range that contains the first block with a first number of at least `bound`. It is found
     /// by doubling steps from a guess.
-    fn bracket_block(&self, guess: u64, (mut low, mut high): (u64, u64), bound: u64) -> (u64, u64) {
+    fn bracket_block(&self, guess: u64, blocks: Range<u64>, bound: u64) -> Range<u64> {
+        let Range { start: mut low, end: mut high } = blocks;
         let mut step = STEPS / 2;
         if self.first(guess) < bound {
             low = guess + 1;
@@ -414,7 +415,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
             }
             low = low.max(high.saturating_sub(step));
         }
-        (low, high)
+        low..high
     }
 
     /// Maps rows in order with `of`, which gets a block and an index; at most `limit` rows.

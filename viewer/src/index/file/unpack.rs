@@ -50,7 +50,7 @@ fn number<const BITS: usize>(bytes: &[u8], at: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::bit_fields;
+    use crate::index::file::bit_fields;
 
     #[test]
     fn an_unpacked_block_equals_its_single_numbers() {

@@ -13,11 +13,11 @@ use tumit_paje::{ContainerId, ValueId};
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::bit_fields::{sortable_timestamp, timestamp};
-use super::format::PageBytes;
-use super::image::IndexImage;
-use super::packed_table::{PackedTable, PackedTableWriter};
-use super::page_writer::PageWriter;
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::{PageBytes, TableRef};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
+use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};
 
 /// Columns: bin of the earlier timestamp; start; end; value; bins to the later timestamp × 2 (+ 1
@@ -45,11 +45,18 @@ const MOST_LEVELS: u64 = 16;
 /// (+ 1 if the end comes first).
 type LinkGroupKey = [u64; 4];
 
+/// A number of equal links.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct EqualLinks {
+    count: u64,
+    /// Number of the first of them.
+    first: u64,
+}
+
 struct DensityLevel {
     exponent: u8,
     stretch: i64,
-    /// The number of links, and the number of the first link.
-    groups: FxHashMap<LinkGroupKey, (u64, u64)>,
+    groups: FxHashMap<LinkGroupKey, EqualLinks>,
     rows: DeferredSection,
     written: u64,
     is_kept: bool,
@@ -89,17 +96,22 @@ impl LinkDensityWriter {
             (row.earlier_timestamp() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
         let reversed = u64::from(row.end_time < row.start_time);
         let span = high.wrapping_sub(low).cast_unsigned() << 1 | reversed;
-        self.add(0, low, [row.start.0.into(), row.end.0.into(), row.value.0.into(), span], (1, number))
+        self.add(
+            0,
+            low,
+            [row.start.0.into(), row.end.0.into(), row.value.0.into(), span],
+            EqualLinks { count: 1, first: number },
+        )
     }
 
-    fn add(&mut self, at: usize, stretch: i64, group: LinkGroupKey, (count, first): (u64, u64)) -> io::Result<()> {
+    fn add(&mut self, at: usize, stretch: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
         let Some(level) = self.levels.get(at) else { return Ok(()) };
         if level.stretch != stretch || level.groups.len() >= self.max_groups {
             self.write(at)?;
             self.levels[at].stretch = stretch;
         }
-        let (sum, least) = self.levels[at].groups.entry(group).or_insert((0, first));
-        (*sum, *least) = (*sum + count, first.min(*least));
+        let sum = self.levels[at].groups.entry(group).or_insert(EqualLinks { count: 0, first: links.first });
+        *sum = EqualLinks { count: sum.count + links.count, first: sum.first.min(links.first) };
         Ok(())
     }
 
@@ -108,7 +120,7 @@ impl LinkDensityWriter {
         let links = self.links;
         let level = &mut self.levels[at];
         let stretch = level.stretch;
-        let mut rows: Vec<(LinkGroupKey, (u64, u64))> = level.groups.drain().collect();
+        let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
         rows.sort_unstable();
         level.written += rows.len() as u64;
         // If most links are different, the width is dropped.
@@ -116,7 +128,7 @@ impl LinkDensityWriter {
             (level.is_kept, level.rows) = (false, level.rows.empty());
         }
         if level.is_kept {
-            for &([start, end, value, span], (count, first)) in &rows {
+            for &([start, end, value, span], EqualLinks { count, first }) in &rows {
                 let row: [u64; COLUMNS] = [sortable_timestamp(stretch), start, end, value, span, count - 1, first];
                 // One write per row, because whole rows are read again.
                 level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
@@ -177,8 +189,7 @@ impl<'a> LinkDensity<'a> {
         let level = |number: u64| {
             let word = |at_word: u64| image.word(at.saturating_add(8 + 32 * number + 8 * at_word));
             let absolute = |by: u64| place.at.saturating_add(by);
-            let of =
-                super::format::TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
+            let of = TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
             (word(0).clamp(1, 63) as u8, PackedTable::new(image, of))
         };
         let levels = (0..image.word(at).min(MOST_LEVELS)).rev().map(level);

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::bit_fields::{sortable_timestamp, timestamp};
-use super::format::{LaneRecord, TableRef};
-use super::image::IndexImage;
 use super::link_density::LinkDensity;
-use super::max_end_tree::MaxEndTree;
-use super::packed_table::{PackedTable, TableBlock};
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::{LaneRecord, TableRef};
+use crate::index::file::image::IndexImage;
+use crate::index::file::max_end_tree::MaxEndTree;
+use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::query::LinkRow;
 use crate::query::effective_end;
 use crate::query::{EntityId, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError, TimeRange};

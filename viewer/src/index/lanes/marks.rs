@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{sortable_timestamp, timestamp};
-use super::format::LaneRecord;
-use super::image::IndexImage;
-use super::packed_table::PackedTable;
 use super::prefix_counts::{CountsByValue, PrefixCounts};
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::LaneRecord;
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::PackedTable;
 use crate::query::{EntityId, EventCount, EventEntity, GlobalNanos, TimeRange};
 
 /// Columns: timestamp, value, detail row.
@@ -22,6 +22,15 @@ pub(crate) struct IndexMarkLane<'a> {
     tally: PrefixCounts<'a>,
 }
 
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexMark {
+    pub(crate) timestamp: i64,
+    pub(crate) value: ValueId,
+    /// The detail row; 0 if the event has none.
+    pub(crate) detail: u32,
+}
+
 impl<'a> IndexMarkLane<'a> {
     pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
         Self {
@@ -31,10 +40,9 @@ impl<'a> IndexMarkLane<'a> {
         }
     }
 
-    /// Timestamp, value and detail row.
-    pub(crate) fn row(&self, row: u64) -> (i64, ValueId, u32) {
+    pub(crate) fn row(&self, row: u64) -> IndexMark {
         let [at, value, detail] = self.table.row(row);
-        (timestamp(at), ValueId(value as u32), detail as u32)
+        IndexMark { timestamp: timestamp(at), value: ValueId(value as u32), detail: detail as u32 }
     }
 
     /// Rows of the events in an interval.

@@ -1,84 +1,25 @@
 //! Prefix counts: the number of events of each value before some rows of a lane. With them, a
 //! column of an image costs its two edges, independent of the number of events between them.
 
-use std::io;
 use std::ops::Range;
 
 use tumit_paje::ValueId;
-use tumit_spill::byte_streams::FinishedByteStream;
-use tumit_spill::deferred_section::DeferredSection;
-use tumit_spill::temporary_space::TemporarySpace;
 
-use super::assembly::value;
-use super::format::{BLOCK, PageBytes};
-use super::image::{IndexImage, touch};
-use super::packed_table::PackedTable;
-use super::page_writer::PageWriter;
-use super::state_writer::LaneValues;
+use crate::index::file::format::{BLOCK, PageBytes};
+use crate::index::file::image::{IndexImage, touch};
+use crate::index::file::packed_table::PackedTable;
 
-/// Lanes with fewer events have no prefix counts. Counting the events is as fast.
-const LEAST_ROWS: u64 = 1 << 13;
 /// Minimum number of rows between two entries.
 const LEAST_STRIDE: u64 = 1 << 10;
 /// Minimum number of rows between two entries, per value. It limits the space of the entries
 /// relative to the rows.
 const ROWS_PER_VALUE: u64 = 64;
 /// With more values, entries would be too far apart to be useful.
-const MOST_VALUES: usize = 256;
+pub(crate) const MOST_VALUES: usize = 256;
 
 /// Number of rows between two entries, for this number of values.
-fn stride(values: usize) -> u64 {
+pub(crate) fn stride(values: usize) -> u64 {
     (ROWS_PER_VALUE * values as u64).max(LEAST_STRIDE)
-}
-
-/// Counts events while a lane is written.
-pub(crate) struct PrefixCountWriter {
-    values: LaneValues,
-    /// For each value, the number of events before the next row.
-    counts: Vec<u32>,
-    entries: DeferredSection,
-    rows: u64,
-}
-
-impl PrefixCountWriter {
-    /// Counts for a lane with `len` rows. `None` if they do not pay off. This pass over the rows
-    /// finds the values; a later one writes the rows.
-    pub(crate) fn new(room: &TemporarySpace, rows: &FinishedByteStream, len: u64) -> io::Result<Option<Self>> {
-        if len < LEAST_ROWS {
-            return Ok(None);
-        }
-        let (mut values, mut from) = (LaneValues::default(), rows.read()?);
-        for _ in 0..len {
-            from.number()?;
-            values.insert(value(&mut from)?.0);
-            if values.values.len() > MOST_VALUES {
-                return Ok(None);
-            }
-        }
-        let counts = vec![0; values.values.len()];
-        Ok(Some(Self { values, counts, entries: DeferredSection::new(&room.part(8)), rows: 0 }))
-    }
-
-    /// Counts the value of the next row, in the order of the table.
-    pub(crate) fn push(&mut self, value: u64) -> io::Result<()> {
-        if self.rows.is_multiple_of(stride(self.counts.len())) {
-            self.counts.iter().try_for_each(|count| self.entries.write(&count.to_le_bytes()))?;
-        }
-        self.rows += 1;
-        if let Some(count) = self.counts.get_mut(self.values.place(value) as usize) {
-            *count += 1;
-        }
-        Ok(())
-    }
-
-    /// Writes the values and the entries. Returns the positions of both.
-    pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<(PageBytes, PageBytes)> {
-        let values = PageBytes { at: out.align()?, len: self.values.values.len() as u64 };
-        self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
-        let sums = PageBytes { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
-        self.entries.each_portion(1, |bytes| out.write(bytes))?;
-        Ok((values, sums))
-    }
 }
 
 /// The prefix counts of a lane in an image.

@@ -9,10 +9,10 @@
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{self, sortable_timestamp, timestamp};
-use super::format::{BLOCK, LaneRecord};
-use super::image::IndexImage;
-use super::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
+use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
+use crate::index::file::format::{BLOCK, LaneRecord};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
 use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
 
 /// Columns: start, duration, value (an index into the lane's own values), detail row.

@@ -4,12 +4,12 @@
 use std::io;
 use std::ops::Range;
 
-use super::bit_fields::{sortable_timestamp, timestamp};
-use super::format::{BLOCK, LaneRecord};
-use super::image::IndexImage;
-use super::packed_table::{PackedTable, TableBlock};
-use super::page_writer::PageWriter;
-use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, VariableSample};
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::{BLOCK, LaneRecord};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{PackedTable, TableBlock};
+use crate::index::file::page_writer::PageWriter;
+use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, ValueRange, VariableSample};
 
 /// Columns: timestamp, and the bits of the value.
 pub(crate) const COLUMNS: usize = 2;
@@ -110,13 +110,13 @@ impl<'a> IndexVariableLane<'a> {
     }
 
     /// Smallest and largest value.
-    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<ValueRange> {
         let (mut nodes, mut level) = (self.table.blocks(), self.record.sums.at);
         while nodes > 1 {
             level = level.saturating_add(NODE * nodes);
             nodes = nodes.div_ceil(FAN);
         }
-        (nodes == 1).then(|| self.node(level, 0)).map(|node| (node.min, node.max))
+        (nodes == 1).then(|| self.node(level, 0)).map(|node| ValueRange { min: node.min, max: node.max })
     }
 
     /// Samples that overlap an interval. A sample without duration at the very end counts at its
@@ -179,6 +179,14 @@ impl<'a> IndexVariableLane<'a> {
     }
 }
 
+/// A sample of an unpacked block.
+#[derive(Clone, Copy)]
+struct BlockSample {
+    start: i64,
+    end: i64,
+    value: f64,
+}
+
 /// A walk over the samples of a variable, from left to right, with one unpacked block.
 struct SampleWalk<'a> {
     lane: IndexVariableLane<'a>,
@@ -229,10 +237,9 @@ impl<'a> SampleWalk<'a> {
         self.block.row + self.starts[..self.block.len].partition_point(|&start| start < timestamp) as u64
     }
 
-    /// Start, end and value of a sample of the block.
-    fn sample(&self, index: usize) -> (i64, i64, f64) {
-        let (from, to) = (self.starts[index % BLOCK], self.starts[index % BLOCK + 1]);
-        (timestamp(from), timestamp(to), f64::from_bits(self.values[index % BLOCK]))
+    fn sample(&self, index: usize) -> BlockSample {
+        let (start, end) = (timestamp(self.starts[index % BLOCK]), timestamp(self.starts[index % BLOCK + 1]));
+        BlockSample { start, end, value: f64::from_bits(self.values[index % BLOCK]) }
     }
 
     /// Minimum, maximum and mean over an interval.
@@ -247,8 +254,8 @@ impl<'a> SampleWalk<'a> {
         let mut first = started.saturating_sub(1);
         self.load(first / BLOCK as u64);
         if started > 0 {
-            let (begin, end, _) = self.sample((first % BLOCK as u64) as usize);
-            first += u64::from(end <= from && begin < from);
+            let sample = self.sample((first % BLOCK as u64) as usize);
+            first += u64::from(sample.end <= from && sample.start < from);
         }
         self.near = first;
         if first >= self.lane.table.rows() {
@@ -259,11 +266,11 @@ impl<'a> SampleWalk<'a> {
         if at >= self.block.len || self.starts[at] >= bound {
             return None;
         }
-        let clipped = |(begin, end, value): (i64, i64, f64)| {
-            VariableNode::of(value, end.min(to).saturating_sub(begin.max(from)).max(0))
+        let clipped = |sample: BlockSample| {
+            VariableNode::of(sample.value, sample.end.min(to).saturating_sub(sample.start.max(from)).max(0))
         };
-        let (begin, mut last) = (self.sample(at), None);
-        let mut all = clipped(begin);
+        let (first_sample, mut last) = (self.sample(at), None);
+        let mut all = clipped(first_sample);
         match self.next_block().filter(|_| self.block.next < bound) {
             Some(next) => {
                 all = all.join(self.combine_samples(at + 1..self.block.len));
@@ -284,13 +291,13 @@ impl<'a> SampleWalk<'a> {
                 }
             }
         }
-        let last = last.map_or(begin, |last| {
+        let last = last.map_or(first_sample, |last| {
             let last = self.sample(last);
             all = all.join(clipped(last));
             last
         });
-        let covered = last.1.min(to).saturating_sub(begin.0.max(from));
-        let mean = if covered > 0 { all.integral / covered as f64 } else { last.2 };
+        let covered = last.end.min(to).saturating_sub(first_sample.start.max(from));
+        let mean = if covered > 0 { all.integral / covered as f64 } else { last.value };
         // Rounding must not move the mean out of the range. A damaged file may have no order at
         // all.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })

@@ -15,10 +15,10 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::sortable_timestamp;
-use super::format::BLOCK;
 use super::state_cursor::StateCursor;
-use super::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
+use crate::index::file::bit_fields::sortable_timestamp;
+use crate::index::file::format::BLOCK;
+use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
 use crate::query::{MixtureCellWriter, TimeRange};
 
 /// Bits of the index of a value in its lane.

@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use super::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
-use super::format::BLOCK;
-use super::image::touch;
 use super::state_cursor::{StateCursor, UnpackedStates};
-use super::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
-use super::unpack;
+use crate::index::file::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
+use crate::index::file::format::BLOCK;
+use crate::index::file::image::touch;
+use crate::index::file::unpack;
+use crate::index::lanes::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
 use crate::query::{MixtureCellWriter, TimeRange};
 
 /// The walk over a lane.

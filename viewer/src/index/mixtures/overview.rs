@@ -14,11 +14,11 @@ use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::format::{BLOCK, PageBytes, TableRef};
-use super::image::IndexImage;
-use super::packed_table::{PackedTable, PackedTableWriter};
-use super::page_writer::PageWriter;
-use super::states::IndexTimeSums;
+use crate::index::file::format::{BLOCK, PageBytes, TableRef};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
+use crate::index::file::page_writer::PageWriter;
+use crate::index::lanes::states::IndexTimeSums;
 use crate::query::{MixtureCell, MixtureCellWriter, TimeRange, TimestampExtent};
 
 /// Columns: key of lane and column; value + 1, or 0 for the rest; time.
@@ -50,12 +50,20 @@ fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
     (column >> COLUMN_BITS == 0 && lane >> (64 - COLUMN_BITS) == 0).then_some(lane << COLUMN_BITS | column)
 }
 
+/// The rows of one column width while they are collected.
+#[derive(Debug)]
+struct OverviewRows {
+    stream: usize,
+    count: u64,
+    latest_key: u64,
+}
+
 /// Writes the overview while lanes are written.
 #[derive(Debug)]
 pub(crate) struct OverviewWriter {
     streams: ByteStreams,
-    /// By exponent: the stream of the rows, their number, and the latest key.
-    levels: BTreeMap<u8, (usize, u64, u64)>,
+    /// The rows of each column width, by its exponent.
+    levels: BTreeMap<u8, OverviewRows>,
     origin: i64,
 }
 
@@ -103,10 +111,10 @@ pub(crate) fn write(
     for exponent in exponents.into_iter().rev() {
         let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
         for writer in &mut writers {
-            let Some(&(stream, rows, _)) = writer.levels.get(&exponent) else { continue };
-            let rows_of = writer.streams.finish_stream(stream);
-            let (mut from, mut key) = (rows_of.read()?, 0_u64);
-            for _ in 0..rows {
+            let Some(rows) = writer.levels.get(&exponent) else { continue };
+            let stream = writer.streams.finish_stream(rows.stream);
+            let (mut from, mut key) = (stream.read()?, 0_u64);
+            for _ in 0..rows.count {
                 key += from.number()?;
                 table.push(out, [key, from.number()?, from.number()?])?;
             }
@@ -179,12 +187,16 @@ impl LaneOverview<'_> {
         let MixtureCell { shares, rest } = MixtureCell::of(&mut self.shares[..], SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
             let OverviewWriter { streams, levels, .. } = &mut *self.of;
-            let (stream, rows, last) = levels.entry(exponent).or_insert_with(|| (streams.open(), 0, 0));
+            let rows = levels.entry(exponent).or_insert_with(|| OverviewRows {
+                stream: streams.open(),
+                count: 0,
+                latest_key: 0,
+            });
             let left = (rest > 0).then_some((0, rest));
             for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(left) {
-                let more = key - std::mem::replace(last, key);
-                *rows += 1;
-                streams.append(*stream, |bytes| {
+                let more = key - std::mem::replace(&mut rows.latest_key, key);
+                rows.count += 1;
+                streams.append(rows.stream, |bytes| {
                     varint::push(bytes, more);
                     varint::push(bytes, value);
                     varint::push(bytes, time.cast_unsigned());

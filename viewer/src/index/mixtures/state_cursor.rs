@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::format::BLOCK;
-use super::states::{IndexStateLane, StateBlock, end, start};
+use crate::index::file::format::BLOCK;
+use crate::index::lanes::states::{IndexStateLane, StateBlock, end, start};
 
 /// Maximum number of states of a block that a linear search passes before bisection.
 pub(crate) const STEPS: usize = 4;

@@ -5,22 +5,23 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 
-use tumit_spill::byte_streams::{ByteStreamReader, ByteStreams};
+use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 use twox_hash::XxHash3_64;
 
-use super::bit_fields::{sortable_timestamp, timestamp};
-use super::builder::{IndexBuilder, LaneStreams};
-use super::details::DetailTableWriter;
-use super::format::{IndexHeader, IndexKey, PageBytes};
-use super::lane_writer::{self, GatheredLane, LaneDirectory, LaneJob, LanePiece, OtherLanes};
-use super::max_end_tree::MaxEndTreeWriter;
-use super::model::ModelTables;
-use super::overview::{self, OverviewWriter};
-use super::packed_table::PackedTableWriter;
-use super::page_writer::PageWriter;
+use super::builder::IndexBuilder;
+use super::lane_streams::{GatheredLane, LaneStreams};
+use super::lane_writer::{self, LaneDirectory, LaneJob, LanePiece, OtherLanes};
+use crate::index::details::DetailTableWriter;
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::{IndexHeader, IndexKey, PageBytes};
+use crate::index::file::max_end_tree::MaxEndTreeWriter;
+use crate::index::file::packed_table::PackedTableWriter;
+use crate::index::file::page_writer::PageWriter;
+use crate::index::mixtures::overview::{self, OverviewWriter};
+use crate::index::model::ModelTables;
 use crate::parallel::in_turn;
 use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
 use crate::sim::SimOutcome;
@@ -36,13 +37,6 @@ struct IndexAssembly<'a> {
     end: i64,
     /// Number of the first state of each stream.
     bases: Vec<u32>,
-}
-
-/// Reads value and detail row, in the encoding of the recorder.
-pub(crate) fn value(from: &mut ByteStreamReader<'_>) -> io::Result<(u64, u64)> {
-    let value = from.number()?;
-    let detail = if value & 1 == 1 { from.number()? } else { 0 };
-    Ok((value >> 1, detail))
 }
 
 /// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.

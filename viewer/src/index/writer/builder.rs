@@ -6,38 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
+use tumit_paje::{ExtraField, SourcePosition, ValueId};
 use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::endpoint_map::OverflowStore;
 use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::details::DetailTableWriter;
-use super::links;
+use super::lane_streams::{LaneStreams, write_value};
+use crate::index::details::DetailTableWriter;
+use crate::index::lanes::links;
 use crate::query::TimeRange;
 use crate::query::{LinkRow, effective_end};
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
 
 /// Number of operations between two checks for cancellation.
 const OPERATIONS_PER_CHECK: u32 = 1 << 12;
-
-/// A list of entities in a stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneStreams {
-    pub(crate) container: ContainerId,
-    pub(crate) ty: TypeId,
-    pub(crate) depth: u32,
-    pub(crate) stream: usize,
-    pub(crate) rows: u64,
-    /// States: end of the last one. Events: timestamp of the last one. Variables: start of the last
-    /// sample.
-    pub(crate) last: i64,
-    /// Variables: end of the last sample.
-    pub(crate) end: i64,
-    /// Events: whether all arrived in order of their timestamps.
-    pub(crate) is_sorted: bool,
-}
 
 /// Words of a link's row: its type, and the columns of its table.
 pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
@@ -108,14 +92,6 @@ fn new_lane(place: EntityPlace, depth: u32, streams: &mut ByteStreams) -> LaneSt
     LaneStreams { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
 }
 
-/// Writes a value, and the detail row if there is one.
-fn put_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
-    varint::push(out, u64::from(value.0) << 1 | u64::from(detail != 0));
-    if detail != 0 {
-        varint::push(out, detail.into());
-    }
-}
-
 impl EntitySink for IndexBuilder {
     /// Entity numbers have 32 bits.
     const MOST: u64 = u32::MAX as u64;
@@ -165,7 +141,7 @@ impl EntitySink for IndexBuilder {
         self.streams.append(lane.stream, |out| {
             varint::push(out, start.wrapping_sub(last).cast_unsigned());
             varint::push(out, end.wrapping_sub(start).cast_unsigned());
-            put_value(out, state.value, state.detail);
+            write_value(out, state.value, state.detail);
         });
         let (stream, row) = (lane.stream, lane.rows);
         lane.rows += 1;
@@ -196,7 +172,7 @@ impl EntitySink for IndexBuilder {
         lane.rows += 1;
         self.streams.append(lane.stream, |out| {
             varint::push(out, varint::zigzag(time.0.wrapping_sub(last)));
-            put_value(out, value, detail);
+            write_value(out, value, detail);
         });
     }
 

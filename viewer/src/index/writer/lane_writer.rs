@@ -5,28 +5,27 @@
 //! The division into pieces does not depend on the machine, so the file does not, either.
 
 use std::io;
-use std::sync::Arc;
 
-use tumit_spill::byte_streams::FinishedByteStream;
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::assembly::value;
-use super::bit_fields::sortable_timestamp;
-use super::builder::{LINK_WORDS, LaneStreams};
-use super::format::{LaneRecord, PageBytes, TableRef};
-use super::link_density::LinkDensityWriter;
-use super::links;
-use super::max_end_tree::MaxEndTreeWriter;
+use super::builder::LINK_WORDS;
+use super::lane_streams::{DetailedValue, GatheredLane, LaneStreams, read_value};
+use super::lane_values::LaneValues;
 use super::nested_sums::{self, NestedLanes};
-use super::overview::OverviewWriter;
-use super::packed_table::PackedTableWriter;
-use super::page_writer::PageWriter;
-use super::prefix_counts::PrefixCountWriter;
-use super::state_writer::{self, LaneValues};
-use super::variables::VariableNodeWriter;
+use super::prefix_count_writer::{PrefixCountSections, PrefixCountWriter};
+use super::state_writer;
+use crate::index::file::bit_fields::sortable_timestamp;
+use crate::index::file::format::{LaneRecord, PageBytes, TableRef};
+use crate::index::file::max_end_tree::MaxEndTreeWriter;
+use crate::index::file::packed_table::PackedTableWriter;
+use crate::index::file::page_writer::PageWriter;
+use crate::index::lanes::link_density::LinkDensityWriter;
+use crate::index::lanes::links;
+use crate::index::lanes::variables::VariableNodeWriter;
+use crate::index::mixtures::overview::OverviewWriter;
 use crate::query::{TimestampExtent, effective_end};
 
 /// Maximum number of pieces of states. Few states are one piece.
@@ -34,14 +33,6 @@ const STATE_PIECES: usize = 4;
 /// Bytes of the memory budget per state below which threads for parts of the states do not pay off:
 /// 65,536 states with the default budget.
 const BYTES_PER_STATE: usize = 512;
-
-/// A lane with its entities.
-pub(crate) struct GatheredLane {
-    pub(crate) lane: LaneStreams,
-    /// Number of its first entity.
-    pub(crate) base: u32,
-    pub(crate) rows: Arc<FinishedByteStream>,
-}
 
 /// All lanes other than those of states.
 pub(crate) struct OtherLanes {
@@ -202,7 +193,7 @@ impl LanePiece {
             for _ in 0..lane.rows {
                 last = last.wrapping_add(varint::unzigzag(from.number()?));
                 latest = latest.max(last);
-                let (value, detail) = value(&mut from)?;
+                let DetailedValue { value, detail } = read_value(&mut from)?;
                 let row = [sortable_timestamp(last), value, detail];
                 if lane.is_sorted {
                     table.push(&mut self.out, row)?;
@@ -218,7 +209,8 @@ impl LanePiece {
                 tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
             }
             let table = table.finish(&mut self.out, 0)?;
-            let (values, sums) = tally.map_or_else(|| Ok(Default::default()), |tally| tally.finish(&mut self.out))?;
+            let counts = tally.map_or_else(|| Ok(Default::default()), |tally| tally.finish(&mut self.out))?;
+            let PrefixCountSections { values, sums } = counts;
             self.see(latest, latest);
             self.directories[1].push(&LaneRecord { table, values, sums, ..record(&lane, base) })?;
         }

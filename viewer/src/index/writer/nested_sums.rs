@@ -13,11 +13,10 @@ use tumit_spill::byte_streams::{ByteStreamReader, FinishedByteStream};
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::assembly::value;
-use super::format::{LaneRecord, PageBytes, TableRef};
-use super::lane_writer::GatheredLane;
-use super::page_writer::PageWriter;
-use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS};
+use super::lane_streams::{GatheredLane, read_value};
+use crate::index::file::format::{LaneRecord, PageBytes, TableRef};
+use crate::index::file::page_writer::PageWriter;
+use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedState};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
 /// the states of the interval.
@@ -54,7 +53,7 @@ impl NestedLanes {
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
         for (at, (rows, taken)) in self.lanes.iter().enumerate() {
             let mut reader = StateReader { from: taken.read()?, left: *rows, last: 0 };
-            next.extend(reader.next()?.map(|(start, end, value)| Reverse((start, at, end, value))));
+            next.extend(reader.next()?.map(|state| Reverse((state.start, at, state.end, state.value))));
             readers.push(reader);
         }
         let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
@@ -65,9 +64,9 @@ impl NestedLanes {
         };
         while let Some(mut first) = next.peek_mut() {
             let Reverse((start, lane, end, value)) = *first;
-            writer.push((start, end, value), &mut keep)?;
+            writer.push(NestedState { start, end, value }, &mut keep)?;
             match readers[lane].next()? {
-                Some((start, end, value)) => *first = Reverse((start, lane, end, value)),
+                Some(state) => *first = Reverse((state.start, lane, state.end, state.value)),
                 None => drop(PeekMut::pop(first)),
             }
         }
@@ -83,7 +82,7 @@ impl NestedLanes {
     }
 }
 
-/// Reads start, end and value of the states of one lane.
+/// Reads the states of one lane.
 struct StateReader<'a> {
     from: ByteStreamReader<'a>,
     left: u64,
@@ -91,14 +90,14 @@ struct StateReader<'a> {
 }
 
 impl StateReader<'_> {
-    fn next(&mut self) -> io::Result<Option<(i64, i64, u32)>> {
+    fn next(&mut self) -> io::Result<Option<NestedState>> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
         let start = self.last.wrapping_add(self.from.number()?.cast_signed());
         self.last = start.wrapping_add(self.from.number()?.cast_signed());
-        let (value, _) = value(&mut self.from)?;
-        Ok(Some((start, self.last, value as u32)))
+        let value = read_value(&mut self.from)?.value as u32;
+        Ok(Some(NestedState { start, end: self.last, value }))
     }
 }

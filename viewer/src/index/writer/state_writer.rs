@@ -7,14 +7,16 @@ use tumit_spill::byte_streams::FinishedByteStream;
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::assembly::value;
-use super::bit_fields::{SLACK, pack, sortable_timestamp, width};
-use super::builder::LaneStreams;
-use super::format::{BLOCK, LaneRecord, PageBytes};
-use super::overview::OverviewWriter;
-use super::packed_table::PackedTableWriter;
-use super::page_writer::PageWriter;
-use super::states::{CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride};
+use super::lane_streams::{DetailedValue, LaneStreams, read_value};
+use super::lane_values::LaneValues;
+use crate::index::file::bit_fields::{SLACK, pack, sortable_timestamp, width};
+use crate::index::file::format::{BLOCK, LaneRecord, PageBytes};
+use crate::index::file::packed_table::PackedTableWriter;
+use crate::index::file::page_writer::PageWriter;
+use crate::index::lanes::states::{
+    CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride,
+};
+use crate::index::mixtures::overview::OverviewWriter;
 use crate::query::{TimeRange, TimestampExtent};
 
 /// Writes the lane. Returns its record, and the time range of its last state. `record.extra` must
@@ -41,7 +43,7 @@ pub(crate) fn write(
         let start = last.wrapping_add(from.number()?.cast_signed());
         last = start.wrapping_add(from.number()?.cast_signed());
         last_state = TimestampExtent { first: start, last };
-        let (value, detail) = value(&mut from)?;
+        let DetailedValue { value, detail } = read_value(&mut from)?;
         if block.ends.len() == BLOCK {
             block.write(&mut table, out, start)?;
         }
@@ -66,37 +68,6 @@ pub(crate) fn write(
     Ok((LaneRecord { table, values, sums, extra, ..record }, last_state.time_range()))
 }
 
-/// The values of a lane in the order of their first occurrence, and their indexes in that list. It
-/// is reused for one lane after another.
-#[derive(Debug, Default)]
-pub(crate) struct LaneValues {
-    pub(crate) values: Vec<u64>,
-    /// Index plus 1 by value; 0 if the value does not occur. Values are numbered from 0 without
-    /// gaps.
-    places: Vec<u32>,
-}
-
-impl LaneValues {
-    pub(crate) fn clear(&mut self) {
-        self.values.drain(..).for_each(|value| self.places[value as usize] = 0);
-    }
-
-    pub(crate) fn insert(&mut self, value: u64) {
-        let at = value as usize;
-        if self.places.len() <= at {
-            self.places.resize(at + 1, 0);
-        }
-        if self.places[at] == 0 {
-            self.values.push(value);
-            self.places[at] = self.values.len() as u32;
-        }
-    }
-
-    pub(crate) fn place(&self, value: u64) -> u64 {
-        self.places.get(value as usize).map_or(0, |&place| u64::from(place.saturating_sub(1)))
-    }
-}
-
 /// Results of the first pass over a lane, except for its values.
 struct LaneSurvey {
     extent: TimestampExtent,
@@ -117,8 +88,7 @@ impl LaneSurvey {
             }
             survey.extent.last = start.wrapping_add(time.cast_signed());
             survey.time = survey.time.saturating_add(time);
-            let (value, _) = value(&mut from)?;
-            lane_values.insert(value);
+            lane_values.insert(read_value(&mut from)?.value);
         }
         Ok(survey)
     }

@@ -5,57 +5,11 @@ use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId, VariableOp};
 
 use super::entities::{EntityPlace, EntitySink};
 use super::faults::Fault;
+use super::simulation::Simulation;
+use super::slots::{EntitySlot, MarkList};
 use super::states::OpenStates;
 use super::variables::VariableState;
-use super::{EntitySlot, MarkList, Simulation};
 use crate::query::{TimestampExtent, TypeInfo};
-
-/// A cache of recently used stacks of living containers, by container and type. Nearly all
-/// operations use one of them again.
-#[derive(Clone, Debug)]
-pub(crate) struct RecentStacks(Box<[(ContainerId, TypeId, u32); RECENT]>);
-
-/// Number of slots of the cache.
-const RECENT: usize = 1 << 11;
-/// Stands for no stack.
-const NO_STACK: u32 = u32::MAX;
-
-impl Default for RecentStacks {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl RecentStacks {
-    pub(crate) fn new() -> Self {
-        Self(Box::new([(ContainerId::ROOT, TypeId::ROOT, NO_STACK); RECENT]))
-    }
-
-    /// The slot of a container and type. Consecutive containers and types get nearby slots, so few
-    /// share a slot.
-    #[inline]
-    const fn place(container: ContainerId, ty: TypeId) -> usize {
-        (container.0.wrapping_mul(5).wrapping_add(ty.0)) as usize % RECENT
-    }
-
-    #[inline]
-    fn get(&self, container: ContainerId, ty: TypeId) -> Option<usize> {
-        let (its_container, its_type, stack) = self.0[Self::place(container, ty)];
-        (its_container == container && its_type == ty && stack != NO_STACK).then_some(stack as usize)
-    }
-
-    fn note(&mut self, container: ContainerId, ty: TypeId, stack: u32) {
-        self.0[Self::place(container, ty)] = (container, ty, stack);
-    }
-
-    /// Removes a stack of an ended container.
-    pub(crate) fn remove(&mut self, container: ContainerId, ty: TypeId) {
-        let place = &mut self.0[Self::place(container, ty)];
-        if place.0 == container {
-            place.2 = NO_STACK;
-        }
-    }
-}
 
 impl<E: EntitySink> Simulation<E> {
     /// The slot of a type in a container that accepts operations. Otherwise `None`, and the
@@ -101,11 +55,11 @@ impl<E: EntitySink> Simulation<E> {
 
     #[inline(always)]
     pub(crate) fn has_value(&mut self, ty: TypeId, value: ValueId) -> bool {
-        let known = self.value_types.get(value.index()) == Some(&ty);
-        if !known {
+        let is_defined = self.value_types.get(value.index()) == Some(&ty);
+        if !is_defined {
             self.faults.count(Fault::UnknownValue);
         }
-        known
+        is_defined
     }
 
     #[inline(always)]
