@@ -34,7 +34,7 @@ use self::outline::{LayoutNode, NodeStates, NodeVariable};
 pub use options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
 pub use outline::ContainerOutline;
 pub(crate) use strips::LaneBand;
-pub use strips::{RowStrip, StripKind};
+pub use strips::{RowStrip, StripKind, SummaryMember};
 
 /// The rows of an image, from top to bottom.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,7 +209,7 @@ fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, Type
     }
     let strip_of_states = |states: &NodeStates| match states.weight {
         // States of containers that exist at the same time overlap, so their mean mixture is drawn.
-        2.. => StripKind::Summary { members: vec![(node.info.id, states.depths)] },
+        2.. => StripKind::Summary { members: vec![SummaryMember { container: node.info.id, depths: states.depths }] },
         _ => StripKind::States { depths: states.depths },
     };
     let states = node.states.iter().filter(|states| is_visible(states.ty));
@@ -225,7 +225,7 @@ fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOpt
         options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
     let members = |ty: TypeId| {
         let all = outline.states_within(node.info.id, ty).into_iter();
-        all.filter(|member| !hidden.contains(&member.0)).collect::<Vec<_>>()
+        all.filter(|member| !hidden.contains(&member.container)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types
         .into_iter()

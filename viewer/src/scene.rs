@@ -48,7 +48,7 @@ pub use chart_context::ChartView;
 pub(crate) use document::MOST_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
-pub use pick::{PickedMixture, mixture, variable};
+pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};
 pub use primitives::{
     FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
     SceneLine, SceneMark, SceneText, TextAnchor, VariableBand,

@@ -14,7 +14,7 @@ use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
 use super::lanes::variables::IndexVariableLane;
 use super::mixtures::few_values::FewValuesWalk;
 use super::mixtures::many_values::ManyValuesWalk;
-use super::mixtures::overview::OverviewTable;
+use super::mixtures::overview::{CellRequest, OverviewTable};
 use super::model::ModelTables;
 use crate::parallel::in_parts;
 use crate::query::details::{self, EntityLookup};
@@ -180,16 +180,12 @@ impl IndexReader {
     }
 
     /// The cells of some lanes, in a list with capacity for `room` cells.
-    fn lane_cells(
-        &self,
-        lanes: &[StateLaneId],
-        (interval, columns, most): (TimeRange, u32, usize),
-        room: usize,
-    ) -> Vec<MixtureCell> {
+    fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
         let mut cells = MixtureCellWriter::new(room, self.model.values.len());
         let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
+        let CellRequest { interval, columns, most } = request;
         let (origin, count) = (self.summary.extent.from.0, columns as usize);
-        let overview = OverviewTable::new(&self.image, (interval, columns, most), origin);
+        let overview = OverviewTable::new(&self.image, request, origin);
         for &lane in lanes {
             let end = cells.len() + count;
             if let Some(lane) = self.state_lane(lane) {
@@ -296,7 +292,7 @@ impl TimelineSource for IndexReader {
         let all = lanes.len().saturating_mul(columns as usize);
         let mut parts = in_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, (interval, columns, most), room)
+            self.lane_cells(part, CellRequest { interval, columns, most }, room)
         })
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();

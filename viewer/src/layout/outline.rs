@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::strips::{StripKind, natural_height};
+use super::strips::{StripKind, SummaryMember, natural_height};
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel,
     ValueRange, types_in, weight,
@@ -84,10 +84,9 @@ impl ContainerOutline {
         self.by_type.get(&ty).map_or(&[], Vec::as_slice)
     }
 
-    /// The containers with states of a type within a container, including itself, with their
-    /// numbers of depths.
+    /// The containers with states of a type within a container, including itself.
     #[must_use]
-    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
+    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<SummaryMember> {
         let Some(start) = self.position(container) else { return Vec::new() };
         let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
         let from = all.partition_point(|&at| (at as usize) < start);
@@ -95,7 +94,7 @@ impl ContainerOutline {
         let of_type = |at: usize| {
             let node = &self.nodes[at];
             let found = node.states.binary_search_by_key(&ty, |states| states.ty).ok()?;
-            Some((node.info.id, node.states[found].depths))
+            Some(SummaryMember { container: node.info.id, depths: node.states[found].depths })
         };
         within.filter_map(of_type).collect()
     }

@@ -27,8 +27,8 @@ pub enum StripKind {
     },
     /// Mean mixture of the states of one type, over the containers folded into the row.
     Summary {
-        /// Containers with such states, each with its number of nesting depths.
-        members: Vec<(ContainerId, u32)>,
+        /// Containers with such states.
+        members: Vec<SummaryMember>,
     },
     /// Point events of these types.
     Events {
@@ -45,6 +45,15 @@ pub enum StripKind {
         /// The values with the palest and the strongest colour.
         bounds: Option<ValueRange>,
     },
+}
+
+/// A container with states of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SummaryMember {
+    /// The container.
+    pub container: ContainerId,
+    /// Number of nesting depths of the states.
+    pub depths: u32,
 }
 
 /// The vertical extent of a lane, in the coordinates of the rows.

@@ -94,7 +94,8 @@ fn folded_rows_are_drawn_in_their_ancestor() {
     assert!(layout.rows[0].folded && layout.rows[0].expandable);
     assert_eq!(layout.index_of(ContainerId(3)), Some(0));
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
-    assert_eq!(members, &[(ContainerId(2), 1), (ContainerId(3), 3)]);
+    let member = |id, depths| SummaryMember { container: ContainerId(id), depths };
+    assert_eq!(members, &[member(2, 1), member(3, 3)]);
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
     let arrangement = RowArrangement { hidden: [ContainerId(3)].into(), ..RowArrangement::default() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() });
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
-    assert_eq!(members, &[(ContainerId(2), 1)]);
+    assert_eq!(members, &[SummaryMember { container: ContainerId(2), depths: 1 }]);
     assert_eq!((layout.index_of(ContainerId(2)), layout.index_of(ContainerId(3))), (Some(0), None));
 }
 

@@ -23,26 +23,26 @@ pub(crate) fn types_in<'m>(
 pub(crate) struct ContainersByType<'a> {
     list: &'a [ContainerInfo],
     /// `None` if the source does not know them. Then all containers are queried.
-    known: Option<FxHashMap<TypeId, Vec<ContainerId>>>,
+    by_type: Option<FxHashMap<TypeId, Vec<ContainerId>>>,
 }
 
 impl<'a> ContainersByType<'a> {
     /// Queries the source for the types of each container of the list.
     pub(crate) fn new(source: &dyn TimelineSource, list: &'a [ContainerInfo]) -> Self {
-        let mut known: FxHashMap<TypeId, Vec<ContainerId>> = FxHashMap::default();
+        let mut by_type: FxHashMap<TypeId, Vec<ContainerId>> = FxHashMap::default();
         for info in list {
-            let Some(types) = source.types_in(info.id) else { return Self { list, known: None } };
+            let Some(types) = source.types_in(info.id) else { return Self { list, by_type: None } };
             for ty in types {
-                known.entry(ty).or_default().push(info.id);
+                by_type.entry(ty).or_default().push(info.id);
             }
         }
-        Self { list, known: Some(known) }
+        Self { list, by_type: Some(by_type) }
     }
 
     /// The containers that may have entities of a type.
     pub(crate) fn of(&self, ty: TypeId) -> Vec<ContainerId> {
-        match &self.known {
-            Some(known) => known.get(&ty).cloned().unwrap_or_default(),
+        match &self.by_type {
+            Some(by_type) => by_type.get(&ty).cloned().unwrap_or_default(),
             None => self.list.iter().map(|info| info.id).collect(),
         }
     }

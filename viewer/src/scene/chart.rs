@@ -85,7 +85,7 @@ fn threads(lanes: usize) -> usize {
 fn lanes(strips: &[RowStrip]) -> usize {
     let lanes = strips.iter().map(|strip| match &strip.kind {
         StripKind::States { depths } => *depths as usize,
-        StripKind::Summary { members } => members.iter().map(|member| member.1 as usize).sum(),
+        StripKind::Summary { members } => members.iter().map(|member| member.depths as usize).sum(),
         StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => 1,
     });
     lanes.sum::<usize>().max(1)
@@ -156,6 +156,7 @@ impl ChartContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::SummaryMember;
     use crate::query::TypeId;
 
     #[test]
@@ -170,7 +171,8 @@ mod tests {
     #[test]
     fn few_rows_of_many_lanes_use_several_threads() {
         let strip = |kind| RowStrip { kind, ty: TypeId(0), y: 0.0, height: 1.0 };
-        let members = vec![(ContainerId(1), 2), (ContainerId(2), 3)];
+        let member = |id, depths| SummaryMember { container: ContainerId(id), depths };
+        let members = vec![member(1, 2), member(2, 3)];
         let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
         assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
         let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));

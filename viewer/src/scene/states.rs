@@ -9,9 +9,9 @@ use super::chart_context::ChartContext;
 use super::labels::{self, DrawnState, LabelRequest};
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
-use crate::layout::{LaneBand, RowStrip, StripKind};
+use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
 use crate::parallel::{MOST_THREADS, in_turn};
-use crate::query::{ContainerId, QueryError, StateEntity, StateLaneId, ValueId, weight};
+use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
 const NARROW: f64 = 2.0;
@@ -45,8 +45,8 @@ pub(crate) fn strip(
 /// Whether a strip shows an approximation to save time.
 pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
     let StripKind::Summary { members } = &strip.kind else { return false };
-    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-    let lanes = |depth| members.iter().filter(|member| member.1 > depth).count();
+    let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
+    let lanes = |depth| members.iter().filter(|member| member.depths > depth).count();
     (0..depths).any(|depth| mixtures::is_quick(context, strip.ty, lanes(depth)))
 }
 
@@ -54,16 +54,16 @@ pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
 pub(crate) fn summary(
     context: &ChartContext<'_>,
     strip: &RowStrip,
-    members: &[(ContainerId, u32)],
+    members: &[SummaryMember],
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
-    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-    let of = members.iter().map(|&(container, _)| weight(context.source, container, strip.ty)).sum();
+    let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
+    let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
     let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
-        let deep = members.iter().filter(|member| member.1 > depth);
+        let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
-            deep.map(|&(container, _)| StateLaneId { container, ty: strip.ty, depth }).collect();
+            deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
         draw_mixtures(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
     });

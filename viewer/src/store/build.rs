@@ -41,9 +41,8 @@ pub(crate) struct StoreParts {
     /// Rows of `details` by container id.
     pub(crate) container_details: Vec<u32>,
     pub(crate) states: Vec<RawStates>,
-    pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
-    /// Variables, with the end of the last sample.
-    pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    pub(crate) marks: Vec<RawMarks>,
+    pub(crate) variables: Vec<RawVariable>,
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
@@ -183,24 +182,18 @@ fn nested_sums(lanes: &[StoreStateLane]) -> Vec<NestedCheckpoints> {
     all
 }
 
-fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLane> {
-    raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
+fn seal_marks(mut raw: Vec<RawMarks>) -> Vec<StoreMarkLane> {
+    raw.sort_unstable_by_key(|marks| (marks.container, marks.ty));
     let mut numbers = EntityNumbers(0);
-    raw.into_iter()
-        .map(|(container, ty, marks)| {
-            StoreMarkLane::new(container, ty, numbers.allocate(marks.timestamps.len()), marks)
-        })
-        .collect()
+    raw.into_iter().map(|marks| StoreMarkLane::new(numbers.allocate(marks.timestamps.len()), marks)).collect()
 }
 
-fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<StoreVariableLane> {
-    raw.retain(|(_, _, samples, _)| !samples.timestamps.is_empty());
-    raw.sort_unstable_by_key(|&(container, ty, ..)| (container, ty));
+fn seal_variables(mut raw: Vec<RawVariable>) -> Vec<StoreVariableLane> {
+    raw.retain(|variable| !variable.timestamps.is_empty());
+    raw.sort_unstable_by_key(|variable| (variable.container, variable.ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, samples, end)| {
-            StoreVariableLane::new(container, ty, numbers.allocate(samples.timestamps.len()), end, samples)
-        })
+        .map(|variable| StoreVariableLane::new(numbers.allocate(variable.timestamps.len()), variable))
         .collect()
 }
 

@@ -9,10 +9,20 @@ use crate::query::{SeriesColumn, TimeRange, ValueRange};
 const FAN: usize = 16;
 
 /// A variable while it is collected.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawVariable {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
     pub(crate) timestamps: Vec<i64>,
     pub(crate) values: Vec<f64>,
+    /// The end of the last sample.
+    pub(crate) end: i64,
+}
+
+impl RawVariable {
+    pub(crate) fn new(container: ContainerId, ty: TypeId) -> Self {
+        Self { container, ty, timestamps: Vec::new(), values: Vec::new(), end: 0 }
+    }
 }
 
 /// A variable of a container. Each sample lasts until the next one, the last one until `end`.
@@ -47,9 +57,9 @@ impl SampleNode {
 }
 
 impl StoreVariableLane {
-    /// Seals a variable that ends at `end`.
-    pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, end: i64, raw: RawVariable) -> Self {
-        let RawVariable { mut timestamps, mut values } = raw;
+    /// Seals a variable.
+    pub(crate) fn new(base: u32, raw: RawVariable) -> Self {
+        let RawVariable { container, ty, mut timestamps, mut values, end } = raw;
         timestamps.shrink_to_fit();
         values.shrink_to_fit();
         let end = timestamps.last().map_or(end, |&last| end.max(last));

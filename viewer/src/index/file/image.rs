@@ -135,8 +135,8 @@ impl IndexImage {
     /// Whether a page is undamaged.
     #[inline]
     fn is_right(&self, page: u64) -> bool {
-        let known = self.verified.get((page / 64) as usize).map_or(0, |bits| bits.load(Ordering::Relaxed));
-        known >> (page % 64) & 1 == 1 || self.verify(page)
+        let verified = self.verified.get((page / 64) as usize).map_or(0, |bits| bits.load(Ordering::Relaxed));
+        verified >> (page % 64) & 1 == 1 || self.verify(page)
     }
 
     #[cold]

@@ -219,6 +219,15 @@ impl LaneOverview<'_> {
     }
 }
 
+/// The requested cells of a lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellRequest {
+    pub(crate) interval: TimeRange,
+    pub(crate) columns: u32,
+    /// Maximum number of shares of a cell.
+    pub(crate) most: usize,
+}
+
 /// The cells of aligned columns, from the table of their width.
 #[derive(Debug)]
 pub(crate) struct OverviewTable<'a> {
@@ -237,7 +246,7 @@ impl<'a> OverviewTable<'a> {
     /// has their width or enough shares.
     pub(crate) fn new(
         image: &'a IndexImage,
-        (interval, columns, most): (TimeRange, u32, usize),
+        CellRequest { interval, columns, most }: CellRequest,
         origin: i64,
     ) -> Option<Self> {
         let length = interval.to.0.checked_sub(interval.from.0)?;

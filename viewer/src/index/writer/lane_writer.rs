@@ -16,7 +16,7 @@ use super::lane_streams::{DetailedValue, GatheredLane, LaneStreams, read_value};
 use super::lane_values::LaneValues;
 use super::nested_sums::{self, NestedLanes};
 use super::prefix_count_writer::{PrefixCountSections, PrefixCountWriter};
-use super::state_writer;
+use super::state_writer::{self, StateOutputs, WrittenStateLane};
 use crate::index::file::bit_fields::sortable_timestamp;
 use crate::index::file::format::{LaneRecord, PageBytes, TableRef};
 use crate::index::file::max_end_tree::MaxEndTreeWriter;
@@ -174,10 +174,11 @@ impl LanePiece {
         let (mut lane_values, mut overview) = (LaneValues::default(), OverviewWriter::new(room, origin));
         for (number, GatheredLane { lane, base, rows }) in (first..).zip(lanes) {
             let new = LaneRecord { extra: number, ..record(&lane, base) };
-            let outputs = (&mut overview, &mut lane_values);
-            let (written, last) = state_writer::write((room, &rows), &mut self.out, outputs, &lane, new)?;
+            let (out, overview, lane_values) = (&mut self.out, &mut overview, &mut lane_values);
+            let outputs = StateOutputs { room, out, overview, lane_values };
+            let WrittenStateLane { record, last } = state_writer::write(outputs, &rows, &lane, new)?;
             self.see(last.from.0, last.to.0);
-            self.directories[0].push(&written)?;
+            self.directories[0].push(&record)?;
         }
         self.overview = Some(overview);
         Ok(())

@@ -19,15 +19,30 @@ use crate::index::lanes::states::{
 use crate::index::mixtures::overview::OverviewWriter;
 use crate::query::{TimeRange, TimestampExtent};
 
-/// Writes the lane. Returns its record, and the time range of its last state. `record.extra` must
-/// be the number of the lane in the overview.
+/// The outputs of the writing of lanes of states.
+pub(crate) struct StateOutputs<'a> {
+    pub(crate) room: &'a TemporarySpace,
+    pub(crate) out: &'a mut PageWriter,
+    pub(crate) overview: &'a mut OverviewWriter,
+    /// A buffer, reused for one lane after another.
+    pub(crate) lane_values: &'a mut LaneValues,
+}
+
+/// A lane that has been written.
+pub(crate) struct WrittenStateLane {
+    pub(crate) record: LaneRecord,
+    /// The time range of its last state.
+    pub(crate) last: TimeRange,
+}
+
+/// Writes the lane. `record.extra` must be the number of the lane in the overview.
 pub(crate) fn write(
-    (room, rows): (&TemporarySpace, &FinishedByteStream),
-    out: &mut PageWriter,
-    (overview, lane_values): (&mut OverviewWriter, &mut LaneValues),
+    outputs: StateOutputs<'_>,
+    rows: &FinishedByteStream,
     lane: &LaneStreams,
     record: LaneRecord,
-) -> io::Result<(LaneRecord, TimeRange)> {
+) -> io::Result<WrittenStateLane> {
+    let StateOutputs { room, out, overview, lane_values } = outputs;
     let LaneSurvey { extent, time } = LaneSurvey::of(rows, lane, lane_values)?;
     let values = &lane_values.values;
     let mut sums = TimeSumWriter::new(room, lane.rows, values.len(), time);
@@ -65,7 +80,8 @@ pub(crate) fn write(
     }
     let values = PageBytes { at, len: values.len() as u64 };
     let sums = sums.finish(out)?;
-    Ok((LaneRecord { table, values, sums, extra, ..record }, last_state.time_range()))
+    let record = LaneRecord { table, values, sums, extra, ..record };
+    Ok(WrittenStateLane { record, last: last_state.time_range() })
 }
 
 /// Results of the first pass over a lane, except for its values.
