@@ -27,9 +27,9 @@
 
 mod error;
 pub mod html;
-mod pack;
 pub mod page_files;
 pub mod png;
+mod png_encoder;
 mod raster;
 pub mod svg;
 

@@ -2,7 +2,7 @@
 //! place, also if the trace is larger than memory.
 //!
 //! `writer` collects the output of the simulation and writes the file, and [`IndexReader`] answers
-//! queries from it. `lookup` finds the file and checks that it belongs to this trace. `INDEX.md`
+//! queries from it. `location` finds the file and checks that it belongs to this trace. `INDEX.md`
 //! describes the layout; only `file/format.rs` implements it.
 //!
 //! ```
@@ -29,7 +29,7 @@ mod details;
 mod entity_lookup;
 mod file;
 mod lanes;
-mod lookup;
+mod location;
 mod mixtures;
 mod model;
 pub(crate) mod reader;
@@ -46,7 +46,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
 
 pub use file::format::IndexKey;
-pub(crate) use lookup::{IndexLookup, IndexPath};
+pub(crate) use location::{IndexLookup, IndexPath};
 pub use reader::IndexReader;
 
 use tumit_spill::temporary_space::TemporarySpace;

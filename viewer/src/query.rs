@@ -24,16 +24,16 @@
 //! ```
 
 mod cells;
+mod containers_by_type;
 pub(crate) mod counts;
 pub(crate) mod details;
 mod entities;
 mod error;
-mod limits;
+mod lane_limits;
 mod links;
 mod model;
 pub(crate) mod nested_times;
 pub(crate) mod pages;
-mod places;
 mod raw_value;
 pub mod replay;
 pub mod scan;
@@ -52,17 +52,17 @@ pub use tumit_paje::{
 
 pub(crate) use cells::MixtureCellWriter;
 pub use cells::{MixtureCell, MixtureCells, ValueShares};
+pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
     EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
     StateLaneId, VariableSample,
 };
 pub use error::QueryError;
-pub use limits::{lanes_at_once, weight};
+pub use lane_limits::{lanes_at_once, weight};
 pub(crate) use links::{LinkRow, effective_end};
 pub use model::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 pub use nested_times::NestedTime;
-pub(crate) use places::{ContainersByType, types_in};
 pub(crate) use raw_value::RawValue;
 pub use source::TimelineSource;
 pub(crate) use source::times;

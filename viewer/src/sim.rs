@@ -52,6 +52,7 @@ pub(crate) mod collector;
 mod containers;
 pub(crate) mod counter;
 mod entities;
+mod entity_slot;
 mod faults;
 pub(crate) mod finish;
 mod links;
@@ -61,7 +62,6 @@ mod pending_links;
 mod recent_stacks;
 mod simulation;
 mod slot_lookup;
-mod slots;
 mod states;
 #[cfg(test)]
 mod tests;

@@ -37,13 +37,13 @@
 
 mod build;
 mod details;
+mod end_tree;
+mod entity_lookup;
 mod entity_number;
-mod facts;
 mod links;
 mod marks;
 mod order;
 mod relations;
-mod spans;
 mod states;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use super::error::ExportError;
-use super::pack::{self, PixelSize, PngEffort};
+use super::png_encoder::{self, PixelSize, PngEffort};
 use super::svg::{self, HeightRange};
 use crate::parallel::in_turn;
 use crate::scene::{MOST_PIXELS, Scene};
@@ -76,7 +76,7 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     let is_opaque = scene.background.is_some() && is_whole;
     let bands = (0..size.height).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.height));
     let bands: Vec<Range<u32>> = bands.collect();
-    pack::write(out, size, is_opaque, effort, |append| {
+    png_encoder::write(out, size, is_opaque, effort, |append| {
         for some in bands.chunks(BANDS_AT_ONCE) {
             for band in in_turn(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
                 let (pixels, lines) = band?.ok_or_else(too_large)?;

@@ -35,7 +35,8 @@ pub struct ChartView {
     pub titles: bool,
     /// Whether a row of many containers may show the mean of the shares that their own rows would
     /// show.
-    /// This is faster than the mean of all shares. [`Scene::is_quick`](super::Scene::is_quick) reports whether a row does.
+    /// This is faster than the mean of all shares. [`Scene::is_quick`](super::Scene::is_quick)
+    /// reports whether a row does.
     pub quick: bool,
 }
 

@@ -150,13 +150,7 @@ pub fn document(
     let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
     items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
-    items.push(SceneItem::Group(SceneGroup {
-        name: "Legend".into(),
-        x: MARGIN,
-        y: legend_top,
-        window: None,
-        items: legend_lines.items,
-    }));
+    items.push(legend_group(legend_lines.items, legend_top));
     let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
     Ok(Scene {
         width: of.width,
@@ -169,6 +163,10 @@ pub fn document(
         is_quick: false,
         notes: rows_scene.notes,
     })
+}
+
+fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
+    SceneItem::Group(SceneGroup { name: "Legend".into(), x: MARGIN, y, window: None, items })
 }
 
 impl DocumentPage<'_> {

@@ -29,8 +29,8 @@ const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
 /// Minimum number of letters that a cut name keeps.
 const LEAST_LETTERS: usize = 6;
-/// Minimum share of a name that a cut name keeps. A name of more than [`LONG`] letters counts as one
-/// of [`LONG`] letters.
+/// Minimum share of a name that a cut name keeps. A name of more than [`LONG`] letters counts as
+/// one of [`LONG`] letters.
 const LEAST_SHARE: f32 = 0.6;
 const LONG: usize = 40;
 /// The name of an idle value needs this factor of its width as room. Without it, names appear and

@@ -26,7 +26,8 @@ pub struct Scene {
     pub interval: Option<TimeRange>,
     /// The primitives, in drawing order.
     pub items: Vec<SceneItem>,
-    /// Whether a row shows an approximation to save time. See [`ChartView::quick`](super::ChartView::quick).
+    /// Whether a row shows an approximation to save time. See
+    /// [`ChartView::quick`](super::ChartView::quick).
     pub is_quick: bool,
     /// Sentences about entities that are drawn as one because there are too many of them.
     pub notes: Vec<String>,

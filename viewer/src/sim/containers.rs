@@ -6,8 +6,8 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
 use super::entities::EntitySink;
+use super::entity_slot::EntitySlot;
 use super::faults::{Fault, FaultCounts};
-use super::slots::EntitySlot;
 use crate::query::{ContainerInfo, TimeRange, TimestampExtent};
 
 /// Maximum number of ids between a new id and the existing ones. Ids are dense; this bounds the

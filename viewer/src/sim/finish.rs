@@ -7,9 +7,9 @@ use tumit_paje::time::GlobalNanos;
 
 use super::containers::ContainerDestruction;
 use super::entities::EntitySink;
+use super::entity_slot::EntitySlot;
 use super::faults::Fault;
 use super::simulation::Simulation;
-use super::slots::EntitySlot;
 use crate::query::TimestampExtent;
 
 impl<E: EntitySink> Simulation<E> {

@@ -5,10 +5,10 @@ use tumit_paje::{DrawStyle, ExtraField, PajeTypeKind, SourcePosition, TraceDiagn
 use super::collector::EntityGatherer;
 use super::containers::ContainerTable;
 use super::entities::EntitySink;
+use super::entity_slot::MarkList;
 use super::faults::{Fault, FaultCounts, SimFault};
 use super::pending_links::PendingLinks;
 use super::recent_stacks::RecentStacks;
-use super::slots::MarkList;
 use super::states::OpenStates;
 use super::variables::VariableState;
 use crate::query::{RawValue, TypeInfo};

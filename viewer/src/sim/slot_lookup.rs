@@ -4,9 +4,9 @@
 use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId, VariableOp};
 
 use super::entities::{EntityPlace, EntitySink};
+use super::entity_slot::{EntitySlot, MarkList};
 use super::faults::Fault;
 use super::simulation::Simulation;
-use super::slots::{EntitySlot, MarkList};
 use super::states::OpenStates;
 use super::variables::VariableState;
 use crate::query::{TimestampExtent, TypeInfo};
