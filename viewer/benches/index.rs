@@ -48,9 +48,15 @@ fn shortest_run<T>(mut run: impl FnMut() -> T) -> Duration {
         .unwrap_or_default()
 }
 
+/// The shortest duration of a run, and its smallest processor time.
+struct RunCost {
+    duration: Duration,
+    processor_time: Duration,
+}
+
 /// As [`shortest_run`], with the smallest processor time of a run, which other work disturbs less.
 /// Its resolution is 10 ms, so there are enough runs to measure it.
-fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
+fn least_work(run: &dyn Fn()) -> RunCost {
     let duration = shortest_run(run);
     let runs = (Duration::from_millis(500).as_nanos() / duration.as_nanos().max(1)).clamp(1, 50) as u32;
     let work = (0..2).map(|_| {
@@ -58,7 +64,7 @@ fn least_work(run: &dyn Fn()) -> (Duration, Duration) {
         (0..runs).for_each(|_| run());
         (processor_time() - before) / runs
     });
-    (duration, work.min().unwrap_or_default())
+    RunCost { duration, processor_time: work.min().unwrap_or_default() }
 }
 
 /// A random number below a limit.
@@ -298,8 +304,8 @@ fn inner_range(source: &dyn TimelineSource, share: i64) -> TimeRange {
 fn measure_lanes(source: &dyn TimelineSource, lanes: &LanesByValues, only: &str) {
     let measure = |name: &str, run: &dyn Fn()| {
         if name.contains(only) {
-            let (duration, work) = least_work(run);
-            println!("{name}: {duration:.1?}, {work:.1?} of processor time");
+            let RunCost { duration, processor_time } = least_work(run);
+            println!("{name}: {duration:.1?}, {processor_time:.1?} of processor time");
         }
     };
     let extent = source.summary().extent;

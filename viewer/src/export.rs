@@ -25,19 +25,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
 pub mod html;
-mod pack;
 pub mod page_files;
 pub mod png;
+mod png_encoder;
 mod raster;
 pub mod svg;
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
 use tumit_converter::run::output_permissions;
 
 use crate::scene::Scene;
+pub use error::ExportError;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,59 +50,6 @@ pub enum ImageFormat {
     Png,
     /// A self-contained page with zoom.
     Html,
-}
-
-/// The reason why an image was not written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// The file's name has no known extension.
-    #[error("`{path}` has no known extension: use .svg, .png or .html")]
-    UnknownFormat {
-        /// The name.
-        path: PathBuf,
-    },
-    /// The image is too large to be drawn in memory.
-    #[error(
-        "an image of {width} × {height} pixels is too large; choose a smaller --width, --height or --scale, or combine rows: --filter 'group * into All'"
-    )]
-    TooLarge {
-        /// Width in pixels.
-        width: u64,
-        /// Height in pixels.
-        height: u64,
-    },
-    /// Drawing failed.
-    #[error("the image cannot be drawn: {reason}")]
-    Drawing {
-        /// The message of the drawing library.
-        reason: String,
-    },
-    /// The receiver of the image failed.
-    #[error("the image cannot be written")]
-    Send {
-        /// The cause.
-        source: io::Error,
-    },
-    /// Writing failed.
-    #[error("cannot write `{path}`")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-impl ExportError {
-    /// Adds the path of the file that receives the image.
-    #[must_use]
-    pub fn in_file(self, path: &Path) -> Self {
-        match self {
-            Self::Send { source } => Self::Write { path: path.to_owned(), source },
-            other => other,
-        }
-    }
 }
 
 impl ImageFormat {

@@ -48,20 +48,20 @@ impl FileKind {
     /// # Errors
     /// If the path holds another file, or the folder cannot be written.
     pub fn write(self, path: &Path, text: &str) -> io::Result<()> {
-        let known = self.existing_file(path)?;
+        let existing = self.existing_file(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
         // The mode of a new file follows the umask. A private file stays private.
-        let mode = known.as_ref().map_or(0o666, |known| known.permissions().mode() & 0o777);
+        let mode = existing.as_ref().map_or(0o666, |existing| existing.permissions().mode() & 0o777);
         let mode = tumit_converter::run::output_permissions::restrict_mode(mode);
         let mut file =
             tempfile::Builder::new().prefix(".tumit-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
-        match known {
+        match existing {
             None => file.persist_noclobber(path).map_err(|failed| failed.error)?,
-            Some(known) if is_same(&known, path) => file.persist(path).map_err(|failed| failed.error)?,
+            Some(existing) if is_same(&existing, path) => file.persist(path).map_err(|failed| failed.error)?,
             Some(_) => return Err(foreign_file_error(path, "changed during the operation; try again")),
         };
         Ok(())
@@ -73,7 +73,7 @@ impl FileKind {
     /// If the path holds another file, or the folder cannot be written.
     pub fn remove(self, path: &Path) -> io::Result<()> {
         match self.existing_file(path)? {
-            Some(known) if is_same(&known, path) => std::fs::remove_file(path),
+            Some(existing) if is_same(&existing, path) => std::fs::remove_file(path),
             _ => Ok(()),
         }
     }
@@ -109,8 +109,8 @@ impl FileKind {
 }
 
 /// Whether this file is still at the path.
-fn is_same(known: &Metadata, path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (known.dev(), known.ino()))
+fn is_same(existing: &Metadata, path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (existing.dev(), existing.ino()))
 }
 
 fn foreign_file_error(path: &Path, why: &str) -> io::Error {

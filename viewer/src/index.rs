@@ -1,9 +1,9 @@
 //! The index: columns and sums of a trace in a file next to it. It is written once and read in
 //! place, also if the trace is larger than memory.
 //!
-//! `builder` collects the output of the simulation, `assembly` writes the file, and [`IndexReader`]
-//! answers queries from it. `lookup` finds the file and checks that it belongs to this trace.
-//! `INDEX.md` describes the layout; only `format` implements it.
+//! `writer` collects the output of the simulation and writes the file, and [`IndexReader`] answers
+//! queries from it. `location` finds the file and checks that it belongs to this trace. `INDEX.md`
+//! describes the layout; only `file/format.rs` implements it.
 //!
 //! ```
 //! use tumit_viewer::index::{IndexKey, IndexReader};
@@ -25,34 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub(crate) mod assembly;
-pub(crate) mod bit_fields;
-pub(crate) mod builder;
 mod details;
-mod format;
-mod guarded_map;
-mod image;
-pub(crate) mod lane_writer;
-pub(crate) mod link_density;
-mod links;
-mod lookup;
-mod marks;
-mod max_end_tree;
-pub(crate) mod mixture_few_values;
-pub(crate) mod mixture_many_values;
+mod entity_lookup;
+mod file;
+mod lanes;
+mod location;
+mod mixtures;
 mod model;
-pub(crate) mod nested_sums;
-mod overview;
-pub(crate) mod packed_table;
-pub(crate) mod page_writer;
-pub(crate) mod prefix_counts;
 pub(crate) mod reader;
 pub(crate) mod self_repair;
-pub(crate) mod state_cursor;
-pub(crate) mod state_writer;
-mod states;
-mod unpack;
-mod variables;
+mod writer;
 
 use std::fs::File;
 use std::io::{self, Seek as _};
@@ -63,8 +45,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
 
-pub use format::IndexKey;
-pub(crate) use lookup::{IndexLookup, IndexPath};
+pub use file::format::IndexKey;
+pub(crate) use location::{IndexLookup, IndexPath};
 pub use reader::IndexReader;
 
 use tumit_spill::temporary_space::TemporarySpace;
@@ -72,9 +54,10 @@ use tumit_spill::temporary_space::TemporarySpace;
 use crate::input::options::{OpenOptions, READ_BYTES, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
-use builder::IndexBuilder;
-use format::IndexRefusal;
-use image::ImageError;
+use file::format::IndexRefusal;
+use file::image::ImageError;
+use writer::assembly;
+use writer::builder::IndexBuilder;
 
 /// Default size in bytes of the collected data in memory.
 const MEMORY: usize = 32 << 20;

@@ -20,61 +20,21 @@
 //! ```
 
 mod arrange;
+mod options;
 mod outline;
 pub mod scale;
+mod strips;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::query::{ContainerId, TypeId, ValueId};
-use crate::style::sizes;
-use crate::style::theme::ThemeKind;
+use crate::query::{ContainerId, TypeId};
 
 use self::outline::{LayoutNode, NodeStates, NodeVariable};
-pub use arrange::RowArrangement;
+pub use options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
 pub use outline::ContainerOutline;
-
-/// The selection of folded containers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoldedContainers {
-    /// Containers at this depth of the drawn tree are folded, unless toggled. `None` folds none.
-    pub level: Option<u32>,
-    /// Containers for which the effect of `level` is inverted.
-    pub toggled: BTreeSet<ContainerId>,
-}
-
-/// The user's choices for an image.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LayoutOptions {
-    /// The selection of folded containers.
-    pub folds: FoldedContainers,
-    /// The order of the rows.
-    pub arrangement: RowArrangement,
-    /// Hidden types.
-    pub hidden: BTreeSet<TypeId>,
-    /// Variables that are drawn as gradients, with stronger colour for larger values.
-    pub gradients: BTreeSet<TypeId>,
-    /// Values that are drawn in grey, so that the others stand out.
-    pub dimmed: BTreeSet<ValueId>,
-    /// Light or dark.
-    pub theme: ThemeKind,
-    /// Factor on the heights of all rows.
-    pub row_scale: f32,
-}
-
-impl Default for LayoutOptions {
-    fn default() -> Self {
-        Self {
-            folds: FoldedContainers::default(),
-            arrangement: RowArrangement::default(),
-            hidden: BTreeSet::new(),
-            gradients: BTreeSet::new(),
-            dimmed: BTreeSet::new(),
-            theme: ThemeKind::Light,
-            row_scale: 1.0,
-        }
-    }
-}
+pub(crate) use strips::LaneBand;
+pub use strips::{RowStrip, StripKind, SummaryMember};
 
 /// The rows of an image, from top to bottom.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,77 +75,12 @@ pub struct LayoutRow {
     pub strips: Vec<RowStrip>,
 }
 
-/// A horizontal strip of a row.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct RowStrip {
-    /// The contents.
-    pub kind: StripKind,
-    /// Its type, or the first of its types.
-    pub ty: TypeId,
-    /// Top, in the coordinates of the rows.
-    pub y: f32,
-    /// Height.
-    pub height: f32,
-}
-
-/// The contents of a strip.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StripKind {
-    /// States of one type in one container.
-    States {
-        /// Number of nesting depths.
-        depths: u32,
-    },
-    /// Mean mixture of the states of one type, over the containers folded into the row.
-    Summary {
-        /// Containers with such states, each with its number of nesting depths.
-        members: Vec<(ContainerId, u32)>,
-    },
-    /// Point events of these types.
-    Events {
-        /// The types.
-        types: Vec<TypeId>,
-    },
-    /// A variable.
-    Variable {
-        /// Smallest and largest value of its axis. `None` if it has no finite value.
-        bounds: Option<(f64, f64)>,
-    },
-    /// A variable as a gradient.
-    Gradient {
-        /// The values with the palest and the strongest colour.
-        bounds: Option<(f64, f64)>,
-    },
-}
-
-/// Natural heights in units.
-const STATE_HEIGHT: f32 = 19.0;
-const NESTING_HEIGHT: f32 = 5.0;
-const DEEP_HEIGHT: f32 = 13.0;
-const VARIABLE_HEIGHT: f32 = 40.0;
-/// For a variable with few integer values.
-const COUNT_HEIGHT: f32 = 22.0;
-const GRADIENT_HEIGHT: f32 = 16.0;
-const SUMMARY_HEIGHT: f32 = 28.0;
 const HEADING_HEIGHT: f32 = 24.0;
 const MARGIN: f32 = 2.0;
 const GAP: f32 = 2.0;
 const GROUP_GAP: f32 = 8.0;
 /// Gap between the pinned rows and the others.
 const PINNED_GAP: f32 = 6.0;
-
-/// Up to this number of depths, nested states are drawn as boxes in boxes. Deeper nestings are
-/// drawn as one line per depth.
-const BOXED_DEPTHS: u32 = 4;
-
-impl FoldedContainers {
-    /// Whether a container at this depth of the drawn tree is folded.
-    #[must_use]
-    pub fn contains(&self, container: ContainerId, depth: u32) -> bool {
-        (self.level == Some(depth)) != self.toggled.contains(&container)
-    }
-}
 
 impl RowLayout {
     /// Lays out the rows of all containers.
@@ -304,42 +199,6 @@ impl LayoutRow {
     }
 }
 
-impl RowStrip {
-    /// Top and height of the lane of a nesting depth.
-    pub(crate) fn lane(&self, depth: u32, depths: u32) -> (f32, f32) {
-        #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
-        let (depth, depths) = (depth as f32, depths.max(1) as f32);
-        if depths <= BOXED_DEPTHS as f32 {
-            let natural = STATE_HEIGHT + NESTING_HEIGHT * (depths - 1.0);
-            let inset = depth * NESTING_HEIGHT * self.height / natural;
-            (self.y + inset, self.height - inset)
-        } else {
-            let each = self.height / depths;
-            (self.y + each * depth, each)
-        }
-    }
-}
-
-fn natural_height(kind: &StripKind) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
-    match kind {
-        StripKind::States { depths } if *depths <= BOXED_DEPTHS => {
-            STATE_HEIGHT + NESTING_HEIGHT * (depths.saturating_sub(1)) as f32
-        }
-        StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
-        StripKind::Summary { .. } => SUMMARY_HEIGHT,
-        StripKind::Events { .. } => sizes::band(1.0, 1.0),
-        StripKind::Variable { bounds: Some((low, high)) } if is_count(*low, *high) => COUNT_HEIGHT,
-        StripKind::Variable { .. } => VARIABLE_HEIGHT,
-        StripKind::Gradient { .. } => GRADIENT_HEIGHT,
-    }
-}
-
-/// Whether an axis is that of a small count.
-fn is_count(low: f64, high: f64) -> bool {
-    low.fract() == 0.0 && high.fract() == 0.0 && high - low <= 16.0
-}
-
 /// The contents of a container's own row.
 fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let is_visible = |ty| !options.hidden.contains(&ty);
@@ -350,7 +209,7 @@ fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, Type
     }
     let strip_of_states = |states: &NodeStates| match states.weight {
         // States of containers that exist at the same time overlap, so their mean mixture is drawn.
-        2.. => StripKind::Summary { members: vec![(node.info.id, states.depths)] },
+        2.. => StripKind::Summary { members: vec![SummaryMember { container: node.info.id, depths: states.depths }] },
         _ => StripKind::States { depths: states.depths },
     };
     let states = node.states.iter().filter(|states| is_visible(states.ty));
@@ -366,7 +225,7 @@ fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOpt
         options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
     let members = |ty: TypeId| {
         let all = outline.states_within(node.info.id, ty).into_iter();
-        all.filter(|member| !hidden.contains(&member.0)).collect::<Vec<_>>()
+        all.filter(|member| !hidden.contains(&member.container)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types
         .into_iter()

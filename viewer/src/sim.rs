@@ -52,12 +52,16 @@ pub(crate) mod collector;
 mod containers;
 pub(crate) mod counter;
 mod entities;
+mod entity_slot;
 mod faults;
 pub(crate) mod finish;
 mod links;
 mod load;
-pub(crate) mod location_cache;
 mod outcome;
+mod pending_links;
+mod recent_stacks;
+mod simulation;
+mod slot_lookup;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -68,163 +72,21 @@ use std::io;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
     ContainerId, DrawStyle, ExtraField, FieldSet, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind,
-    RgbColor, SourcePosition, TraceDiagnostic, TypeId, ValueId,
+    RgbColor, TypeId, ValueId,
 };
 
 use crate::query::{ContainerInfo, RawValue, TimeRange, TimestampExtent, TypeInfo};
 pub use checkpoint::CheckpointError;
 pub use collector::EntityGatherer;
-use containers::ContainerTable;
 pub use counter::EntityCounts;
 pub use entities::{EndedLink, EndedState, EntityPlace, EntitySink};
-use faults::FaultCounts;
 pub use faults::{Fault, SimFault};
-use links::{LinkOperation, PendingLinks};
-use location_cache::RecentStacks;
+use links::LinkOperation;
 pub(crate) use outcome::SimOutcome;
-use states::OpenStates;
-use variables::VariableState;
-
-/// A simulation in progress. With [`EntityGatherer`], it is converted to a
-/// [`TraceStore`](crate::store::TraceStore) at its end.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Simulation<E = EntityGatherer> {
-    name: String,
-    types: Vec<TypeInfo>,
-    values: Vec<RawValue>,
-    /// The type of each value, in a compact list because each operation reads it.
-    value_types: Vec<TypeId>,
-    containers: ContainerTable,
-    stacks: Vec<OpenStates>,
-    #[serde(skip)]
-    recent: RecentStacks,
-    variables: Vec<VariableState>,
-    /// One entry per place of point events.
-    marks: Vec<MarkList>,
-    links: PendingLinks,
-    entities: E,
-    faults: FaultCounts,
-    first: i64,
-    last: i64,
-    /// The timestamp of the last operation that had one.
-    latest: i64,
-    /// Whether to be as inexact as `pj_dump`.
-    mimics_pj_dump: bool,
-    /// Whether the numbers are those that `pj_dump` reads.
-    has_pj_dump_text: bool,
-    /// Number of states, events, links and samples so far.
-    entity_count: u64,
-    /// Diagnostics from outside of the simulation.
-    diagnostics: Vec<TraceDiagnostic>,
-    /// As [`TraceSummary::wall_clock`](crate::query::TraceSummary::wall_clock).
-    wall_clock: Option<i64>,
-}
-
-/// Point events of one type in one container.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct MarkList {
-    place: EntityPlace,
-    last: i64,
-    /// The timestamp at which the container was created.
-    born: i64,
-    /// From the first timestamp here or the container's creation to the last one.
-    extent: TimestampExtent,
-}
-
-/// The states, variable or events of one type in one container: an index in the list of the kind.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-enum EntitySlot {
-    Stack(u32),
-    Variable(u32),
-    Marks(u32),
-}
-
-impl Simulation {
-    /// Creates an empty simulation that collects entities. `name` is the name of the trace in
-    /// titles.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self::into_entities(name, EntityGatherer::default())
-    }
-}
+use pending_links::PendingLinks;
+pub use simulation::Simulation;
 
 impl<E: EntitySink> Simulation<E> {
-    /// Creates an empty simulation that passes entities to a receiver. `name` is the name of the
-    /// trace in titles.
-    pub fn into_entities(name: &str, mut entities: E) -> Self {
-        let root = TypeInfo {
-            id: TypeId::ROOT,
-            kind: PajeTypeKind::Container,
-            parent: TypeId::ROOT,
-            name: name.to_owned(),
-            color: None,
-            style: DrawStyle::NONE,
-        };
-        let containers = ContainerTable::new(name);
-        entities.define_type(&root);
-        entities.create(containers.root());
-        Self {
-            name: name.to_owned(),
-            types: vec![root],
-            values: Vec::new(),
-            value_types: Vec::new(),
-            containers,
-            stacks: Vec::new(),
-            recent: RecentStacks::new(),
-            variables: Vec::new(),
-            marks: Vec::new(),
-            links: PendingLinks::new(entities.overflow()),
-            entities,
-            faults: FaultCounts::default(),
-            first: i64::MAX,
-            last: i64::MIN,
-            latest: i64::MIN,
-            mimics_pj_dump: false,
-            has_pj_dump_text: false,
-            entity_count: 0,
-            diagnostics: Vec::new(),
-            wall_clock: None,
-        }
-    }
-
-    /// Imitates `pj_dump` where it deviates from the format. Values of variables are rounded to 32
-    /// bits and may become infinite. Open entities end at the timestamp of the last operation, not
-    /// at the largest one. The end of a container never moves. `of_text` states that the input is
-    /// text in the reading of `pj_dump`
-    /// ([`PajeReader::as_pj_dump`](tumit_paje::read::PajeReader::as_pj_dump)). Then any number is a
-    /// value, and the reader determines the end.
-    pub(crate) fn mimicking_pj_dump(mut self, of_text: bool) -> Self {
-        (self.mimics_pj_dump, self.has_pj_dump_text) = (true, of_text);
-        self
-    }
-
-    /// The receiver of the entities.
-    pub fn entities(&self) -> &E {
-        &self.entities
-    }
-
-    /// Number of kinds of errors so far.
-    #[must_use]
-    pub fn kinds_of_faults(&self) -> usize {
-        self.faults.kinds
-    }
-
-    /// The errors so far, one entry per kind.
-    #[must_use]
-    pub fn faults(&self) -> Vec<SimFault> {
-        self.faults.faults().collect()
-    }
-
-    /// Adds diagnostics from outside of the simulation, such as those of the reader.
-    pub fn report(&mut self, diagnostics: impl IntoIterator<Item = TraceDiagnostic>) {
-        self.diagnostics.extend(diagnostics);
-    }
-
-    /// Sets the wall clock at trace time 0, in nanoseconds since 1970.
-    pub(crate) fn set_wall_clock(&mut self, nanos: Option<i64>) {
-        self.wall_clock = nanos;
-    }
-
     /// Processes the next operation. Its errors are counted. With very many pending endpoints of
     /// links, some [`EntitySink`] use files. [`PajeSink::event`] also reports failures of these
     /// files.
@@ -333,31 +195,6 @@ impl<E: EntitySink> Simulation<E> {
         self.entities.event(marks.place, time, value, detail);
     }
 
-    /// Records the timestamp of an operation.
-    #[inline]
-    fn advance_to(&mut self, time: i64) {
-        self.first = self.first.min(time);
-        self.last = self.last.max(time);
-        self.latest = time;
-        self.faults.time = time;
-    }
-
-    /// Whether the maximum number of entities is reached. Counts the rejected ones.
-    #[inline]
-    fn is_full(&mut self) -> bool {
-        let is_full = self.entity_count >= E::MOST;
-        if is_full {
-            self.faults.count(Fault::TooMany);
-        }
-        is_full
-    }
-
-    /// The number of an entity's details; 0 for most entities, which have none.
-    #[inline]
-    fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
-        if extra.is_empty() && source.is_none() { 0 } else { self.entities.detail(extra, source) }
-    }
-
     fn create(
         &mut self,
         time: GlobalNanos,
@@ -386,12 +223,13 @@ impl<E: EntitySink> Simulation<E> {
         (color, style): (Option<RgbColor>, DrawStyle),
     ) {
         let count = self.types.len();
-        let known = |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::Container);
-        let ends_known = match kind {
-            PajeTypeKind::Link { start, end } => known(start) && known(end),
+        let is_container =
+            |ty: TypeId| self.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::Container);
+        let has_valid_ends = match kind {
+            PajeTypeKind::Link { start, end } => is_container(start) && is_container(end),
             _ => true,
         };
-        if ty.index() != count || !known(parent) || !ends_known {
+        if ty.index() != count || !is_container(parent) || !has_valid_ends {
             return self.faults.count(Fault::TypeDefinition);
         }
         self.types.push(TypeInfo { id: ty, kind, parent, name: name.to_owned(), color, style });

@@ -37,21 +37,21 @@
 
 mod build;
 mod details;
-mod facts;
+mod end_tree;
+mod entity_lookup;
+mod entity_number;
 mod links;
 mod marks;
 mod order;
 mod relations;
-mod spans;
 mod states;
 #[cfg(test)]
 mod tests;
+mod trace_store;
 mod variables;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
 pub(crate) use build::{RawStates, StoreParts, model};
@@ -60,110 +60,19 @@ pub(crate) use marks::RawMarks;
 pub(crate) use order::compare_naturally;
 pub(crate) use order::depth_first;
 pub(crate) use states::RawLane;
+pub use trace_store::TraceStore;
 pub(crate) use variables::RawVariable;
 
 use crate::query::details as query_details;
-use crate::query::nested_times::{self, Checkpoints};
+use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCell, MixtureCells, NestedTime,
-    QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
-    VariableSample,
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
+    NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
+    ValueRange, VariableSample, nanos_range,
 };
-use links::StoreLinks;
-use marks::StoreMarkLane;
+use entity_number::number;
 use states::{StoreStateLane, StoreTimeSums};
-use variables::StoreVariableLane;
-
-/// A simulated trace.
-///
-/// ```
-/// use tumit_viewer::query::TimelineSource;
-/// use tumit_viewer::store::TraceStore;
-///
-/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
-/// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
-/// #             11 0 t S w\n14 2 t S\n7 3 T t\n";
-/// # let text = format!("{header}{body}");
-/// let store = TraceStore::from_paje("example", text.as_bytes())?;
-/// assert_eq!(store.containers()[1].name, "main");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct TraceStore {
-    summary: TraceSummary,
-    model: Arc<TypeModel>,
-    containers: Arc<Vec<ContainerInfo>>,
-    /// Position in `containers` by id; `u32::MAX` if there is no such container.
-    positions: Vec<u32>,
-    /// Sorted by container, type and depth.
-    states: Vec<StoreStateLane>,
-    /// Checkpoints of nested states, sorted by container and type, for places with many states.
-    nested: Vec<((ContainerId, TypeId), Vec<u64>)>,
-    /// Sorted by container and type.
-    marks: Vec<StoreMarkLane>,
-    /// Sorted by container and type.
-    variables: Vec<StoreVariableLane>,
-    /// Smallest and largest value of each variable type with values.
-    ranges: FxHashMap<TypeId, (f64, f64)>,
-    /// Sorted by type.
-    links: Vec<StoreLinks>,
-    details: DetailTable,
-    /// Rows of `details` by container id.
-    container_details: Vec<u32>,
-    references: relations::StateReferences,
-    ends: relations::LinkEndIndex,
-}
-
-impl TraceStore {
-    fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
-        match self.positions.get(container.index()) {
-            Some(&position) if position != u32::MAX => Ok(position as usize),
-            _ => Err(QueryError::Unknown { what: "container" }),
-        }
-    }
-
-    fn check(&self, container: ContainerId, ty: TypeId, interval: TimeRange) -> Result<(), QueryError> {
-        self.position(container)?;
-        self.check_type(ty)?;
-        check_interval(interval)
-    }
-
-    fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
-        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
-    }
-
-    /// All state lanes of a container, of all types.
-    fn state_lanes(&self, container: ContainerId) -> &[StoreStateLane] {
-        let first = self.states.partition_point(|lane| lane.container < container);
-        let last = self.states.partition_point(|lane| lane.container <= container);
-        &self.states[first..last]
-    }
-
-    fn state_lane(&self, lane: StateLaneId) -> Option<&StoreStateLane> {
-        let key = (lane.container, lane.ty, lane.depth);
-        let found = self.states.binary_search_by_key(&key, |lane| (lane.container, lane.ty, lane.depth)).ok()?;
-        Some(&self.states[found])
-    }
-
-    fn variable(&self, container: ContainerId, ty: TypeId) -> Option<&StoreVariableLane> {
-        let found = self.variables.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)).ok()?;
-        Some(&self.variables[found])
-    }
-
-    fn link_table(&self, ty: TypeId) -> Option<&StoreLinks> {
-        let found = self.links.binary_search_by_key(&ty, |table| table.ty).ok()?;
-        Some(&self.links[found])
-    }
-}
-
-fn check_interval(interval: TimeRange) -> Result<(), QueryError> {
-    if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
-}
-
-/// Number in the store of the entity at `index` of a lane.
-fn number(base: u32, index: usize) -> u32 {
-    base + index as u32
-}
+use trace_store::check_interval;
 
 impl TimelineSource for TraceStore {
     fn summary(&self) -> TraceSummary {
@@ -234,14 +143,14 @@ impl TimelineSource for TraceStore {
     ) -> Result<Vec<NestedTime>, QueryError> {
         self.check(container, ty, interval)?;
         let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
-        let place = (container, ty, self.depths(container, ty));
-        if place.2 < 2 {
+        let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
+        if nesting.depths < 2 {
             return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
-        let sweep = |part| nested_times::sweep(list, place, part);
-        match self.nested.binary_search_by_key(&(container, ty), |one| one.0) {
+        let sweep = |part| nested_times::sweep(list, nesting, part);
+        match self.nested.binary_search_by_key(&(container, ty), |one| (one.container, one.ty)) {
             Ok(at) => {
-                let words = &self.nested[at].1;
+                let words = &self.nested[at].words;
                 let word = |at: u64| words.get(at as usize).copied().unwrap_or(0);
                 nested_times::between(&Checkpoints::new(word, words.len() as u64), interval, sweep)
             }
@@ -315,7 +224,7 @@ impl TimelineSource for TraceStore {
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| VariableSample {
             id: EntityId::Sample(number(lane.base, index)),
-            life: life(lane.start(index), lane.end(index)),
+            life: nanos_range(lane.start(index), lane.end(index)),
             value: lane.value(index),
         });
         Ok(EntityList { total, items: items.collect() })
@@ -336,7 +245,7 @@ impl TimelineSource for TraceStore {
         Ok((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.get(&ty).copied()
     }
 
@@ -357,15 +266,11 @@ fn none<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
 
-fn life(from: i64, to: i64) -> TimeRange {
-    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
-}
-
 fn state(lane: &StoreStateLane, index: usize) -> StateEntity {
     StateEntity {
         id: EntityId::State(number(lane.base, index)),
         value: lane.value(index),
-        life: life(lane.start(index), lane.end(index)),
+        life: nanos_range(lane.start(index), lane.end(index)),
         depth: lane.depth,
     }
 }

@@ -12,7 +12,7 @@ use tumit_viewer::filter::{FilterChain, FilterExpr, FilterLayer};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{
     ContainerId, ContainerInfo, EntityList, GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TypeId, ValueId,
+    TimelineSource, TypeId, ValueId, ValueRange,
 };
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::stats::{RowGrouping, table};
@@ -167,7 +167,7 @@ impl FilterLayer for ListQueryCounter {
         self.inner.containers()
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.fetch_add(1, Ordering::Relaxed);
         self.inner.range(ty)
     }

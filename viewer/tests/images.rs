@@ -8,7 +8,9 @@ use tumit_test_support::table_trace::{TableTrace, example_program, interval};
 use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions, RowLayout, RowStrip, StripKind};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TimelineSource, TypeId};
-use tumit_viewer::scene::{ChartView, DocumentOptions, FilledRect, Scene, SceneItem, chart, document, mixture};
+use tumit_viewer::scene::{
+    ChartView, DocumentOptions, FilledRect, ImagePoint, Scene, SceneItem, chart, document, mixture,
+};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
@@ -291,7 +293,7 @@ fn a_mixture_under_the_pointer_is_exact() {
     let ty = strip.ty;
     for (from, to) in [(0, source.end), (source.end / 3, source.end / 2), (12_345, 12_346)] {
         let y = strip.y + strip.height - 1.0;
-        let found = mixture(&source, &layout, &options, (interval(from, to), y)).unwrap();
+        let found = mixture(&source, &layout, &options, ImagePoint { interval: interval(from, to), y }).unwrap();
         let mut shares = std::collections::BTreeMap::<String, i64>::new();
         let mut states = 0;
         for (_, _, state) in source.states.iter().filter(|(container, of, _)| (*container, *of) == (row.container, ty))
@@ -306,13 +308,14 @@ fn a_mixture_under_the_pointer_is_exact() {
         let found = found.unwrap();
         assert_eq!(found.states, states);
         assert_eq!(found.parts.len(), shares.len());
-        for (name, _, share) in &found.parts {
-            let exact = shares[name] as f32 / (to - from) as f32;
-            assert!((share - exact).abs() < 1e-5, "{name} {share} {exact}");
+        for part in &found.parts {
+            let exact = shares[&part.name] as f32 / (to - from) as f32;
+            assert!((part.share - exact).abs() < 1e-5, "{part:?} {exact}");
         }
-        assert!(found.parts.is_sorted_by(|a, b| a.2 >= b.2));
+        assert!(found.parts.is_sorted_by(|a, b| a.share >= b.share));
     }
-    assert_eq!(mixture(&source, &layout, &options, (whole, layout.height + 1.0)).unwrap(), None);
+    let below = ImagePoint { interval: whole, y: layout.height + 1.0 };
+    assert_eq!(mixture(&source, &layout, &options, below).unwrap(), None);
     // A folded row shows the mean of its threads.
     let options = LayoutOptions {
         folds: FoldedContainers { level: Some(0), ..FoldedContainers::default() },
@@ -321,8 +324,9 @@ fn a_mixture_under_the_pointer_is_exact() {
     let layout = RowLayout::new(&outline, &options);
     let row = layout.rows.iter().find(|row| row.folded).unwrap();
     let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
-    let found = mixture(&source, &layout, &options, (whole, strip.y + 1.0)).unwrap().unwrap();
-    let sum: f32 = found.parts.iter().map(|part| part.2).sum();
+    let inside = ImagePoint { interval: whole, y: strip.y + 1.0 };
+    let found = mixture(&source, &layout, &options, inside).unwrap().unwrap();
+    let sum: f32 = found.parts.iter().map(|part| part.share).sum();
     assert!(found.states > 200 && (0.3..=1.0).contains(&sum), "{found:?}");
 }
 

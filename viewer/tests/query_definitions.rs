@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::index::{IndexKey, IndexReader};
-use tumit_viewer::query::{EntityId, GlobalNanos, StateLaneId, TimeRange, TimelineSource};
+use tumit_viewer::query::{EntityId, GlobalNanos, StateLaneId, TimeRange, TimelineSource, ValueRange};
 use tumit_viewer::store::TraceStore;
 
 const THREAD: TypeId = TypeId(1);
@@ -409,8 +409,10 @@ proptest! {
                 prop_assert!((found.mean - mean).abs() < 1e-6, "{} {}", found.mean, mean);
             }
             let whole = samples.iter().map(|sample| sample.1);
-            let range = (!samples.is_empty())
-                .then(|| (whole.clone().fold(f64::INFINITY, f64::min), whole.fold(f64::NEG_INFINITY, f64::max)));
+            let range = (!samples.is_empty()).then(|| ValueRange {
+                min: whole.clone().fold(f64::INFINITY, f64::min),
+                max: whole.fold(f64::NEG_INFINITY, f64::max),
+            });
             prop_assert_eq!(store.range(LOAD), range);
         }
     }

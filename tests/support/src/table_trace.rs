@@ -264,14 +264,16 @@ impl TimelineSource for TableTrace {
         Ok((0..columns).map(column).collect())
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         let values = self.samples.iter().filter(|s| s.1 == ty).map(|s| s.2.value);
-        let range = values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-        (range.0 <= range.1).then_some(range)
+        let none = ValueRange { min: f64::MAX, max: f64::MIN };
+        let join = |range: ValueRange, value: f64| ValueRange { min: range.min.min(value), max: range.max.max(value) };
+        let range = values.fold(none, join);
+        (range.min <= range.max).then_some(range)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let unknown = QueryError::Unknown { what: "entity" };
+        let unknown = QueryError::Unknown { kind: "entity" };
         let EntityId::State(number) = id else { return Err(unknown) };
         let (container, ty, state) = self.states.get(number as usize).ok_or(unknown)?;
         Ok(EntityFacts {

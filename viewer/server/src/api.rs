@@ -32,7 +32,7 @@ use super::app::AppState;
 use super::cancellation::{CancelFlag, ClientGuard};
 use super::filtered_cache::{FilterRefusal, FilteredTrace};
 use tumit_viewer::input::current_trace::TraceAvailability;
-use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout};
+use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::scene::{self, ChartView};
@@ -150,12 +150,14 @@ impl DrawRequest {
             list.split(',').filter_map(|number| number.parse().ok()).map(make).collect()
         }
         let container = |text: &str| text.parse().ok().map(ContainerId);
-        let pair =
-            |text: &str| text.split_once('-').and_then(|(moved, before)| Some((container(moved)?, container(before)?)));
+        let row_move = |text: &str| {
+            let (moved, before) = text.split_once('-')?;
+            Some(RowMove { container: container(moved)?, before: container(before)? })
+        };
         let arrangement = RowArrangement {
             pinned: numbers(&self.pinned, ContainerId),
             hidden: numbers(&self.hidden_containers, ContainerId),
-            moved: self.moved.split(',').filter_map(pair).collect(),
+            moved: self.moved.split(',').filter_map(row_move).collect(),
             names: self.names.clone(),
         };
         LayoutOptions {
@@ -303,7 +305,7 @@ pub(crate) async fn legend(State(app): State<Arc<AppState>>, Query(request): Que
 
 pub(crate) async fn facts(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let facts = trace.source.facts(id)?;
         Ok(facts_json(trace, &facts))
     })

@@ -33,7 +33,7 @@ pub(crate) struct AppState {
 impl AppState {
     /// Returns a trace by its index.
     pub(crate) fn trace(&self, at: usize) -> Result<&TraceCache, QueryError> {
-        self.traces.get(at).ok_or(QueryError::Unknown { what: "trace" })
+        self.traces.get(at).ok_or(QueryError::Unknown { kind: "trace" })
     }
 }
 

@@ -11,8 +11,9 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::pack::{self, PngEffort};
-use super::{ExportError, svg};
+use super::error::ExportError;
+use super::png_encoder::{self, PixelSize, PngEffort};
+use super::svg::{self, HeightRange};
 use crate::parallel::in_turn;
 use crate::scene::{MOST_PIXELS, Scene};
 use crate::style::theme::font;
@@ -63,19 +64,19 @@ pub fn write(scene: &Scene, scale: f32, out: &mut dyn Write) -> Result<(), Expor
 fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Result<(), ExportError> {
     let (width, height) = (f64::from(scene.width * scale).ceil(), f64::from(scene.height * scale).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
-    let size = (width as u32, height as u32);
-    let too_large = || ExportError::TooLarge { width: size.0.into(), height: size.1.into() };
-    if width * height > MOST_PIXELS.into() || size.0 == 0 || size.1 == 0 {
+    let size = PixelSize { width: width as u32, height: height as u32 };
+    let too_large = || ExportError::TooLarge { width: size.width.into(), height: size.height.into() };
+    if width * height > MOST_PIXELS.into() || size.width == 0 || size.height == 0 {
         return Err(too_large());
     }
-    let effort = if size.0.saturating_mul(size.1) > PACKED_WELL { PngEffort::Least } else { PngEffort::Usual };
+    let effort = if size.width.saturating_mul(size.height) > PACKED_WELL { PngEffort::Least } else { PngEffort::Usual };
     // The background covers all pixels if width and height are whole numbers of pixels.
     #[expect(clippy::float_cmp, reason = "both are whole numbers, or both are not")]
     let is_whole = f64::from(scene.width * scale) == width && f64::from(scene.height * scale) == height;
     let is_opaque = scene.background.is_some() && is_whole;
-    let bands = (0..size.1).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.1));
+    let bands = (0..size.height).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.height));
     let bands: Vec<Range<u32>> = bands.collect();
-    pack::write(out, size, is_opaque, effort, |append| {
+    png_encoder::write(out, size, is_opaque, effort, |append| {
         for some in bands.chunks(BANDS_AT_ONCE) {
             for band in in_turn(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
                 let (pixels, lines) = band?.ok_or_else(too_large)?;
@@ -91,7 +92,7 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
 fn band(
     scene: &Scene,
     scale: f32,
-    (width, height): (u32, u32),
+    PixelSize { width, height }: PixelSize,
     lines: Range<u32>,
 ) -> Result<Option<(Pixmap, Range<u32>)>, ExportError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
@@ -100,7 +101,7 @@ fn band(
     #[expect(clippy::cast_precision_loss, reason = "below 2²⁴; larger images are rejected")]
     let (top, bottom) = (drawn.start as f32, drawn.end as f32);
     let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
-    let text = svg::strip_document(scene, (top / scale, bottom / scale));
+    let text = svg::strip_document(scene, HeightRange { top: top / scale, bottom: bottom / scale });
     let tree = Tree::from_str(&text, &options).map_err(|error| ExportError::Drawing { reason: error.to_string() })?;
     drop(text);
     let Some(mut pixels) = Pixmap::new(width, drawn.end - drawn.start) else { return Ok(None) };

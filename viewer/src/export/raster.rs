@@ -5,7 +5,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 use tumit_paje::RgbColor;
 
-use super::pack::{PngEffort, pack};
+use super::png_encoder::{PngEffort, pack};
 use crate::scene::SceneCells;
 
 /// Types with more values than this are drawn as an image, if they also have more than [`PARTS`]

@@ -9,6 +9,7 @@ use std::io;
 
 use tumit_paje::MarkShape;
 
+pub(crate) use self::extent::HeightRange;
 use self::format::{SvgNumber, SvgPaint, XmlText, steps};
 use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};
@@ -46,7 +47,7 @@ pub fn to_string(scene: &Scene) -> String {
 
 /// The document for drawing: without titles of entities, and only with elements between two
 /// heights.
-pub(crate) fn strip_document(scene: &Scene, part: (f32, f32)) -> String {
+pub(crate) fn strip_document(scene: &Scene, part: HeightRange) -> String {
     SvgWriter { part: Some(part), ..SvgWriter::new(false) }.whole_document(scene)
 }
 
@@ -61,7 +62,7 @@ struct SvgWriter<'a> {
     titles: bool,
     /// If set, only elements between these heights are written. The heights are in the coordinates
     /// of the current group.
-    part: Option<(f32, f32)>,
+    part: Option<HeightRange>,
     /// Number of clip paths so far.
     windows: u32,
     /// Receives the text when it grows. If `None`, all text stays in memory.
@@ -176,7 +177,7 @@ impl SvgWriter<'_> {
         let (x, y) = (SvgNumber(group.x), SvgNumber(group.y));
         self.put(format_args!("<g aria-label=\"{}\" transform=\"translate({x} {y})\"{clip}>\n", XmlText(&group.name)));
         let part = self.part;
-        self.part = part.map(|(top, bottom)| (top - group.y, bottom - group.y));
+        self.part = part.map(|part| HeightRange { top: part.top - group.y, bottom: part.bottom - group.y });
         self.items(&group.items);
         self.part = part;
         self.text.push_str("</g>\n");

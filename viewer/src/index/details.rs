@@ -23,22 +23,22 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::format::{IndexHeader, PageBytes, TableRef};
-use super::image::IndexImage;
-use super::packed_table::{PackedTable, PackedTableWriter};
-use super::page_writer::PageWriter;
+use super::file::format::{IndexHeader, PageBytes, TableRef};
+use super::file::image::IndexImage;
+use super::file::packed_table::{PackedTable, PackedTableWriter};
+use super::file::page_writer::PageWriter;
 use crate::query::details::{DetailValue, EntityDetail};
 
 /// Bytes of texts in the cache of texts. The next constant: number of source positions in their
 /// cache.
-const KNOWN_TEXT_BYTES: usize = 8 << 20;
+const CACHED_TEXT_BYTES: usize = 8 << 20;
 const KNOWN_PLACES: usize = 1 << 17;
 /// Number of shapes in the cache of shapes; a shape is a row without its values. The next constant:
 /// number of slots in the cache of whole rows.
 const KNOWN_SHAPES: usize = 1 << 12;
-const KNOWN_ROWS: usize = 1 << 12;
+const CACHED_ROWS: usize = 1 << 12;
 /// Maximum bytes of a row in the cache.
-const KNOWN_ROW_BYTES: usize = 40;
+const CACHED_ROW_BYTES: usize = 40;
 /// The first number of a row.
 const FULL: u64 = 0;
 const BOTH: u64 = 1;
@@ -96,13 +96,13 @@ pub(crate) struct DetailTableWriter {
     count: u32,
     texts: ByteItems,
     text_count: u32,
-    known_texts: HashMap<Box<str>, u32>,
-    known_bytes: usize,
+    cached_texts: HashMap<Box<str>, u32>,
+    cached_bytes: usize,
     /// Rows that contain only a source position.
     places: FxHashMap<(u32, u32), u32>,
     /// Rows by shape; a shape is a row without its values.
     shapes: FxHashMap<Box<[u8]>, u32>,
-    known_rows: RecentRows,
+    cached_rows: RecentRows,
     keys: RowSorter<2, 1>,
     /// Containers that rows of open entities refer to.
     references: FxHashMap<u32, Vec<ContainerId>>,
@@ -117,18 +117,18 @@ struct RecentRows(Vec<(u32, Box<[u8]>)>);
 impl RecentRows {
     /// The number of an equal row in the cache. If there is none, caches the row as `number`.
     fn number(&mut self, row: &[u8], number: u32) -> u32 {
-        if row.len() > KNOWN_ROW_BYTES {
+        if row.len() > CACHED_ROW_BYTES {
             return number;
         }
         if self.0.is_empty() {
-            self.0.resize_with(KNOWN_ROWS, || (0, Box::default()));
+            self.0.resize_with(CACHED_ROWS, || (0, Box::default()));
         }
         let place = rustc_hash::FxBuildHasher.hash_one(row) as usize >> 16;
-        let (known, bytes) = &mut self.0[place % KNOWN_ROWS];
+        let (cached, bytes) = &mut self.0[place % CACHED_ROWS];
         if **bytes == *row {
-            return *known;
+            return *cached;
         }
-        *known = number;
+        *cached = number;
         if bytes.len() == row.len() {
             bytes.copy_from_slice(row);
         } else {
@@ -147,11 +147,11 @@ impl DetailTableWriter {
             count: 1,
             texts,
             text_count: 0,
-            known_texts: HashMap::new(),
-            known_bytes: 0,
+            cached_texts: HashMap::new(),
+            cached_bytes: 0,
             places: FxHashMap::default(),
             shapes: FxHashMap::default(),
-            known_rows: RecentRows::default(),
+            cached_rows: RecentRows::default(),
             keys: RowSorter::new(&room.part(2)),
             references: FxHashMap::default(),
             row: Vec::new(),
@@ -167,16 +167,16 @@ impl DetailTableWriter {
     }
 
     fn intern(&mut self, streams: &mut ByteStreams, text: &str) -> u32 {
-        if let Some(&number) = self.known_texts.get(text) {
+        if let Some(&number) = self.cached_texts.get(text) {
             return number;
         }
-        if self.known_bytes > KNOWN_TEXT_BYTES {
-            self.known_texts.clear();
-            self.known_bytes = 0;
+        if self.cached_bytes > CACHED_TEXT_BYTES {
+            self.cached_texts.clear();
+            self.cached_bytes = 0;
         }
         let number = self.push_text(streams, text);
-        self.known_bytes += text.len() + 48;
-        self.known_texts.insert(text.into(), number);
+        self.cached_bytes += text.len() + 48;
+        self.cached_texts.insert(text.into(), number);
         number
     }
 
@@ -242,7 +242,7 @@ impl DetailTableWriter {
         shape.clear();
         varint::push(shape, VALUES + u64::from(like));
         shape.extend_from_slice(values);
-        if may_share { self.push_or_known(streams, shape) } else { self.push(streams, shape) }
+        if may_share { self.push_unless_cached(streams, shape) } else { self.push(streams, shape) }
     }
 
     /// Stores a complete row: names and kinds from its shape, with the values between them.
@@ -271,9 +271,9 @@ impl DetailTableWriter {
     }
 
     /// Stores a row, unless an equal one is in the cache.
-    fn push_or_known(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
-        let known = self.known_rows.number(row, self.count);
-        if known == self.count { self.push(streams, row) } else { known }
+    fn push_unless_cached(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
+        let number = self.cached_rows.number(row, self.count);
+        if number == self.count { self.push(streams, row) } else { number }
     }
 
     /// A row with the fields of two others, and with the source position of the first one that has
@@ -290,7 +290,7 @@ impl DetailTableWriter {
         let mut row = Vec::new();
         if first.max(second) <= SHORT {
             [BOTH, first.into(), second.into()].into_iter().for_each(|number| varint::push(&mut row, number));
-            return self.push_or_known(streams, &row);
+            return self.push_unless_cached(streams, &row);
         }
         let before = |row: u32| u64::from(self.count.wrapping_sub(row));
         [BOTH_BEFORE, before(first), before(second)].into_iter().for_each(|number| varint::push(&mut row, number));

@@ -39,7 +39,7 @@ fn color(out: &mut Vec<u8>, color: RgbColor) {
 /// Writes a shape as its number from 1, or 0 for none; and a size as the bits of a float, or 0 for
 /// none.
 fn write_style(out: &mut Vec<u8>, style: DrawStyle) {
-    let shape = style.shape.and_then(|shape| MarkShape::ALL.iter().position(|known| *known == shape));
+    let shape = style.shape.and_then(|shape| MarkShape::ALL.iter().position(|other| *other == shape));
     varint::push(out, shape.map_or(0, |place| place as u64 + 1));
     varint::push(out, style.size.map_or(0, f32::to_bits).into());
 }

@@ -1,30 +1,28 @@
 //! [`IndexReader`]: answers queries from an image.
 
-pub(crate) mod entity_lookup;
-
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
-use super::format::{IndexKey, IndexRefusal, LaneRecord, PageBytes};
-use super::image::{ImageError, IndexImage, touched};
-use super::links::{self, IndexLinks};
-use super::marks::IndexMarkLane;
-use super::mixture_few_values::FewValuesWalk;
-use super::mixture_many_values::ManyValuesWalk;
+use super::file::format::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
+use super::file::image::{ImageError, IndexImage, touched};
+use super::lanes::links::{self, IndexLinks};
+use super::lanes::marks::IndexMarkLane;
+use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
+use super::lanes::variables::IndexVariableLane;
+use super::mixtures::few_values::FewValuesWalk;
+use super::mixtures::many_values::ManyValuesWalk;
+use super::mixtures::overview::{CellRequest, OverviewTable};
 use super::model::ModelTables;
-use super::overview::OverviewTable;
-use super::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
-use super::variables::IndexVariableLane;
 use crate::parallel::in_parts;
 use crate::query::details::{self, EntityLookup};
-use crate::query::nested_times::{self, Checkpoints};
+use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, GlobalNanos, LinkEntity, LinkVisitor,
-    MixtureCell, MixtureCellWriter, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TraceSummary, TypeModel, VariableSample,
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
+    MixtureCellWriter, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Minimum number of cells per thread.
@@ -38,17 +36,17 @@ const FEWER: usize = DENSE_VALUES / 2;
 /// A trace in an index file.
 #[derive(Debug)]
 pub struct IndexReader {
-    image: IndexImage,
+    pub(super) image: IndexImage,
     summary: TraceSummary,
-    model: Arc<TypeModel>,
-    containers: Arc<Vec<ContainerInfo>>,
+    pub(super) model: Arc<TypeModel>,
+    pub(super) containers: Arc<Vec<ContainerInfo>>,
     /// Position in `containers` by id; `u32::MAX` if there is no such container.
-    positions: Vec<u32>,
+    pub(super) positions: Vec<u32>,
     /// Rows of extra fields by container id.
-    container_details: Vec<u32>,
+    pub(super) container_details: Vec<u32>,
     /// Least and largest value of each variable type that has values. They are read at the first
     /// request.
-    ranges: OnceLock<FxHashMap<TypeId, (f64, f64)>>,
+    ranges: OnceLock<FxHashMap<TypeId, ValueRange>>,
 }
 
 impl IndexReader {
@@ -115,14 +113,13 @@ impl IndexReader {
         links::partition(len, |at| is_before(&self.record(directory, at)))
     }
 
-    fn find_record(&self, directory: PageBytes, key: (u32, u32, u32)) -> Option<LaneRecord> {
-        let of = |record: &LaneRecord| (record.container, record.ty, record.depth);
-        let at = self.partition(directory, |record| of(record) < key);
-        (at < directory.len).then(|| self.record(directory, at)).filter(|record| of(record) == key)
+    fn find_record(&self, directory: PageBytes, key: LaneKey) -> Option<LaneRecord> {
+        let at = self.partition(directory, |record| record.key() < key);
+        (at < directory.len).then(|| self.record(directory, at)).filter(|record| record.key() == key)
     }
 
     /// The lane with entity `number`, and the entity's row.
-    fn locate(&self, directory: PageBytes, number: u32) -> Option<(LaneRecord, u64)> {
+    pub(super) fn locate(&self, directory: PageBytes, number: u32) -> Option<(LaneRecord, u64)> {
         let after = self.partition(directory, |record| record.base <= number);
         let record = self.record(directory, after.checked_sub(1)?);
         let row = u64::from(number.checked_sub(record.base)?);
@@ -130,7 +127,7 @@ impl IndexReader {
     }
 
     /// All state lanes of a container, of any type.
-    fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
+    pub(super) fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
         let directory = self.image.header.states;
         let first = self.partition(directory, |record| record.container < container.0);
         self.records_from(directory, first)
@@ -144,22 +141,27 @@ impl IndexReader {
     }
 
     fn state_lane(&self, lane: StateLaneId) -> Option<IndexStateLane<'_>> {
-        let record = self.find_record(self.image.header.states, (lane.container.0, lane.ty.0, lane.depth))?;
+        let record = self.find_record(
+            self.image.header.states,
+            LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth },
+        )?;
         Some(IndexStateLane::new(&self.image, record))
     }
 
     fn mark_lane(&self, container: ContainerId, ty: TypeId) -> Option<IndexMarkLane<'_>> {
-        let record = self.find_record(self.image.header.marks, (container.0, ty.0, 0))?;
+        let record =
+            self.find_record(self.image.header.marks, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
         Some(IndexMarkLane::new(&self.image, record))
     }
 
     fn variable(&self, container: ContainerId, ty: TypeId) -> Option<IndexVariableLane<'_>> {
-        let record = self.find_record(self.image.header.variables, (container.0, ty.0, 0))?;
+        let record =
+            self.find_record(self.image.header.variables, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
         Some(IndexVariableLane::new(&self.image, record))
     }
 
     fn link_table(&self, ty: TypeId) -> Option<IndexLinks<'_>> {
-        let record = self.find_record(self.image.header.links, (0, ty.0, 0))?;
+        let record = self.find_record(self.image.header.links, LaneKey { container: 0, ty: ty.0, depth: 0 })?;
         Some(IndexLinks::new(&self.image, record))
     }
 
@@ -170,24 +172,20 @@ impl IndexReader {
     }
 
     fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
-        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
+        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { kind: "type" }) }
     }
 
-    fn value_name(&self, value: ValueId) -> String {
+    pub(super) fn value_name(&self, value: ValueId) -> String {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 
     /// The cells of some lanes, in a list with capacity for `room` cells.
-    fn lane_cells(
-        &self,
-        lanes: &[StateLaneId],
-        (interval, columns, most): (TimeRange, u32, usize),
-        room: usize,
-    ) -> Vec<MixtureCell> {
+    fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
         let mut cells = MixtureCellWriter::new(room, self.model.values.len());
         let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
+        let CellRequest { interval, columns, most } = request;
         let (origin, count) = (self.summary.extent.from.0, columns as usize);
-        let overview = OverviewTable::new(&self.image, (interval, columns, most), origin);
+        let overview = OverviewTable::new(&self.image, request, origin);
         for &lane in lanes {
             let end = cells.len() + count;
             if let Some(lane) = self.state_lane(lane) {
@@ -242,10 +240,6 @@ fn none<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
 
-fn life(from: i64, to: i64) -> TimeRange {
-    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
-}
-
 impl TimelineSource for IndexReader {
     fn summary(&self) -> TraceSummary {
         self.summary.clone()
@@ -298,7 +292,7 @@ impl TimelineSource for IndexReader {
         let all = lanes.len().saturating_mul(columns as usize);
         let mut parts = in_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, (interval, columns, most), room)
+            self.lane_cells(part, CellRequest { interval, columns, most }, room)
         })
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();
@@ -341,15 +335,16 @@ impl TimelineSource for IndexReader {
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         self.check(container, ty, interval)?;
-        let place = (container, ty, self.depths(container, ty));
-        if place.2 < 2 {
+        let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
+        if nesting.depths < 2 {
             return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
         }
         let sweep = |part| {
-            nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), place, part)
+            nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
         };
-        let Some(PageBytes { at, len }) =
-            self.find_record(self.image.header.nested, (container.0, ty.0, 0)).map(|record| record.sums)
+        let Some(PageBytes { at, len }) = self
+            .find_record(self.image.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
+            .map(|record| record.sums)
         else {
             return sweep(interval);
         };
@@ -455,13 +450,13 @@ impl TimelineSource for IndexReader {
         })
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         let ranges = self.ranges.get_or_init(|| {
-            let mut ranges: FxHashMap<TypeId, (f64, f64)> = FxHashMap::default();
+            let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
             for record in self.records_from(self.image.header.variables, 0) {
                 let ty = TypeId(record.ty);
                 let Some(one) = IndexVariableLane::new(&self.image, record).range() else { continue };
-                ranges.entry(ty).and_modify(|all| *all = (all.0.min(one.0), all.1.max(one.1))).or_insert(one);
+                ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
             }
             ranges
         });

@@ -14,7 +14,7 @@ use crate::input::options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
     LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, VariableSample,
+    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.
@@ -242,7 +242,7 @@ impl TimelineSource for SelfRepairingIndex {
         self.ask(|source| source.series(container, ty, interval, columns))
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ask(|source| source.range(ty))
     }
 

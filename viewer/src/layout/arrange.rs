@@ -1,25 +1,8 @@
 //! The order of the rows as the user arranged them: pinned, hidden, moved and filtered by name.
 //! Heights are computed later.
 
-use std::collections::BTreeSet;
-
-use super::{ContainerOutline, LayoutOptions};
-use crate::query::ContainerId;
-
-/// The user's changes to the rows. Containers that the trace does not have are ignored.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowArrangement {
-    /// Containers above all others, in this order, each with its subtree.
-    pub pinned: Vec<ContainerId>,
-    /// Containers that are not drawn, each with its subtree.
-    pub hidden: BTreeSet<ContainerId>,
-    /// Moves among siblings, applied one after another: a container, and the sibling before which
-    /// it moves. The root represents the end.
-    pub moved: Vec<(ContainerId, ContainerId)>,
-    /// If not empty, only containers with this text in their names (ignoring case) are drawn, with
-    /// the containers above and below them.
-    pub names: String,
-}
+use super::options::{LayoutOptions, RowArrangement, RowMove};
+use super::outline::ContainerOutline;
 
 /// A container with a row.
 pub(crate) struct RowCandidate {
@@ -63,8 +46,8 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
     let silent = !root.draws_anything() && root.end > 1;
     let top = u32::from(silent);
     let mut children = children(outline);
-    for &(container, before) in moved {
-        place_before(outline, &mut children, container, before);
+    for row_move in moved {
+        place_before(outline, &mut children, row_move);
     }
     let matches = matches(outline, names);
     let mut pinned_positions: Vec<usize> = Vec::with_capacity(pinned.len());
@@ -112,7 +95,8 @@ fn children(outline: &ContainerOutline) -> Vec<Vec<usize>> {
     children
 }
 
-fn place_before(outline: &ContainerOutline, children: &mut [Vec<usize>], container: ContainerId, before: ContainerId) {
+fn place_before(outline: &ContainerOutline, children: &mut [Vec<usize>], row_move: &RowMove) {
+    let &RowMove { container, before } = row_move;
     let Some(position) = outline.position(container).filter(|&position| position > 0) else { return };
     let Some(parent) = outline.parent(position) else { return };
     let siblings = &mut children[parent];

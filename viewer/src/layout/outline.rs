@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{StripKind, natural_height};
+use super::strips::{StripKind, SummaryMember, natural_height};
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel,
-    types_in, weight,
+    ValueRange, types_in, weight,
 };
 use crate::style::sizes;
 
@@ -48,7 +48,7 @@ pub(super) struct NodeStates {
 pub(super) struct NodeVariable {
     pub(super) ty: TypeId,
     /// The smallest and largest value of its axis. `None` if it has no finite value.
-    pub(super) bounds: Option<(f64, f64)>,
+    pub(super) bounds: Option<ValueRange>,
 }
 
 impl ContainerOutline {
@@ -84,10 +84,9 @@ impl ContainerOutline {
         self.by_type.get(&ty).map_or(&[], Vec::as_slice)
     }
 
-    /// The containers with states of a type within a container, including itself, with their
-    /// numbers of depths.
+    /// The containers with states of a type within a container, including itself.
     #[must_use]
-    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<(ContainerId, u32)> {
+    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<SummaryMember> {
         let Some(start) = self.position(container) else { return Vec::new() };
         let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
         let from = all.partition_point(|&at| (at as usize) < start);
@@ -95,7 +94,7 @@ impl ContainerOutline {
         let of_type = |at: usize| {
             let node = &self.nodes[at];
             let found = node.states.binary_search_by_key(&ty, |states| states.ty).ok()?;
-            Some((node.info.id, node.states[found].depths))
+            Some(SummaryMember { container: node.info.id, depths: node.states[found].depths })
         };
         within.filter_map(of_type).collect()
     }
@@ -172,7 +171,7 @@ struct ContentsScan<'a> {
     model: &'a TypeModel,
     extent: TimeRange,
     /// The axes of the variables so far.
-    axes: FxHashMap<TypeId, Option<(f64, f64)>>,
+    axes: FxHashMap<TypeId, Option<ValueRange>>,
 }
 
 impl ContentsScan<'_> {
@@ -233,14 +232,14 @@ pub(super) fn positions_by_type(nodes: &[LayoutNode]) -> FxHashMap<TypeId, Vec<u
 }
 
 /// The axis of a variable with this range. It includes zero, unless that would flatten the curve.
-pub(super) fn axis(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    let (least, largest) = range.filter(|(a, b)| a.is_finite() && b.is_finite())?;
-    Some(if least < largest {
-        (if least > 0.0 && least <= 0.5 * largest { 0.0 } else { least }, largest)
-    } else if least == 0.0 {
-        (0.0, 1.0)
+pub(super) fn axis(range: Option<ValueRange>) -> Option<ValueRange> {
+    let ValueRange { min, max } = range.filter(|range| range.min.is_finite() && range.max.is_finite())?;
+    Some(if min < max {
+        ValueRange { min: if min > 0.0 && min <= 0.5 * max { 0.0 } else { min }, max }
+    } else if min == 0.0 {
+        ValueRange { min: 0.0, max: 1.0 }
     } else {
         // A constant value is drawn relative to zero.
-        (least.min(0.0), least.max(0.0))
+        ValueRange { min: min.min(0.0), max: min.max(0.0) }
     })
 }

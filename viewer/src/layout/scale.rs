@@ -145,7 +145,7 @@ impl TimeScale {
         } else {
             (farthest as f64 / step as f64 > MOST_STEPS).then(|| base_of(from, step))
         };
-        let zero = base.map_or(0, |base| base.0);
+        let zero = base.map_or(0, |base| base.time);
         let largest = match base {
             Some(_) if !is_long => step.saturating_mul(100),
             Some(_) => to.saturating_sub(zero),
@@ -157,7 +157,7 @@ impl TimeScale {
             .map_while(|n| n.checked_mul(step).filter(|&at| at <= to))
             .map(|at| (self.x(GlobalNanos(at)), format!("{sign}{}", label(at.saturating_sub(zero), step, largest))))
             .collect();
-        RulerTicks { base: base.map(|(at, round)| timestamp(GlobalNanos(at), round)), all }
+        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), all }
     }
 }
 
@@ -165,7 +165,7 @@ impl TimeScale {
 fn label(nanos: i64, step: i64, largest: i64) -> String {
     if largest < LONG {
         let unit = unit_of(largest);
-        return in_unit(nanos, unit, decimals(step, unit.0));
+        return in_unit(nanos, unit, decimals(step, unit.nanos));
     }
     in_parts(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
 }
@@ -191,23 +191,36 @@ fn long_step_of_at_least(least: i64) -> i64 {
     steps.into_iter().find(|&step| step >= least).unwrap_or_else(days)
 }
 
-/// A round timestamp at or before `from`, much coarser than the step, and its resolution.
-fn base_of(from: i64, step: i64) -> (i64, i64) {
+/// A round timestamp from which labels count.
+#[derive(Clone, Copy)]
+struct RulerBase {
+    time: i64,
+    resolution: i64,
+}
+
+impl RulerBase {
+    /// The last multiple of `resolution` at or before `from`.
+    fn before(from: i64, resolution: i64) -> Self {
+        Self { time: from.div_euclid(resolution).saturating_mul(resolution), resolution }
+    }
+}
+
+/// A base at or before `from`, much coarser than the step.
+fn base_of(from: i64, step: i64) -> RulerBase {
     let least = step.saturating_mul(1000);
     let mut round = 1_i64;
     while round < least {
         round = round.saturating_mul(10);
     }
-    (from.div_euclid(round).saturating_mul(round), round)
+    RulerBase::before(from, round)
 }
 
-/// A round timestamp at or before `from`, at a distance similar to the length of the ruler, and its
-/// resolution.
-fn long_base_of(from: i64, step: i64) -> (i64, i64) {
+/// A base at or before `from`, at a distance similar to the length of the ruler.
+fn long_base_of(from: i64, step: i64) -> RulerBase {
     const STEPS: i64 = 20;
     let mut rounds = (0..=10).map(|power| 10_i64.pow(power)).chain([MINUTE, LONG, HOUR, DAY]);
     let round = rounds.find(|&round| round >= step.saturating_mul(STEPS)).unwrap_or(DAY);
-    (from.div_euclid(round).saturating_mul(round), round)
+    RulerBase::before(from, round)
 }
 
 /// Digits after the point that a step needs in a unit.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::outline::{axis, positions_by_type};
 use super::*;
-use crate::query::{ContainerInfo, GlobalNanos, TimeRange};
+use crate::query::{ContainerInfo, GlobalNanos, TimeRange, ValueRange};
 
 fn container(id: u32, depth: u32, states: &[(u32, u32)]) -> LayoutNode {
     let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) };
@@ -69,18 +69,21 @@ fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
     let layout = RowLayout::new(&outline(), &LayoutOptions::default());
     let (flat, nested) = (&layout.rows[1].strips[0], &layout.rows[2].strips[0]);
     assert!(nested.height > flat.height);
-    let boxes: Vec<(f32, f32)> = (0..3).map(|depth| nested.lane(depth, 3)).collect();
+    let boxes: Vec<LaneBand> = (0..3).map(|depth| nested.lane(depth, 3)).collect();
     for pair in boxes.windows(2) {
-        assert!(pair[1].0 > pair[0].0, "the inner box starts lower");
-        assert!((pair[1].0 + pair[1].1 - pair[0].0 - pair[0].1).abs() < 1e-3, "and both stand on the floor");
+        assert!(pair[1].top > pair[0].top, "the inner box starts lower");
+        assert!(
+            (pair[1].top + pair[1].height - pair[0].top - pair[0].height).abs() < 1e-3,
+            "and both stand on the floor"
+        );
     }
 }
 
 #[test]
 fn deep_nesting_is_drawn_line_by_line() {
     let strip = RowStrip { kind: StripKind::States { depths: 8 }, ty: TypeId(0), y: 10.0, height: 80.0 };
-    assert_eq!(strip.lane(0, 8), (10.0, 10.0));
-    assert_eq!(strip.lane(7, 8), (80.0, 10.0));
+    assert_eq!(strip.lane(0, 8), LaneBand { top: 10.0, height: 10.0 });
+    assert_eq!(strip.lane(7, 8), LaneBand { top: 80.0, height: 10.0 });
 }
 
 #[test]
@@ -91,7 +94,8 @@ fn folded_rows_are_drawn_in_their_ancestor() {
     assert!(layout.rows[0].folded && layout.rows[0].expandable);
     assert_eq!(layout.index_of(ContainerId(3)), Some(0));
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
-    assert_eq!(members, &[(ContainerId(2), 1), (ContainerId(3), 3)]);
+    let member = |id, depths| SummaryMember { container: ContainerId(id), depths };
+    assert_eq!(members, &[member(2, 1), member(3, 3)]);
 }
 
 #[test]
@@ -131,10 +135,11 @@ fn an_axis_has_two_different_ends_for_any_range_of_values() {
         ((10.0, 40.0), (0.0, 40.0)),
         ((30.0, 40.0), (30.0, 40.0)),
     ];
+    let value_range = |(min, max): (f64, f64)| ValueRange { min, max };
     for (range, expected) in cases {
-        assert_eq!(axis(Some(range)), Some(expected));
+        assert_eq!(axis(Some(value_range(range))), Some(value_range(expected)));
     }
-    assert_eq!(axis(Some((0.0, f64::INFINITY))), None);
+    assert_eq!(axis(Some(value_range((0.0, f64::INFINITY)))), None);
     assert_eq!(axis(None), None);
 }
 
@@ -162,14 +167,14 @@ fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
     let arrangement = RowArrangement { hidden: [ContainerId(3)].into(), ..RowArrangement::default() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() });
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
-    assert_eq!(members, &[(ContainerId(2), 1)]);
+    assert_eq!(members, &[SummaryMember { container: ContainerId(2), depths: 1 }]);
     assert_eq!((layout.index_of(ContainerId(2)), layout.index_of(ContainerId(3))), (Some(0), None));
 }
 
 #[test]
 fn rows_move_among_their_siblings_only() {
     let moved = |moves: &[(u32, u32)]| {
-        let moved = moves.iter().map(|&(a, b)| (ContainerId(a), ContainerId(b))).collect();
+        let moved = moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), before: ContainerId(b) }).collect();
         names(&arranged(RowArrangement { moved, ..RowArrangement::default() })).join(" ")
     };
     assert_eq!(moved(&[(4, 1)]), "c4 c5 c1 c2 c3");

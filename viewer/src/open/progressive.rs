@@ -8,17 +8,18 @@
 
 pub(crate) mod follow_paje;
 pub(crate) mod follow_run;
+mod follower;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::whole_trace::open;
 use crate::index::IndexLookup;
 use crate::input::options::{IndexChoice, OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
-use crate::open::open;
 use crate::query::{TimelineSource, TraceSummary};
+use follower::{LOOK_EVERY, TraceFollower};
 
 pub use crate::input::current_trace::{CurrentTrace, TraceAvailability, TraceSnapshot};
 
@@ -138,17 +139,6 @@ pub fn follow(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Curre
     current
 }
 
-/// Follows a trace.
-struct TraceFollower {
-    path: PathBuf,
-    options: OpenOptions,
-    current: CurrentTrace,
-    cancel: Arc<AtomicBool>,
-}
-
-/// Milliseconds between two checks for more data.
-const LOOK_EVERY: u64 = 100;
-
 impl TraceFollower {
     fn run(&self) -> Result<(), TraceOpenError> {
         while !self.is_cancelled() {
@@ -169,20 +159,6 @@ impl TraceFollower {
         match TraceInputFile::find(&self.path, &self.options)? {
             TraceInputFile::Run(_) => self.follow_run(),
             TraceInputFile::Paje(..) => self.follow_text(),
-        }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
-    }
-
-    /// Waits for a number of milliseconds, or until it is cancelled.
-    fn pause(&self, milliseconds: u64) {
-        let mut left = milliseconds;
-        while left > 0 && !self.is_cancelled() {
-            let step = left.min(LOOK_EVERY);
-            std::thread::sleep(std::time::Duration::from_millis(step));
-            left -= step;
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::ValueId;
+use tumit_paje::ValueId;
 
 /// Number of shares in a block of memory.
 const PIECE: usize = 1 << 12;
@@ -207,13 +207,23 @@ pub struct MixtureCells {
     pub cells: Vec<MixtureCell>,
 }
 
+/// A cell with shares in the block in progress.
+struct PendingCell {
+    /// Index of the cell.
+    index: usize,
+    /// Index of its first share in the block.
+    from: u32,
+    /// Number of its shares.
+    len: u32,
+}
+
 /// Builds cells.
 pub(crate) struct MixtureCellWriter {
     cells: Vec<MixtureCell>,
     /// The block of memory in progress.
     shares: Vec<ValueShare>,
-    /// The cells with shares in the block: index of the cell, first share, and number of shares.
-    waiting: Vec<(usize, u32, u32)>,
+    /// The cells with shares in the block.
+    waiting: Vec<PendingCell>,
     /// Number of bits of the largest value.
     value_bits: u32,
     /// Sort keys of a mixture: the time of each value and, in the lower bits, the inverted value.
@@ -256,7 +266,7 @@ impl MixtureCellWriter {
         };
         if len > 1 {
             self.make_room(len);
-            self.waiting.push((self.cells.len(), self.shares.len() as u32, len as u32));
+            self.wait(self.cells.len(), len);
             self.shares.extend(shares);
         }
         self.cells.push(MixtureCell { shares: ValueShares(list), rest });
@@ -268,20 +278,20 @@ impl MixtureCellWriter {
         if cell >= self.cells.len() {
             return;
         }
-        if self.waiting.last().is_none_or(|last| last.0 != cell) {
+        if self.waiting.last().is_none_or(|last| last.index != cell) {
             self.make_room(most.min(PIECE));
             self.wait(cell, 0);
         }
-        let Some((_, from, len)) = self.waiting.last_mut() else { return };
-        let (known, mut rest) = (*from as usize, rest);
+        let Some(pending) = self.waiting.last_mut() else { return };
+        let (from, mut rest) = (pending.from as usize, rest);
         for share in shares {
-            if self.shares.len() - known < most {
+            if self.shares.len() - from < most {
                 self.shares.push(share);
             } else {
                 rest = rest.wrapping_add(share.1);
             }
         }
-        *len = (self.shares.len() - known) as u32;
+        pending.len = (self.shares.len() - from) as u32;
         self.cells[cell].rest = self.cells[cell].rest.wrapping_add(rest);
     }
 
@@ -323,14 +333,14 @@ impl MixtureCellWriter {
     }
 
     fn wait(&mut self, cell: usize, len: usize) {
-        self.waiting.push((cell, self.shares.len() as u32, len as u32));
+        self.waiting.push(PendingCell { index: cell, from: self.shares.len() as u32, len: len as u32 });
     }
 
     /// Assigns the shares of the block to their cells.
     fn seal(&mut self) {
         let of = Arc::new(std::mem::take(&mut self.shares));
-        for (cell, from, len) in self.waiting.drain(..) {
-            self.cells[cell].shares = match of.get(from as usize..) {
+        for PendingCell { index, from, len } in self.waiting.drain(..) {
+            self.cells[index].shares = match of.get(from as usize..) {
                 Some([share, ..]) if len == 1 => ValueShares(ShareList::One([*share])),
                 _ if len == 0 => continue,
                 _ => ValueShares(ShareList::Part { of: Arc::clone(&of), from, len }),

@@ -5,11 +5,12 @@
 //! does not grow with the number of entities.
 
 use rustc_hash::FxHashMap;
+use tumit_paje::time_range::TimeRange;
+use tumit_paje::{ContainerId, ValueId};
 
-use super::{
-    ContainerId, EntityId, EntityList, EventEntity, LinkEntity, QueryError, TimeRange, TimelineSource, TypeId, ValueId,
-};
-use crate::query::walk;
+use super::entities::{EntityId, EntityList, EventEntity, LinkEntity};
+use super::error::QueryError;
+use super::pages;
 
 /// Approximate number of entities in a stretch. To list the begin of an interval, a filter may have
 /// to scan the whole interval.
@@ -134,24 +135,7 @@ fn each<T>(
         // Entities that began before the first stretch belong to it.
         let is_first = stretch.from == interval.from;
         let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
-        walk::pages(stretch, &list, &key, &mut visit)?;
+        pages::visit(stretch, &list, &key, &mut visit)?;
     }
     Ok(())
-}
-
-/// Number of links of each value that overlap an interval.
-///
-/// # Errors
-/// As [`TimelineSource::link_counts`].
-pub(crate) fn link_values(
-    source: &dyn TimelineSource,
-    ty: TypeId,
-    interval: TimeRange,
-) -> Result<FxHashMap<ValueId, u64>, QueryError> {
-    let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
-    source.link_counts(ty, interval, 63, &mut |count| {
-        *numbers.entry(count.value).or_default() += count.count;
-        Ok(())
-    })?;
-    Ok(numbers)
 }

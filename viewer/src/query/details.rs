@@ -1,9 +1,10 @@
 //! Facts of entities and relations between them. They need only the few look-ups that both the
 //! store in memory and the index have.
 
+use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, TimeRange, TypeModel};
+use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, TypeModel};
 use crate::query::{LinkRow, effective_end};
 
 /// An entity, looked up by its number.

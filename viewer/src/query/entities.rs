@@ -1,6 +1,8 @@
 //! Entities of a trace: lanes, states, events, links and values of variables.
 
-use super::{ContainerId, GlobalNanos, TimeRange, TypeId, ValueId};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 /// A sequence of entities that never overlap: one nesting depth of one state type of one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

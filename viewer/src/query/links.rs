@@ -1,6 +1,6 @@
 //! A link, and the effective end of an entity.
 
-use super::{ContainerId, ValueId};
+use tumit_paje::{ContainerId, ValueId};
 
 /// The end of an entity in overlap tests: at least 1 ns after the start.
 pub(crate) fn effective_end(start: i64, end: i64) -> i64 {

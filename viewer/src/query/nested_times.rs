@@ -13,9 +13,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use rustc_hash::FxHashMap;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::{ContainerId, EntityList, GlobalNanos, QueryError, StateEntity, StateLaneId, TimeRange, TypeId, ValueId};
-use crate::query::walk::EntityPages;
+use super::pages::EntityPages;
+use super::{EntityList, QueryError, StateEntity, StateLaneId};
 
 /// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;
@@ -47,6 +50,22 @@ struct NestingSum {
     /// The number of open states of the value, and the start of the outermost one.
     open: u32,
     since: i64,
+}
+
+/// Total and self time of a value up to a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SummedTimes {
+    value: u32,
+    total: i64,
+    self_time: i64,
+}
+
+/// A state with its timestamps and the number of its value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NestedState {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) value: u32,
 }
 
 /// Sums up states in order of their start. At equal starts, the outer state comes first.
@@ -104,11 +123,16 @@ impl NestingSums {
         self.now = self.now.max(time);
     }
 
-    /// Value, total and self time of all values up to the time of the last [`Self::advance`], in
-    /// the order in which the values first occur.
-    pub(crate) fn sums(&self) -> impl Iterator<Item = (u32, i64, i64)> {
+    /// The times of all values up to the time of the last [`Self::advance`], in the order in which
+    /// the values first occur.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = SummedTimes> {
         let open = |sum: &NestingSum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
-        self.sums.iter().map(move |sum| (sum.value, sum.total.wrapping_add(open(sum)), sum.self_time))
+        let times = move |sum: &NestingSum| SummedTimes {
+            value: sum.value,
+            total: sum.total.wrapping_add(open(sum)),
+            self_time: sum.self_time,
+        };
+        self.sums.iter().map(times)
     }
 
     /// The maximum number of states before the next checkpoint.
@@ -117,16 +141,26 @@ impl NestingSums {
     }
 }
 
+/// The lanes of one state type in one container.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NestedLaneGroup {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
+    /// Number of nesting depths.
+    pub(crate) depths: u32,
+}
+
 /// Computes total and self time in an interval from the states of all depths. The cost is
 /// proportional to their number.
 pub(crate) fn sweep(
     list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
-    (container, ty, depths): (ContainerId, TypeId, u32),
+    group: NestedLaneGroup,
     interval: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
     if interval.from >= interval.to {
         return Ok(Vec::new());
     }
+    let NestedLaneGroup { container, ty, depths } = group;
     let size = (STATES_IN_MEMORY / depths.max(1) as usize).max(16);
     let mut lanes: Vec<LaneCursor> =
         (0..depths).map(|depth| LaneCursor::new(StateLaneId { container, ty, depth }, interval, size)).collect();
@@ -144,7 +178,7 @@ pub(crate) fn sweep(
         }
     }
     sums.advance(interval.to.0);
-    let time = |(value, total, self_time): (u32, i64, i64)| NestedTime {
+    let time = |SummedTimes { value, total, self_time }| NestedTime {
         value: ValueId(value),
         total: total.into(),
         self_time: self_time.into(),
@@ -192,20 +226,21 @@ impl LaneCursor {
 
 /// Sums of the times of several containers or intervals.
 #[derive(Debug, Default)]
-pub(crate) struct NestedTotals(BTreeMap<ValueId, (i128, i128)>);
+pub(crate) struct NestedTotals(BTreeMap<ValueId, NestedTime>);
 
 impl NestedTotals {
     pub(crate) fn add(&mut self, times: impl IntoIterator<Item = NestedTime>) {
         for time in times {
-            let sum = self.0.entry(time.value).or_default();
-            *sum = (sum.0 + time.total, sum.1 + time.self_time);
+            let none = NestedTime { value: time.value, total: 0, self_time: 0 };
+            let sum = self.0.entry(time.value).or_insert(none);
+            sum.total += time.total;
+            sum.self_time += time.self_time;
         }
     }
 
     /// The times by value. Only values with any time are listed.
     pub(crate) fn finish(self) -> Vec<NestedTime> {
-        let time = |(value, (total, self_time))| NestedTime { value, total, self_time };
-        self.0.into_iter().map(time).filter(|time| time.total > 0).collect()
+        self.0.into_values().filter(|time| time.total > 0).collect()
     }
 }
 
@@ -230,7 +265,7 @@ impl CheckpointWriter {
     /// to `write`.
     pub(crate) fn push<E>(
         &mut self,
-        (start, end, value): (i64, i64, u32),
+        NestedState { start, end, value }: NestedState,
         write: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.states >= self.sums.stride() {
@@ -246,7 +281,7 @@ impl CheckpointWriter {
     fn checkpoint<E>(&mut self, time: i64, mut write: impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         self.sums.advance(time);
         self.directory.extend([time.cast_unsigned(), self.words]);
-        for (_, total, self_time) in self.sums.sums() {
+        for SummedTimes { total, self_time, .. } in self.sums.sums() {
             self.words += 2;
             write(total.cast_unsigned())?;
             write(self_time.cast_unsigned())?;
@@ -258,7 +293,7 @@ impl CheckpointWriter {
     /// rows.
     pub(crate) fn finish<E>(mut self, write: impl FnMut(u64) -> Result<(), E>) -> Result<Vec<u64>, E> {
         self.checkpoint(self.last, write)?;
-        let values = self.sums.sums().map(|sum| u64::from(sum.0)).collect::<Vec<_>>();
+        let values = self.sums.sums().map(|sum| u64::from(sum.value)).collect::<Vec<_>>();
         let mut head = vec![self.directory.len() as u64 / 2, values.len() as u64];
         head.append(&mut self.directory);
         head.extend([0, self.words]);
@@ -289,18 +324,16 @@ impl<F: Fn(u64) -> u64> Checkpoints<F> {
         (self.word)(2 + 2 * at).cast_signed()
     }
 
-    fn value(&self, at: u64) -> ValueId {
-        ValueId((self.word)(4 + 2 * self.len + at) as u32)
-    }
-
-    /// Total and self time of a value before a checkpoint.
-    fn sums(&self, at: u64, value: u64) -> (i64, i64) {
+    /// The times of a value before a checkpoint.
+    fn sums(&self, at: u64, number: u64) -> SummedTimes {
+        let value = (self.word)(4 + 2 * self.len + number) as u32;
         let (place, next) = ((self.word)(3 + 2 * at), (self.word)(5 + 2 * at));
-        if next.saturating_sub(place) <= 2 * value {
-            return (0, 0);
+        if next.saturating_sub(place) <= 2 * number {
+            return SummedTimes { value, total: 0, self_time: 0 };
         }
-        let first = (4 + 2 * self.len + self.values).saturating_add(place).saturating_add(2 * value);
-        ((self.word)(first).cast_signed(), (self.word)(first.saturating_add(1)).cast_signed())
+        let first = (4 + 2 * self.len + self.values).saturating_add(place).saturating_add(2 * number);
+        let word = |at: u64| (self.word)(at).cast_signed();
+        SummedTimes { value, total: word(first), self_time: word(first.saturating_add(1)) }
     }
 }
 
@@ -328,10 +361,11 @@ pub(crate) fn between(
     let mut all = NestedTotals::default();
     let at = |at: u64| GlobalNanos(checkpoints.time(at));
     all.add(sweep(TimeRange { from: interval.from, to: at(first) })?);
-    all.add((0..checkpoints.values).map(|value| {
-        let (low, high) = (checkpoints.sums(first, value), checkpoints.sums(last, value));
-        let (total, self_time) = (high.0.wrapping_sub(low.0), high.1.wrapping_sub(low.1));
-        NestedTime { value: checkpoints.value(value), total: total.into(), self_time: self_time.into() }
+    all.add((0..checkpoints.values).map(|number| {
+        let (low, high) = (checkpoints.sums(first, number), checkpoints.sums(last, number));
+        let total = high.total.wrapping_sub(low.total);
+        let self_time = high.self_time.wrapping_sub(low.self_time);
+        NestedTime { value: ValueId(high.value), total: total.into(), self_time: self_time.into() }
     }));
     all.add(sweep(TimeRange { from: at(last), to: interval.to })?);
     Ok(all.finish())
@@ -339,7 +373,11 @@ pub(crate) fn between(
 
 #[cfg(test)]
 mod tests {
-    use super::NestingSums;
+    use super::{NestingSums, SummedTimes};
+
+    fn times(sums: &NestingSums) -> Vec<(u32, i64, i64)> {
+        sums.sums().map(|SummedTimes { value, total, self_time }| (value, total, self_time)).collect()
+    }
 
     #[test]
     fn recursion_counts_once_and_self_times_fill_the_time() {
@@ -349,8 +387,8 @@ mod tests {
             sums.push(start, end, value);
         }
         sums.advance(4);
-        assert_eq!(sums.sums().collect::<Vec<_>>(), [(main, 4, 1), (f, 3, 3)]);
+        assert_eq!(times(&sums), [(main, 4, 1), (f, 3, 3)]);
         sums.advance(20);
-        assert_eq!(sums.sums().collect::<Vec<_>>(), [(main, 10, 5), (f, 5, 5)]);
+        assert_eq!(times(&sums), [(main, 10, 5), (f, 5, 5)]);
     }
 }

@@ -1,6 +1,6 @@
 //! A value before the viewer assigns its colour.
 
-use super::{DrawStyle, RgbColor, TypeId};
+use tumit_paje::{DrawStyle, RgbColor, TypeId};
 
 /// A value as the trace defines it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]

@@ -22,17 +22,16 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
 use tumit_paje::{
     ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition, TypeId,
     ValueId, VariableOp,
 };
 
+use super::walk::EVER;
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, types_in,
+    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
 };
-
-/// The unlimited interval.
-const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// An operation to be sorted.
 struct ReplayOp {
@@ -57,7 +56,8 @@ struct LinkParts {
     holder: ContainerId,
     ty: TypeId,
     value: ValueId,
-    ends: (ContainerId, ContainerId),
+    start: ContainerId,
+    end: ContainerId,
     key: String,
     facts: EntityFacts,
 }
@@ -209,7 +209,7 @@ impl TraceReplay<'_> {
             // `next_of` takes states from the end of the list: shallow states come first.
             same_start.reverse();
             while !same_start.is_empty() {
-                let (at, depth) = next_of(&same_start, &open, from.0);
+                let NextState { index: at, depth } = next_of(&same_start, &open, from.0);
                 let state = same_start.remove(at);
                 for end in open.drain(depth..).rev() {
                     self.add(end.min(from.0), 1, ReplayEvent::Pop(container, ty));
@@ -224,22 +224,22 @@ impl TraceReplay<'_> {
     }
 
     fn links_of(&mut self, ty: TypeId) -> Result<(), QueryError> {
-        let mut known: HashSet<(ContainerId, String)> = HashSet::new();
+        let mut used: HashSet<(ContainerId, String)> = HashSet::new();
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
             let facts = self.source.facts_without_paths(link.id)?;
             let text = facts.fields.get(2).map_or("", |(_, key)| key.as_str());
             let mut key = text.to_owned();
             // `pj_dump` rejects a key that is used twice.
             let mut count = 1;
-            while !known.insert((facts.container, key.clone())) {
+            while !used.insert((facts.container, key.clone())) {
                 count += 1;
                 key = format!("{text} ({count})");
             }
             let at = self.links.len();
-            let ends = (link.start, link.end);
             self.add(link.start_time.0, 1, ReplayEvent::StartLink(at));
             self.add(link.end_time.0, 1, ReplayEvent::EndLink(at));
-            self.links.push(LinkParts { holder: facts.container, ty, value: link.value, ends, key, facts });
+            let (holder, value, start, end) = (facts.container, link.value, link.start, link.end);
+            self.links.push(LinkParts { holder, ty, value, start, end, key, facts });
         }
         Ok(())
     }
@@ -283,15 +283,15 @@ impl TraceReplay<'_> {
                     })?;
                 }
                 ReplayEvent::StartLink(at) | ReplayEvent::EndLink(at) => {
-                    let LinkParts { holder, ty, value, ends, key: text, facts } = &self.links[*at];
+                    let LinkParts { holder, ty, value, start, end, key: text, facts } = &self.links[*at];
                     let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*at as u64));
                     sink.name_key(key, text)?;
                     let extras = link_extra_of(facts);
                     sink.event(&if matches!(event, ReplayEvent::StartLink(_)) {
-                        let (start, extra, source) = (number(&ends.0), &extras[..], source_of(facts));
+                        let (start, extra, source) = (number(start), &extras[..], source_of(facts));
                         PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
                     } else {
-                        let (end, extra, source) = (number(&ends.1), &[], None);
+                        let (end, extra, source) = (number(end), &[], None);
                         PajeEvent::EndLink { time, container, ty, value, end, key, extra, source }
                     })?;
                 }
@@ -301,26 +301,32 @@ impl TraceReplay<'_> {
     }
 }
 
-/// The next of the states that begin now, and the number of open states around it. Takes the
-/// deepest state that fits.
-fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> (usize, usize) {
+/// The next of the states that begin at the same time.
+struct NextState {
+    index: usize,
+    /// The number of open states around it.
+    depth: usize,
+}
+
+/// Takes the deepest state that fits.
+fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> NextState {
     let fits = |state: &StateEntity| {
         let most = open.len().min(state.depth as usize);
         (0..=most).rev().find(|&depth| {
             (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
         })
     };
-    let mut best: Option<(usize, usize)> = None;
-    for (at, state) in same_start.iter().enumerate().rev() {
+    let mut best: Option<NextState> = None;
+    for (index, state) in same_start.iter().enumerate().rev() {
         let Some(depth) = fits(state) else { continue };
-        if best.is_none_or(|(_, known)| depth > known) {
-            best = Some((at, depth));
+        if best.as_ref().is_none_or(|best| depth > best.depth) {
+            best = Some(NextState { index, depth });
         }
         if depth == open.len() {
             break;
         }
     }
-    best.unwrap_or((same_start.len() - 1, 0))
+    best.unwrap_or(NextState { index: same_start.len() - 1, depth: 0 })
 }
 
 fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {

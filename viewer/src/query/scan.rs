@@ -34,9 +34,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tumit_paje::time_range::TimeRange;
+use tumit_paje::{ContainerId, TypeId, ValueId};
+
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::query::walk;
-use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
+use crate::query::{EntityId, QueryError, StateLaneId, TimelineSource};
 
 /// Approximate number of entities in a job. It is large enough to outweigh the cost of the queries,
 /// and small enough that progress is visible.

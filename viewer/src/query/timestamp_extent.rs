@@ -1,6 +1,7 @@
 //! [`TimestampExtent`]: the first and the last timestamp of a set of operations or entities.
 
-use super::{GlobalNanos, TimeRange};
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
 
 /// The first and the last timestamp of a set of operations or entities. Unlike a [`TimeRange`], it
 /// includes both. The default is the timestamp 0.
@@ -8,6 +9,11 @@ use super::{GlobalNanos, TimeRange};
 pub(crate) struct TimestampExtent {
     pub(crate) first: i64,
     pub(crate) last: i64,
+}
+
+/// Returns the time range between two timestamps in nanoseconds.
+pub(crate) fn nanos_range(from: i64, to: i64) -> TimeRange {
+    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
 impl TimestampExtent {
@@ -33,6 +39,6 @@ impl TimestampExtent {
 
     /// The time range from the first timestamp to the last.
     pub(crate) fn time_range(self) -> TimeRange {
-        TimeRange { from: GlobalNanos(self.first), to: GlobalNanos(self.last) }
+        nanos_range(self.first, self.last)
     }
 }

@@ -16,8 +16,9 @@
 //! ```
 
 use rustc_hash::FxHashMap;
+use tumit_paje::ContainerId;
 
-use super::{ContainerId, ContainerInfo};
+use super::ContainerInfo;
 
 /// The first position after the subtree at `at`.
 pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {

@@ -1,6 +1,6 @@
 //! The geometry of arrows.
 
-use super::SceneArrow;
+use super::primitives::SceneArrow;
 
 impl SceneArrow {
     /// The end of the line and the start of the head.

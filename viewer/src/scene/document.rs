@@ -2,8 +2,10 @@
 
 mod key;
 
-use super::chart::{ChartView, chart};
-use super::{FilledRect, OutlineRect, Scene, SceneGroup, SceneItem, SceneLine, SceneText, TextAnchor, legend, number};
+use super::chart::chart;
+use super::chart_context::ChartView;
+use super::primitives::{FilledRect, OutlineRect, Scene, SceneGroup, SceneItem, SceneLine, SceneText, TextAnchor};
+use super::{legend, number};
 use crate::layout::scale::TimeScale;
 use crate::layout::{ContainerOutline, FoldedContainers, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::query::{QueryError, TimeRange, TimelineSource, TraceSummary, TypeModel};
@@ -148,13 +150,7 @@ pub fn document(
     let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
     items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
-    items.push(SceneItem::Group(SceneGroup {
-        name: "Legend".into(),
-        x: MARGIN,
-        y: legend_top,
-        window: None,
-        items: legend_lines.items,
-    }));
+    items.push(legend_group(legend_lines.items, legend_top));
     let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
     Ok(Scene {
         width: of.width,
@@ -167,6 +163,10 @@ pub fn document(
         is_quick: false,
         notes: rows_scene.notes,
     })
+}
+
+fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
+    SceneItem::Group(SceneGroup { name: "Legend".into(), x: MARGIN, y, window: None, items })
 }
 
 impl DocumentPage<'_> {
@@ -367,10 +367,10 @@ fn strip_labels<'a>(row: &LayoutRow, model: &'a TypeModel) -> Vec<(f32, &'a str)
 /// The largest and smallest value of a variable's axis, next to its ends.
 fn bounds(strip: &RowStrip) -> Vec<(f32, String)> {
     match strip.kind {
-        StripKind::Variable { bounds: Some((low, high)) } if strip.height >= 2.0 * BOUND_SIZE + 2.0 => {
+        StripKind::Variable { bounds: Some(axis) } if strip.height >= 2.0 * BOUND_SIZE + 2.0 => {
             let inset = ((strip.height - 2.0 * BOUND_SIZE) * 0.15).min(3.0);
             let (high_at, low_at) = (BOUND_SIZE * 0.8 + inset, strip.height - 1.0 - inset);
-            vec![(strip.y + high_at, number(high)), (strip.y + low_at, number(low))]
+            vec![(strip.y + high_at, number(axis.max)), (strip.y + low_at, number(axis.min))]
         }
         _ => Vec::new(),
     }

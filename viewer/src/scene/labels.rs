@@ -1,8 +1,8 @@
 //! Names inside states, at places where they fit, no other state covers them, and no arrow crosses
 //! them.
 
-use super::chart::ChartContext;
-use super::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
+use super::chart_context::ChartContext;
+use super::primitives::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
 use crate::query::ValueId;
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};
@@ -27,9 +27,11 @@ const PADDING: f32 = 5.0;
 /// Below this height, letters cannot be read.
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
-/// Minimum number of letters, and minimum share of a name, that a cut name keeps. A name of more
-/// than [`LONG`] letters counts as one of [`LONG`] letters.
-const TELLING: (usize, f32) = (6, 0.6);
+/// Minimum number of letters that a cut name keeps.
+const LEAST_LETTERS: usize = 6;
+/// Minimum share of a name that a cut name keeps. A name of more than [`LONG`] letters counts as
+/// one of [`LONG`] letters.
+const LEAST_SHARE: f32 = 0.6;
 const LONG: usize = 40;
 /// The name of an idle value needs this factor of its width as room. Without it, names appear and
 /// vanish between the mixtures of a dense row.
@@ -205,8 +207,8 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
 #[expect(clippy::cast_precision_loss, reason = "lengths of names")]
 fn is_recognizable(text: &str, name: &str, quiet: bool) -> bool {
     let Some(prefix) = text.strip_suffix('…').filter(|_| text != name) else { return true };
-    let (shown, all) = (prefix.chars().count(), name.chars().count());
-    !quiet && shown >= TELLING.0 && shown as f32 >= TELLING.1 * all.min(LONG) as f32
+    let (kept_letters, all) = (prefix.chars().count(), name.chars().count());
+    !quiet && kept_letters >= LEAST_LETTERS && kept_letters as f32 >= LEAST_SHARE * all.min(LONG) as f32
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::variables;
 use crate::layout::ContainerOutline;
-use crate::query::counts::link_values;
 use crate::query::{
     ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeInfo,
     TypeModel, ValueId, ValueInfo, weight,
@@ -130,17 +129,17 @@ pub fn legend(
     let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let extent = source.extent();
     let everything = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
-    let known = LegendLookup::new(source, &model);
+    let lookup = LegendLookup::new(source, &model);
     let mut groups: Vec<LegendGroup> = Vec::new();
     // The index of the group of each link type name.
     let mut links: FxHashMap<&str, usize> = FxHashMap::default();
     for ty in &model.types {
         match ty.kind {
-            PajeTypeKind::State => groups.extend(states(source, outline, &known, ty, interval)?),
+            PajeTypeKind::State => groups.extend(states(source, outline, &lookup, ty, interval)?),
             PajeTypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
                 let counts = link_values(source, ty.id, interval)?;
                 let paint = |color: RgbColor| theme.stroke(color);
-                let group = counted_group(known.values(ty.id), ty, "link", (theme.link, &paint), &counts);
+                let group = counted_group(lookup.values(ty.id), ty, "link", (theme.link, &paint), &counts);
                 match links.get(ty.name.as_str()) {
                     Some(&at) => join(&mut groups[at], group),
                     None => {
@@ -165,7 +164,7 @@ pub fn legend(
                     });
                 }
                 let paint = |color: RgbColor| theme.contrasting(theme.fill(color));
-                groups.push(counted_group(known.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
+                groups.push(counted_group(lookup.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
             }
             PajeTypeKind::Link { .. } | PajeTypeKind::Event | PajeTypeKind::Variable | PajeTypeKind::Container => {}
         }
@@ -208,13 +207,13 @@ fn counted_group(
 }
 
 /// Adds a type of the same name. Entries of the same name and style are combined.
-fn join(known: &mut LegendGroup, other: LegendGroup) {
-    known.types.extend(other.types);
+fn join(group: &mut LegendGroup, other: LegendGroup) {
+    group.types.extend(other.types);
     for entry in other.entries {
-        match known.entries.iter_mut().find(|known| known.is_drawn_as(&entry)) {
+        match group.entries.iter_mut().find(|drawn| drawn.is_drawn_as(&entry)) {
             Some(same) => same.count = same.count.zip(entry.count).map(|(a, b)| a + b),
             None if entry.count == Some(0) => {}
-            None => known.entries.push(entry),
+            None => group.entries.push(entry),
         }
     }
 }
@@ -222,7 +221,7 @@ fn join(known: &mut LegendGroup, other: LegendGroup) {
 fn states(
     source: &dyn TimelineSource,
     outline: &ContainerOutline,
-    known: &LegendLookup<'_>,
+    lookup: &LegendLookup<'_>,
     ty: &TypeInfo,
     interval: TimeRange,
 ) -> Result<Option<LegendGroup>, QueryError> {
@@ -231,10 +230,11 @@ fn states(
     if members.is_empty() {
         return Ok(None);
     }
-    let infos = members.iter().filter_map(|member| known.containers.get(&member.0)).map(|&at| &known.list[at]);
+    let infos =
+        members.iter().filter_map(|member| lookup.containers.get(&member.container)).map(|&at| &lookup.list[at]);
     let existence: i128 = infos.map(|info| stats::existence_nanos(source, info, ty, interval)).sum();
-    let count: usize = members.iter().map(|member| weight(source, member.0, ty)).sum();
-    let ids: Vec<ContainerId> = members.iter().map(|member| member.0).collect();
+    let count: usize = members.iter().map(|member| weight(source, member.container, ty)).sum();
+    let ids: Vec<ContainerId> = members.iter().map(|member| member.container).collect();
     let times = stats::nested_times(source, &ids, ty, interval)?.into_iter();
     let nanos: FxHashMap<ValueId, (i128, i128)> =
         times.map(|time| (time.value, (time.total, time.self_time))).collect();
@@ -243,7 +243,7 @@ fn states(
     let whole = existence.max(1) as f64;
     let is_visible = |value: &&&ValueInfo| source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let entries = known.values(ty).iter().filter(is_visible).map(|value| LegendEntry {
+    let entries = lookup.values(ty).iter().filter(is_visible).map(|value| LegendEntry {
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),
@@ -259,4 +259,18 @@ fn states(
         containers: Some(count as u64),
         entries: entries.collect(),
     }))
+}
+
+/// Number of links of each value that overlap an interval.
+fn link_values(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    interval: TimeRange,
+) -> Result<FxHashMap<ValueId, u64>, QueryError> {
+    let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
+    source.link_counts(ty, interval, 63, &mut |count| {
+        *numbers.entry(count.value).or_default() += count.count;
+        Ok(())
+    })?;
+    Ok(numbers)
 }

@@ -7,11 +7,12 @@
 //! and no link is left out.
 
 use std::collections::hash_map::Entry;
+use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use super::chart::ChartContext;
-use super::links::{NEAR, PlacedLink, is_seen};
+use super::chart_context::ChartContext;
+use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
 use crate::query::{EntityId, GlobalNanos, LinkCount, QueryError, TimeRange, TypeId};
 use tumit_paje::RgbColor;
 
@@ -27,19 +28,29 @@ const FAR_BITS: u32 = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct ArrowKey {
     ty: TypeId,
-    /// Numbers of the rows, or of groups of rows.
-    rows: (usize, usize),
+    /// Numbers of the rows of the start and the end, or of groups of rows.
+    start_row: usize,
+    end_row: usize,
     /// Numbers of the stretches of the start and the end.
-    bins: (i64, i64),
+    start_bin: i64,
+    end_bin: i64,
     color: (u8, u8, u8),
     size: u32,
     dimmed: bool,
 }
 
+/// The links of an arrow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ArrowLinks {
+    count: u64,
+    /// The link with the smallest number.
+    first: EntityId,
+}
+
 /// Combines counted links into arrows.
 pub(crate) struct ArrowCounts<'a> {
     context: &'a ChartContext<'a>,
-    arrows: FxHashMap<ArrowKey, (u64, EntityId)>,
+    arrows: FxHashMap<ArrowKey, ArrowLinks>,
     /// The exponent of the requested stretches, and the current exponent of the arrows.
     query_exponent: u8,
     exponent: u8,
@@ -65,33 +76,35 @@ impl<'a> ArrowCounts<'a> {
     pub(crate) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (RgbColor, f32)) {
         let layout = self.context.layout;
         let (Some(start), Some(end)) = (layout.index_of(links.start), layout.index_of(links.end)) else { return };
-        if start == end && layout.rows[start].folded || !is_seen(self.context, (start, end)) {
+        if start == end && layout.rows[start].folded || !is_seen(self.context, start, end) {
             return;
         }
         let color = if links.reversed { self.context.theme.alert } else { color };
         let by = self.exponent - self.query_exponent;
         let key = ArrowKey {
             ty,
-            rows: (start >> self.row_bits, end >> self.row_bits),
-            bins: (self.nearby_bin(links.start_bin >> by), self.nearby_bin(links.end_bin >> by)),
+            start_row: start >> self.row_bits,
+            end_row: end >> self.row_bits,
+            start_bin: self.nearby_bin(links.start_bin >> by),
+            end_bin: self.nearby_bin(links.end_bin >> by),
             color: (color.red, color.green, color.blue),
             size: size.to_bits(),
             dimmed: self.context.options.dimmed.contains(&links.value),
         };
-        put(&mut self.arrows, key, (links.count, links.first));
+        put(&mut self.arrows, key, ArrowLinks { count: links.count, first: links.first });
         while self.arrows.len() > MOST && self.coarsen() {}
     }
 
     /// Numbers of the first and last stretch in the image.
-    fn visible_bins(&self) -> (i64, i64) {
+    fn visible_bins(&self) -> RangeInclusive<i64> {
         let TimeRange { from, to } = self.context.view.interval;
-        (from.0 >> self.exponent, to.0.saturating_sub(1) >> self.exponent)
+        from.0 >> self.exponent..=to.0.saturating_sub(1) >> self.exponent
     }
 
     /// Returns the stretch, or one near it if it lies outside the image, because its exact distance
     /// is barely visible.
     fn nearby_bin(&self, bin: i64) -> i64 {
-        let (first, last) = self.visible_bins();
+        let (first, last) = self.visible_bins().into_inner();
         let rounded = |by: i64| {
             let bits = by.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
             by >> bits << bits
@@ -105,7 +118,7 @@ impl<'a> ArrowCounts<'a> {
 
     /// Combines similar arrows. Returns whether that is possible.
     fn coarsen(&mut self) -> bool {
-        let (first, last) = self.visible_bins();
+        let (first, last) = self.visible_bins().into_inner();
         let all_rows = self.context.layout.rows.len() >> self.row_bits == 0;
         let longer = last - first >= LEAST_STRETCHES || all_rows;
         if longer && self.exponent == 63 {
@@ -116,9 +129,9 @@ impl<'a> ArrowCounts<'a> {
         self.row_bits += of_rows;
         let mut arrows = FxHashMap::default();
         std::mem::take(&mut self.arrows).into_iter().for_each(|(key, links)| {
-            let rows = (key.rows.0 >> of_rows, key.rows.1 >> of_rows);
-            let bins = (key.bins.0 >> of_bins, key.bins.1 >> of_bins);
-            put(&mut arrows, ArrowKey { rows, bins, ..key }, links);
+            let (start_row, end_row) = (key.start_row >> of_rows, key.end_row >> of_rows);
+            let (start_bin, end_bin) = (key.start_bin >> of_bins, key.end_bin >> of_bins);
+            put(&mut arrows, ArrowKey { start_row, end_row, start_bin, end_bin, ..key }, links);
         });
         self.arrows = arrows;
         true
@@ -131,53 +144,54 @@ impl<'a> ArrowCounts<'a> {
         arrows.into_iter().map(|(links, key)| self.placed_link(key, links)).collect()
     }
 
-    fn placed_link(&self, key: ArrowKey, (count, id): (u64, EntityId)) -> Result<PlacedLink, QueryError> {
+    fn placed_link(&self, key: ArrowKey, links: ArrowLinks) -> Result<PlacedLink, QueryError> {
         let layout = self.context.layout;
         let rows = |group: usize| {
             let first = group << self.row_bits;
-            (first, (first + (1 << self.row_bits) - 1).min(layout.rows.len() - 1))
+            RowSpan { first, last: (first + (1 << self.row_bits) - 1).min(layout.rows.len() - 1) }
         };
         let edge = |bin: i64| {
             let timestamp = i128::from(bin) << self.exponent;
             GlobalNanos(timestamp.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
         };
-        let height = |(first, last): (usize, usize)| layout.rows[first.midpoint(last)].anchor();
+        let height = |RowSpan { first, last }| layout.rows[first.midpoint(last)].anchor();
         let x = |bin: i64| (self.context.scale.x(edge(bin)) + self.context.scale.x(edge(bin.saturating_add(1)))) / 2.0;
-        let rows = [rows(key.rows.0), rows(key.rows.1)];
-        let (low, high) = (key.bins.0.min(key.bins.1), key.bins.0.max(key.bins.1).saturating_add(1));
-        let (mut from, mut to) = (x(key.bins.0), x(key.bins.1));
-        if key.rows.0 == key.rows.1 && key.bins.0 == key.bins.1 {
+        let (start_rows, end_rows) = (rows(key.start_row), rows(key.end_row));
+        let (low, high) = (key.start_bin.min(key.end_bin), key.start_bin.max(key.end_bin).saturating_add(1));
+        let (mut from, mut to) = (x(key.start_bin), x(key.end_bin));
+        if key.start_row == key.end_row && key.start_bin == key.end_bin {
             // Within a row, and too short to distinguish the endpoints: drawn along the stretch.
             (from, to) = (self.context.scale.x(edge(low)), self.context.scale.x(edge(high)));
         }
         let mut life = TimeRange { from: edge(low), to: edge(high) };
-        if count == 1 {
+        if links.count == 1 {
             // A single link is drawn at its exact position.
-            let TimeRange { from: start, to: end } = self.context.source.facts(id)?.life;
+            let TimeRange { from: start, to: end } = self.context.source.facts(links.first)?.life;
             (from, to) = (self.context.scale.x(start), self.context.scale.x(end));
             life = TimeRange { from: start.min(end), to: start.max(end) };
         }
         Ok(PlacedLink {
-            id,
+            id: links.first,
             ty: key.ty,
             life,
-            from: (from, height(rows[0])),
-            to: (to, height(rows[1])),
-            rows,
+            from: (from, height(start_rows)),
+            to: (to, height(end_rows)),
+            start_rows,
+            end_rows,
             color: RgbColor { red: key.color.0, green: key.color.1, blue: key.color.2 },
             size: f32::from_bits(key.size),
             dimmed: key.dimmed,
-            count,
+            count: links.count,
         })
     }
 }
 
-fn put(arrows: &mut FxHashMap<ArrowKey, (u64, EntityId)>, key: ArrowKey, (count, first): (u64, EntityId)) {
+fn put(arrows: &mut FxHashMap<ArrowKey, ArrowLinks>, key: ArrowKey, links: ArrowLinks) {
     match arrows.entry(key) {
-        Entry::Occupied(mut known) => {
-            let known = known.get_mut();
-            *known = (known.0 + count, known.1.min(first));
+        Entry::Occupied(mut entry) => {
+            let sum = entry.get_mut();
+            *sum = ArrowLinks { count: sum.count + links.count, first: sum.first.min(links.first) };
         }
-        Entry::Vacant(new) => _ = new.insert((count, first)),
+        Entry::Vacant(new) => _ = new.insert(links),
     }
 }

@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use rustc_hash::FxHashMap;
 
 use super::bidi_isolate::isolate_name;
-use super::chart::ChartContext;
+use super::chart_context::ChartContext;
 use super::link_bundles::ArrowCounts;
-use super::{SceneArrow, SceneItem};
-use crate::query::{EntityId, LinkCount, LinkEntity, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
+use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
+use super::primitives::{SceneArrow, SceneItem};
+use crate::query::{LinkCount, LinkEntity, PajeTypeKind, QueryError, TimeRange, ValueId};
 use crate::style::sizes;
 use crate::style::theme::ColorWithOpacity;
 use crate::text::time::group_digits;
@@ -20,8 +21,6 @@ use tumit_paje::RgbColor;
 const LISTED: usize = 65_536;
 /// Above this number, links with nearby endpoints are combined.
 const BUNDLED: usize = 900;
-/// Endpoints within this distance are combined.
-pub(crate) const NEAR: f32 = 4.0;
 /// Size of the tiles in which the density of arrows is measured.
 const TILE: (f32, f32) = (12.0, 48.0);
 /// Share of a tile that arrows may cover before they fade.
@@ -90,32 +89,13 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
         .then(|| format!("{} links are drawn as {arrows} arrows; zoom in to see each", group_digits(links)))
 }
 
-/// One or more links, and their positions in the image.
-pub(crate) struct PlacedLink {
-    /// The first of the links.
-    pub id: EntityId,
-    pub(crate) ty: TypeId,
-    /// The time range of the links.
-    pub(crate) life: TimeRange,
-    pub from: (f32, f32),
-    pub to: (f32, f32),
-    /// The first and last row of the starts and of the ends. There are several if the rows are too
-    /// many to be distinguished.
-    pub(crate) rows: [(usize, usize); 2],
-    pub(crate) color: RgbColor,
-    pub(crate) size: f32,
-    pub(crate) dimmed: bool,
-    /// Number of links.
-    pub count: u64,
-}
-
 /// The position of a link. `None` if both endpoints are folded into one row, or the link lies
 /// outside the view.
 fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
-    let rows = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
-    let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
-    if start.container == end.container && (start.folded || link.start_time == link.end_time) || !is_seen(context, rows)
-    {
+    let (start_row, end_row) = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
+    let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
+    let is_hidden = start.container == end.container && (start.folded || link.start_time == link.end_time);
+    if is_hidden || !is_seen(context, start_row, end_row) {
         return None;
     }
     let from = (context.scale.x(link.start_time), start.anchor());
@@ -124,16 +104,8 @@ fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor
     let color = if reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
     let life = TimeRange { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
-    let rows = [(rows.0, rows.0), (rows.1, rows.1)];
-    Some(PlacedLink { id: link.id, ty: link.ty, life, from, to, rows, color, size, dimmed, count: 1 })
-}
-
-/// Whether a part of a link between two rows is in the view.
-pub(crate) fn is_seen(context: &ChartContext<'_>, rows: (usize, usize)) -> bool {
-    let (start, end) = (&context.layout.rows[rows.0], &context.layout.rows[rows.1]);
-    let (a, b) = (start.anchor(), end.anchor());
-    let outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
-    !outside || start.pinned && end.pinned
+    let (start_rows, end_rows) = (RowSpan::of(start_row), RowSpan::of(end_row));
+    Some(PlacedLink { id: link.id, ty: link.ty, life, from, to, start_rows, end_rows, color, size, dimmed, count: 1 })
 }
 
 /// Combines links with the same rows and similar timestamps. Each bundle has their number and the
@@ -143,21 +115,21 @@ fn bundles(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
     let bin = |x: f32| (x / NEAR).floor() as i32;
     let mut bundles: FxHashMap<_, PlacedLink> = FxHashMap::default();
     for one in placed {
-        let key = (one.rows, bin(one.from.0), bin(one.to.0), one.color.red, one.color.green, one.color.blue);
+        let key = (
+            one.start_rows,
+            one.end_rows,
+            bin(one.from.0),
+            bin(one.to.0),
+            one.color.red,
+            one.color.green,
+            one.color.blue,
+        );
         let key = (key, one.size.to_bits());
         bundles.entry(key).and_modify(|bundle| bundle.add(&one)).or_insert(one);
     }
     let mut bundles: Vec<_> = bundles.into_iter().collect();
     bundles.sort_unstable_by_key(|bundle| bundle.0);
     bundles.into_iter().map(|bundle| bundle.1).collect()
-}
-
-impl PlacedLink {
-    /// Adds links at the same position.
-    fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.life = TimeRange { from: self.life.from.min(other.life.from), to: self.life.to.max(other.life.to) };
-    }
 }
 
 /// The density of arrows: the length of lines in each tile, and the arrowheads in each stretch of a
@@ -213,7 +185,7 @@ fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + us
 /// The place of an arrowhead, at the resolution at which arrowheads can be distinguished.
 #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
 fn head(one: &PlacedLink) -> (usize, i32) {
-    (one.rows[1].0, (one.to.0 / HEADS).floor() as i32)
+    (one.end_rows.first, (one.to.0 / HEADS).floor() as i32)
 }
 
 fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
@@ -246,7 +218,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
             _ => 0.0,
         };
         // A wide arrow stands out without a halo.
-        let halo = one.rows[0] != one.rows[1] && clear > 0.8 && !one.dimmed && one.size <= WIDE;
+        let halo = one.start_rows != one.end_rows && clear > 0.8 && !one.dimmed && one.size <= WIDE;
         SceneItem::Arrow(SceneArrow {
             from: one.from,
             to: one.to,
@@ -265,7 +237,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
 
 /// The tooltip of an arrow in an SVG.
 fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
-    let name = |(first, last): (usize, usize)| {
+    let name = |RowSpan { first, last }| {
         let name = |row: usize| isolate_name(context.layout.rows[row].name.as_str());
         if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }
     };
@@ -276,7 +248,7 @@ fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
         } else {
             isolate_name(ty).to_string()
         };
-        let name = format!("{subject} from {} to {}", name(one.rows[0]), name(one.rows[1]));
-        context.sentence(&name, one.life, one.rows[0].0)
+        let name = format!("{subject} from {} to {}", name(one.start_rows), name(one.end_rows));
+        context.sentence(&name, one.life, one.start_rows.first)
     })
 }

@@ -1,8 +1,8 @@
 //! Point events as small shapes, triangles by default, or as exact counts where the shapes would
 //! overlap.
 
-use super::chart::ChartContext;
-use super::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
+use super::chart_context::ChartContext;
+use super::primitives::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
 use crate::layout::RowStrip;
 use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
 use crate::style::sizes;

@@ -1,8 +1,8 @@
 //! Mixtures of the states of lanes, one per pixel column. With few values, they have all shares;
 //! with many, the largest and the sum of the others.
 
-use super::chart::ChartContext;
-use super::{MixtureColumns, OTHERS};
+use super::chart_context::ChartContext;
+use super::primitives::{MixtureColumns, OTHERS};
 use crate::query::{MixtureCell, QueryError, StateLaneId, TimeRange, TypeId, ValueId, lanes_at_once};
 
 /// If a type has more values than this, only the largest shares of a mixture are drawn. The others

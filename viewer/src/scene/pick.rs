@@ -1,9 +1,10 @@
 //! The exact contents of a mixture or a variable under the pointer. The image on the screen has
 //! only the resolution of its pixels.
 
-use super::chart::{ChartContext, ChartView};
+use super::chart_context::{ChartContext, ChartView};
 use super::mixtures;
-use crate::layout::{LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
+use super::primitives::OTHERS;
+use crate::layout::{LaneBand, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::query::{EntityId, QueryError, SeriesColumn, StateLaneId, TimeRange, TimelineSource, TypeId, weight};
 use tumit_paje::RgbColor;
 
@@ -11,16 +12,37 @@ use tumit_paje::RgbColor;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PickedMixture {
-    /// Name, colour and share of time of each value, the largest first. With many values, the last
-    /// part is the sum of the others.
-    pub parts: Vec<(String, RgbColor, f32)>,
+    /// The values, the largest share first. With many values, the last part is the sum of the
+    /// others.
+    pub parts: Vec<PickedPart>,
     /// Number of states.
     pub states: u64,
     /// The first state. It is the only one if `states` is 1.
     pub first: Option<EntityId>,
 }
 
-/// The mixture at a height of the rows in a time range. `None` if there is no state. Of nested
+/// A value of a mixture.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PickedPart {
+    /// The name of the value.
+    pub name: String,
+    /// Its colour.
+    pub color: RgbColor,
+    /// Its share of the time.
+    pub share: f32,
+}
+
+/// A point of an image: a time range, such as that of a pixel column, and a height of the rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImagePoint {
+    /// The time range.
+    pub interval: TimeRange,
+    /// The height, from the top of the first row.
+    pub y: f32,
+}
+
+/// The mixture at a point. `None` if there is no state. Of nested
 /// states, the innermost counts.
 ///
 /// # Errors
@@ -29,14 +51,14 @@ pub fn mixture(
     source: &dyn TimelineSource,
     layout: &RowLayout,
     options: &LayoutOptions,
-    (interval, y): (TimeRange, f32),
+    ImagePoint { interval, y }: ImagePoint,
 ) -> Result<Option<PickedMixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
     let view = ChartView { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, top, height } in lanes(source, row).into_iter().rev() {
-        if is_at(top, height) {
+    for DrawnLanes { lanes, of, band } in lanes(source, row).into_iter().rev() {
+        if is_at(band.top, band.height) {
             let found = within(&context, &lanes, of)?;
             if found.is_some() {
                 return Ok(found);
@@ -46,7 +68,7 @@ pub fn mixture(
     Ok(None)
 }
 
-/// The variable at a height of the rows, and its values in a time range. `None` if there is no
+/// The variable at a point, and its values in the time range. `None` if there is no
 /// variable.
 ///
 /// # Errors
@@ -54,7 +76,7 @@ pub fn mixture(
 pub fn variable(
     source: &dyn TimelineSource,
     layout: &RowLayout,
-    (interval, y): (TimeRange, f32),
+    ImagePoint { interval, y }: ImagePoint,
 ) -> Result<Option<(TypeId, SeriesColumn)>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
@@ -71,13 +93,12 @@ struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
     of: usize,
-    top: f32,
-    height: f32,
+    band: LaneBand,
 }
 
 impl DrawnLanes {
-    fn new(lanes: Vec<StateLaneId>, of: usize, (top, height): (f32, f32)) -> Self {
-        Self { lanes, of, top, height }
+    fn new(lanes: Vec<StateLaneId>, of: usize, band: LaneBand) -> Self {
+        Self { lanes, of, band }
     }
 }
 
@@ -92,11 +113,11 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
                 all.extend((0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane(depth, *depths))));
             }
             StripKind::Summary { members } => {
-                let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-                let of = members.iter().map(|&(container, _)| weight(source, container, ty)).sum();
+                let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
+                let of = members.iter().map(|member| weight(source, member.container, ty)).sum();
                 for depth in 0..depths {
-                    let deep = members.iter().filter(|member| member.1 > depth);
-                    let lanes = deep.map(|&(container, _)| StateLaneId { container, ty, depth }).collect();
+                    let deep = members.iter().filter(|member| member.depths > depth);
+                    let lanes = deep.map(|member| StateLaneId { container: member.container, ty, depth }).collect();
                     all.push(DrawnLanes::new(lanes, of, strip.lane(depth, depths)));
                 }
             }
@@ -119,7 +140,8 @@ fn within(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Resul
     }
     let mixtures = mixtures::exact_mixtures(context, lanes, of)?;
     let mut parts: Vec<_> = mixtures.parts().to_vec();
-    parts.sort_by(|a, b| (a.0 == super::OTHERS).cmp(&(b.0 == super::OTHERS)).then(b.1.total_cmp(&a.1)));
-    let parts = parts.into_iter().map(|(value, share)| (context.name(value).to_owned(), context.color(value), share));
+    parts.sort_by(|a, b| (a.0 == OTHERS).cmp(&(b.0 == OTHERS)).then(b.1.total_cmp(&a.1)));
+    let part = |(value, share)| PickedPart { name: context.name(value).to_owned(), color: context.color(value), share };
+    let parts = parts.into_iter().map(part);
     Ok(Some(PickedMixture { parts: parts.collect(), states, first }))
 }

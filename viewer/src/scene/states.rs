@@ -3,12 +3,15 @@
 //! No state is left out or sampled. A pixel column with a state narrower than two pixels is drawn
 //! as the mixture of all its states. Only the other columns have rectangles.
 
-use super::chart::ChartContext;
+use std::ops::Range;
+
+use super::chart_context::ChartContext;
 use super::labels::{self, DrawnState, LabelRequest};
-use super::{FilledRect, MixtureColumns, OutlineRect, SceneItem, mixtures};
-use crate::layout::{RowStrip, StripKind};
+use super::mixtures;
+use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
+use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
 use crate::parallel::{MOST_THREADS, in_turn};
-use crate::query::{ContainerId, QueryError, StateEntity, StateLaneId, ValueId, weight};
+use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
 const NARROW: f64 = 2.0;
@@ -24,15 +27,15 @@ pub(crate) fn strip(
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
     for depth in 0..depths {
-        let (y, height) = strip.lane(depth, depths);
+        let band = strip.lane(depth, depths);
         let lane = StateLaneId { container, ty: strip.ty, depth };
         let most = context.pixels() / 3;
         if context.source.is_dense(lane, context.view.interval, most)? {
-            draw_mixtures(context, &[lane], 1, (y, height), out)?;
+            draw_mixtures(context, &[lane], 1, band, out)?;
             placed.push(None);
         } else {
             let listed = context.source.states(lane, context.view.interval, most)?;
-            placed.push(Some(draw_states(context, row, &listed.items, (y, height), out)));
+            placed.push(Some(draw_states(context, row, &listed.items, band, out)));
         }
     }
     labels::states(&placed, names);
@@ -42,8 +45,8 @@ pub(crate) fn strip(
 /// Whether a strip shows an approximation to save time.
 pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
     let StripKind::Summary { members } = &strip.kind else { return false };
-    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-    let lanes = |depth| members.iter().filter(|member| member.1 > depth).count();
+    let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
+    let lanes = |depth| members.iter().filter(|member| member.depths > depth).count();
     (0..depths).any(|depth| mixtures::is_quick(context, strip.ty, lanes(depth)))
 }
 
@@ -51,16 +54,16 @@ pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
 pub(crate) fn summary(
     context: &ChartContext<'_>,
     strip: &RowStrip,
-    members: &[(ContainerId, u32)],
+    members: &[SummaryMember],
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
-    let depths = members.iter().map(|member| member.1).max().unwrap_or(0);
-    let of = members.iter().map(|&(container, _)| weight(context.source, container, strip.ty)).sum();
+    let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
+    let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
     let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
-        let deep = members.iter().filter(|member| member.1 > depth);
+        let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
-            deep.map(|&(container, _)| StateLaneId { container, ty: strip.ty, depth }).collect();
+            deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
         draw_mixtures(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
     });
@@ -75,11 +78,11 @@ fn draw_mixtures(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
     of: usize,
-    (y, height): (f32, f32),
+    band: LaneBand,
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let mixtures = mixtures::of(context, lanes, of)?;
-    out.extend(context.cells(OutlineRect::new(0.0, y, context.view.width, height), &mixtures));
+    out.extend(context.cells(OutlineRect::new(0.0, band.top, context.view.width, band.height), &mixtures));
     Ok(())
 }
 
@@ -88,32 +91,30 @@ fn draw_states(
     context: &ChartContext<'_>,
     row: usize,
     states: &[StateEntity],
-    (y, height): (f32, f32),
+    LaneBand { top, height }: LaneBand,
     out: &mut Vec<SceneItem>,
 ) -> Vec<DrawnState> {
     let pixels = context.pixels();
-    let edges: Vec<(f64, f64)> = states.iter().map(|state| edges(context, state, pixels)).collect();
+    let edges: Vec<PixelRange> = states.iter().map(|state| edges(context, state, pixels)).collect();
     let mut mixed = vec![false; pixels];
-    for &(from, to) in edges.iter().filter(|(from, to)| to - from < NARROW) {
-        let (first, last) = columns_of(from, to, pixels);
-        mixed[first..last].fill(true);
+    for &edges in edges.iter().filter(|edges| edges.width() < NARROW) {
+        mixed[columns_of(edges, pixels)].fill(true);
     }
     let unit = 1.0 / context.view.resolution;
     let mut placed = Vec::new();
     let mut mixtures: Vec<Vec<(ValueId, f64)>> = vec![Vec::new(); if mixed.contains(&true) { pixels } else { 0 }];
-    for (state, &(from, to)) in states.iter().zip(&edges) {
+    for (state, &edges) in states.iter().zip(&edges) {
         if !mixtures.is_empty() {
-            let (first, last) = columns_of(from, to, pixels);
-            for column in (first..last).filter(|&column| mixed[column]) {
+            for column in columns_of(edges, pixels).filter(|&column| mixed[column]) {
                 #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
                 let left = column as f64;
-                add(&mut mixtures[column], state.value, to.min(left + 1.0) - from.max(left));
+                add(&mut mixtures[column], state.value, edges.to.min(left + 1.0) - edges.from.max(left));
             }
         }
-        if let Some((from, to)) = solid_range(from, to, &mixed) {
-            let gap = if to - from >= 5.0 { 1.0 } else { 0.0 };
+        if let Some(Range { start, end }) = solid_range(edges, &mixed) {
+            let gap = if end - start >= 5.0 { 1.0 } else { 0.0 };
             let tall = height * context.height(state.value);
-            let frame = OutlineRect::new(from * unit, y + height - tall, (to - from - gap) * unit, tall);
+            let frame = OutlineRect::new(start * unit, top + height - tall, (end - start - gap) * unit, tall);
             let title = context.title(context.name(state.value), state.life, row);
             out.push(SceneItem::Rect(FilledRect {
                 frame,
@@ -129,7 +130,7 @@ fn draw_states(
     for run in mixed.chunk_by(|a, b| a == b) {
         if run[0] {
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
-            let frame = OutlineRect::new(start as f32 * unit, y, run.len() as f32 * unit, height);
+            let frame = OutlineRect::new(start as f32 * unit, top, run.len() as f32 * unit, height);
             #[expect(clippy::cast_possible_truncation, reason = "the result is a position in pixels")]
             let share = |column: &Vec<(ValueId, f64)>| column.iter().map(|&(v, s)| (v, s.min(1.0) as f32)).collect();
             let columns = mixtures[start..start + run.len()].iter().map(share).collect::<MixtureColumns<_>>();
@@ -140,20 +141,33 @@ fn draw_states(
     placed
 }
 
-/// The start and end of a state in pixels, limited to the image.
+/// The start and the end of a state in pixels.
+#[derive(Clone, Copy)]
+struct PixelRange {
+    from: f64,
+    to: f64,
+}
+
+impl PixelRange {
+    fn width(self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// The place of a state, limited to the image.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> (f64, f64) {
+fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> PixelRange {
     let interval = context.view.interval;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
     let x = |time: i64| (time.clamp(interval.from.0, interval.to.0) - interval.from.0) as f64 * per_nano;
-    (x(state.life.from.0), x(state.life.to.0))
+    PixelRange { from: x(state.life.from.0), to: x(state.life.to.0) }
 }
 
 /// The range of columns that a pixel range touches.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clipped to the image before")]
-fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
-    let first = (from.floor() as usize).min(pixels);
-    (first, (to.ceil() as usize).clamp(first, pixels))
+fn columns_of(edges: PixelRange, pixels: usize) -> Range<usize> {
+    let first = (edges.from.floor() as usize).min(pixels);
+    first..(edges.to.ceil() as usize).clamp(first, pixels)
 }
 
 /// The pixels that a wide state fills alone, with rounded edges.
@@ -163,18 +177,18 @@ fn columns_of(from: f64, to: f64, pixels: usize) -> (usize, usize) {
     clippy::cast_precision_loss,
     reason = "clipped to the image before"
 )]
-fn solid_range(from: f64, to: f64, mixed: &[bool]) -> Option<(f32, f32)> {
-    if to - from < NARROW {
+fn solid_range(edges: PixelRange, mixed: &[bool]) -> Option<Range<f32>> {
+    if edges.width() < NARROW {
         return None;
     }
-    let (mut first, mut last) = (from.round() as usize, (to.round() as usize).min(mixed.len()));
+    let (mut first, mut last) = (edges.from.round() as usize, (edges.to.round() as usize).min(mixed.len()));
     while first < last && mixed[first] {
         first += 1;
     }
     while first < last && mixed[last - 1] {
         last -= 1;
     }
-    (first < last).then_some((first as f32, last as f32))
+    (first < last).then_some(first as f32..last as f32)
 }
 
 /// Adds to the share of a value in a column.

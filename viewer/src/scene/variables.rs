@@ -1,10 +1,10 @@
 //! Variables: steps where values can be distinguished; elsewhere the band between minimum and
 //! maximum, with the mean.
 
-use super::chart::ChartContext;
-use super::{OutlineRect, SceneCells, SceneCurve, SceneItem, VariableBand};
+use super::chart_context::ChartContext;
+use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, VariableBand};
 use crate::layout::RowStrip;
-use crate::query::{ContainerId, QueryError, SeriesColumn, VariableSample};
+use crate::query::{ContainerId, QueryError, SeriesColumn, ValueRange, VariableSample};
 use crate::style::sizes;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
 use crate::text::time::group_digits;
@@ -25,7 +25,8 @@ struct ValueAxis {
 pub(crate) fn strip(
     context: &ChartContext<'_>,
     container: ContainerId,
-    (strip, bounds): (&RowStrip, Option<(f64, f64)>),
+    strip: &RowStrip,
+    bounds: Option<ValueRange>,
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let Some(bounds) = bounds else { return Ok(()) };
@@ -74,9 +75,10 @@ const SHADES: u16 = 24;
 pub(crate) fn gradient(
     context: &ChartContext<'_>,
     container: ContainerId,
-    (strip, bounds): (&RowStrip, Option<(f64, f64)>),
+    strip: &RowStrip,
+    bounds: Option<ValueRange>,
 ) -> Result<Option<SceneItem>, QueryError> {
-    let Some((low, high)) = bounds else { return Ok(None) };
+    let Some(ValueRange { min, max }) = bounds else { return Ok(None) };
     let series = context.source.series(container, strip.ty, context.view.interval, context.columns())?;
     let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
     // The palest shade differs from the track, because no value differs from the minimum.
@@ -84,7 +86,7 @@ pub(crate) fn gradient(
     let palette = (0..SHADES).map(|at| shade(context.theme.track, color, part(at))).collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and the number of shades")]
     let place = |mean: f64| {
-        ((mean - low) / (high - low) * f64::from(SHADES - 1)).round().clamp(0.0, f64::from(SHADES - 1)) as u16
+        ((mean - min) / (max - min) * f64::from(SHADES - 1)).round().clamp(0.0, f64::from(SHADES - 1)) as u16
     };
     let columns = series.into_iter().map(|column| column.map(|column| (place(column.mean), 1.0)).into_iter().collect());
     let frame = OutlineRect::new(0.0, strip.y, context.view.width, strip.height);
@@ -104,8 +106,8 @@ pub(crate) fn color(trace_color: Option<RgbColor>, theme: ColorTheme) -> RgbColo
 }
 
 impl ValueAxis {
-    fn new((low, high): (f64, f64), strip: &RowStrip) -> Self {
-        Self { low, high, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
+    fn new(bounds: ValueRange, strip: &RowStrip) -> Self {
+        Self { low: bounds.min, high: bounds.max, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the result is a position in pixels")]

@@ -30,13 +30,13 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tumit_paje::{MarkShape, RgbColor};
 
-use super::{
+use super::primitives::{
     FilledRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneItem, SceneMark, SceneText, TextAnchor, VariableBand,
 };
 use crate::query::EntityId;
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
-use streams::SceneStreams;
+use streams::{SceneStreams, StreamFineness};
 
 pub use streams::StreamDetail;
 
@@ -73,7 +73,7 @@ impl SceneMessage {
             runs: Vec::new(),
             tables: BTreeMap::new(),
             streams: SceneStreams::default(),
-            fineness: (detail, resolution),
+            fineness: StreamFineness { detail, resolution },
             pen: 0,
         };
         for item in &scene.items {
@@ -199,7 +199,7 @@ struct SceneWriter {
     runs: Vec<(&'static str, usize)>,
     tables: BTreeMap<&'static str, ItemTable>,
     streams: SceneStreams,
-    fineness: (StreamDetail, f32),
+    fineness: StreamFineness,
     /// The right edge of the previous rectangle or mixture.
     pen: i64,
 }
@@ -270,7 +270,7 @@ impl SceneWriter {
             SceneItem::Mark(SceneMark { at, shape, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
                 let [x, y, size] = [at.0, at.1, *size].map(length);
-                let shape = MarkShape::ALL.iter().position(|known| known == shape).unwrap_or(0);
+                let shape = MarkShape::ALL.iter().position(|other| other == shape).unwrap_or(0);
                 self.row("m", ([], [x, y, size, i64::try_from(shape).unwrap_or(0), fill, id(*of)]), None);
             }
             SceneItem::Text(SceneText { at, text, size, weight, anchor, fill }) => {
@@ -297,7 +297,7 @@ impl SceneWriter {
         // Most mixtures have one column per pixel. The page computes the size of a pixel in the
         // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
-        let pixels = (width as f64 / 100.0 * f64::from(self.fineness.1)).round() as i64;
+        let pixels = (width as f64 / 100.0 * f64::from(self.fineness.resolution)).round() as i64;
         let gap = self.distance_from_previous(x, width);
         self.row("x", ([gap, width, count - pixels], [y, height, steps]), None);
     }

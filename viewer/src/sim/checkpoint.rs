@@ -17,7 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_64;
 
-use super::{EntitySink, Simulation};
+use super::entities::EntitySink;
+use super::simulation::Simulation;
 
 /// The first bytes of a saved state.
 const MAGIC: [u8; 8] = *b"TMTSIM\r\n";

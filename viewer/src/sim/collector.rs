@@ -16,8 +16,8 @@ use crate::store::{DetailTable, RawLane, RawMarks, RawStates, RawVariable};
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct EntityGatherer {
     pub(crate) states: Vec<RawStates>,
-    pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
-    pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    pub(crate) marks: Vec<RawMarks>,
+    pub(crate) variables: Vec<RawVariable>,
     /// Types in order of first use, with their links.
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     /// Index in `links` by type.
@@ -73,18 +73,18 @@ impl EntitySink for EntityGatherer {
     }
 
     fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
-        let none = || (ContainerId::ROOT, TypeId::ROOT, RawMarks::default());
+        let none = || RawMarks::new(ContainerId::ROOT, TypeId::ROOT);
         let marks = list(&mut self.marks, place.number, none);
-        (marks.0, marks.1) = (place.container, place.ty);
-        marks.2.push(time.0, value, detail);
+        (marks.container, marks.ty) = (place.container, place.ty);
+        marks.push(time.0, value, detail);
     }
 
     fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
-        let none = || (ContainerId::ROOT, TypeId::ROOT, RawVariable::default(), 0);
+        let none = || RawVariable::new(ContainerId::ROOT, TypeId::ROOT);
         let variable = list(&mut self.variables, place.number, none);
-        (variable.0, variable.1, variable.3) = (place.container, place.ty, life.to.0);
-        variable.2.timestamps.push(life.from.0);
-        variable.2.values.push(value);
+        (variable.container, variable.ty, variable.end) = (place.container, place.ty, life.to.0);
+        variable.timestamps.push(life.from.0);
+        variable.values.push(value);
     }
 
     fn link(&mut self, link: &EndedLink) {

@@ -7,8 +7,9 @@ use tumit_paje::time::GlobalNanos;
 
 use super::containers::ContainerDestruction;
 use super::entities::EntitySink;
+use super::entity_slot::EntitySlot;
 use super::faults::Fault;
-use super::{EntitySlot, Simulation};
+use super::simulation::Simulation;
 use crate::query::TimestampExtent;
 
 impl<E: EntitySink> Simulation<E> {

@@ -1,54 +1,11 @@
-//! Pairs link endpoints by key, per holding container and type.
+//! Processes the endpoints of links.
 
-use std::io;
-use std::sync::Arc;
-
-use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, KeyId, SourcePosition, TypeId, ValueId};
-use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore, spread};
 
-use super::Simulation;
-use super::entities::{EndedLink, EntitySink};
-use super::faults::{Fault, FaultCounts};
-use crate::query::TimestampExtent;
-
-/// One endpoint of a link: its start or its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SimLinkEndpoint {
-    pub(crate) starts: bool,
-    pub(crate) time: i64,
-    pub value: ValueId,
-    pub(crate) container: ContainerId,
-    pub(crate) detail: u32,
-    /// The key of the link.
-    pub(crate) key: KeyId,
-    /// Line of the file; 0 if unknown.
-    pub(crate) line: u64,
-}
-
-impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
-    fn starts(&self) -> bool {
-        self.starts
-    }
-
-    fn words(&self) -> [u64; 5] {
-        let both = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        let line = self.line << 1 | u64::from(self.starts);
-        [self.time.cast_unsigned(), both(self.value.0, self.container.0), self.detail.into(), self.key.0, line]
-    }
-
-    fn of([time, both, detail, key, line]: [u64; 5]) -> Self {
-        Self {
-            starts: line & 1 == 1,
-            time: time.cast_signed(),
-            value: ValueId((both >> 32) as u32),
-            container: ContainerId(both as u32),
-            detail: detail as u32,
-            key: KeyId(key),
-            line: line >> 1,
-        }
-    }
-}
+use super::entities::EntitySink;
+use super::faults::Fault;
+use super::pending_links::SimLinkEndpoint;
+use super::simulation::Simulation;
 
 /// One endpoint of a link, as an operation gives it.
 pub(super) struct LinkOperation<'a> {
@@ -80,104 +37,6 @@ impl<E: EntitySink> Simulation<E> {
                 }
                 self.containers.extend_content(holder, extent);
             }
-        }
-    }
-}
-
-/// Endpoints that wait for the other one, in any number, in memory or in a file.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct PendingLinks {
-    waiting: EndpointMap<SimLinkEndpoint, 5>,
-    /// The reason why an endpoint could not be stored or found again.
-    #[serde(skip)]
-    failed: Option<Arc<io::Error>>,
-}
-
-impl PendingLinks {
-    pub(crate) fn new(overflow: OverflowStore) -> Self {
-        Self { waiting: EndpointMap::new(overflow), failed: None }
-    }
-
-    /// Sets the limit of endpoints in memory, and the location of further ones.
-    pub(crate) fn overflow_to(&mut self, overflow: OverflowStore) {
-        self.waiting.overflow_to(overflow);
-    }
-
-    /// Returns an error if an endpoint could not be stored.
-    #[inline]
-    pub(crate) fn check_storage(&self) -> io::Result<()> {
-        match &self.failed {
-            None => Ok(()),
-            Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
-        }
-    }
-
-    /// Adds an endpoint of a link in a container. If it completes a pair, returns the extent
-    /// of the pair.
-    ///
-    /// [`Self::check_storage`] reports errors of storing.
-    pub(crate) fn add_endpoint(
-        &mut self,
-        (holder, ty): (ContainerId, TypeId),
-        endpoint: SimLinkEndpoint,
-        faults: &mut FaultCounts,
-        out: &mut impl EntitySink,
-    ) -> Option<TimestampExtent> {
-        let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(endpoint.key.0));
-        let (first, is_last) = match self.waiting.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
-            Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
-            Ok(EndpointMatch::Alike) => {
-                faults.count(Fault::KeyInUse);
-                return None;
-            }
-            Ok(EndpointMatch::Nothing | EndpointMatch::Refused) => return None,
-            Err(why) => {
-                self.failed = Some(Arc::new(why));
-                return None;
-            }
-        };
-        let (start, end) = if endpoint.starts { (endpoint, first) } else { (first, endpoint) };
-        if start.value != end.value {
-            faults.count(Fault::LinkValue);
-        }
-        let detail = out.join(start.detail, end.detail);
-        out.link(&EndedLink {
-            container: holder,
-            ty,
-            value: start.value,
-            start_time: GlobalNanos(start.time),
-            end_time: GlobalNanos(end.time),
-            start: start.container,
-            end: end.container,
-            key: endpoint.key.0,
-            detail,
-        });
-        if is_last {
-            out.forget_key(endpoint.key.0);
-        }
-        Some(TimestampExtent::at(start.time).join(TimestampExtent::at(end.time)))
-    }
-
-    /// Drops all endpoints that wait, and returns their number.
-    pub(crate) fn drop_unpaired_endpoints(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
-        let count = self.waiting.len();
-        self.waiting.each(|endpoint| {
-            out.free_detail(endpoint.detail);
-            out.forget_key(endpoint.key.0);
-            Ok(())
-        })?;
-        self.waiting.clear();
-        Ok(count)
-    }
-
-    /// Counts endpoints without the other one, by line and timestamp.
-    pub(crate) fn count_pending(&mut self, faults: &mut FaultCounts) {
-        let all = self.waiting.each(|endpoint| {
-            faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
-            Ok(())
-        });
-        if let Err(why) = all {
-            self.failed = Some(Arc::new(why));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tumit_paje::PajeEvent;
 
-use super::Simulation;
+use super::simulation::Simulation;
 use crate::query::GlobalNanos;
 use crate::store::TraceStore;
 

@@ -2,7 +2,7 @@
 
 use tumit_paje::TraceDiagnostic;
 
-use super::Simulation;
+use super::simulation::Simulation;
 use crate::query::{ContainerInfo, RawValue, TimestampExtent, TypeInfo};
 use crate::store::{StoreParts, TraceStore};
 

@@ -184,7 +184,7 @@ fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
             "16 4 p I t l k\n".to_owned(),
             "11 5 t S b\n".to_owned(),
         ];
-        let mut known = None;
+        let mut first = None;
         for place in 0..lines.len() {
             let mut order: Vec<&str> = lines[1..].iter().map(String::as_str).collect();
             order.insert(place, &lines[0]);
@@ -195,7 +195,7 @@ fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
             let expected = format!("{count} containers end before the last timestamps in them");
             assert!(texts.len() * 2 == count && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
             let lives = lives(&text).0;
-            assert_eq!(*known.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
+            assert_eq!(*first.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
         }
     }
 }

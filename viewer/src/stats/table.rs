@@ -373,35 +373,44 @@ impl StatsTableBuilder<'_> {
         for id in self.by_type.of(ty.id) {
             found.extend(variable(self.source, id, ty.id, self.interval)?.map(|stats| (id, stats)));
         }
-        let row =
-            |container, mean, min: (ContainerId, VariableExtreme), max: (ContainerId, VariableExtreme)| StatsRow {
-                mean: Some(mean),
-                min: Some(min.1.value),
-                min_at: Some(seconds(min.1.at.0)),
-                min_in: Some(self.path(min.0)),
-                max: Some(max.1.value),
-                max_at: Some(seconds(max.1.at.0)),
-                max_in: Some(self.path(max.0)),
-                ..Self::row("variable", ty, container)
-            };
+        let row = |container, mean, min: PlacedExtreme, max: PlacedExtreme| StatsRow {
+            mean: Some(mean),
+            min: Some(min.extreme.value),
+            min_at: Some(seconds(min.extreme.at.0)),
+            min_in: Some(self.path(min.container)),
+            max: Some(max.extreme.value),
+            max_at: Some(seconds(max.extreme.at.0)),
+            max_in: Some(self.path(max.container)),
+            ..Self::row("variable", ty, container)
+        };
+        let placed = |&container: &ContainerId, extreme: VariableExtreme| PlacedExtreme { container, extreme };
         if self.by == RowGrouping::Container {
-            rows.extend(found.iter().map(|(id, s)| row(Some(self.path(*id)), s.mean, (*id, s.min), (*id, s.max))));
+            rows.extend(
+                found.iter().map(|(id, s)| row(Some(self.path(*id)), s.mean, placed(id, s.min), placed(id, s.max))),
+            );
             return Ok(());
         }
         #[expect(clippy::cast_precision_loss, reason = "a mean of means")]
         let mean = found.iter().map(|one| one.1.mean).sum::<f64>() / found.len() as f64;
         // Of equal values, the earliest counts.
         let best = |is_better: fn(f64, f64) -> bool| {
-            move |a: (ContainerId, VariableExtreme), b: (ContainerId, VariableExtreme)| {
-                let is_earlier = b.1.value == a.1.value && b.1.at < a.1.at;
-                if is_better(b.1.value, a.1.value) || is_earlier { b } else { a }
+            move |a: PlacedExtreme, b: PlacedExtreme| {
+                let is_earlier = b.extreme.value == a.extreme.value && b.extreme.at < a.extreme.at;
+                if is_better(b.extreme.value, a.extreme.value) || is_earlier { b } else { a }
             }
         };
-        let min = found.iter().map(|(id, s)| (*id, s.min)).reduce(best(|b, a| b < a));
-        let max = found.iter().map(|(id, s)| (*id, s.max)).reduce(best(|b, a| b > a));
+        let min = found.iter().map(|(id, s)| placed(id, s.min)).reduce(best(|b, a| b < a));
+        let max = found.iter().map(|(id, s)| placed(id, s.max)).reduce(best(|b, a| b > a));
         rows.extend(min.zip(max).map(|(min, max)| row(None, mean, min, max)));
         Ok(())
     }
+}
+
+/// The smallest or largest value of a variable, and its container.
+#[derive(Clone, Copy)]
+struct PlacedExtreme {
+    container: ContainerId,
+    extreme: VariableExtreme,
 }
 
 impl StatsRow {

@@ -14,12 +14,12 @@ use super::marks::{RawMarks, StoreMarkLane};
 use super::order::depth_first;
 use super::relations::{LinkEndIndex, StateReferences};
 use super::states::{RawLane, StoreStateLane};
+use super::trace_store::{NestedCheckpoints, TraceStore};
 use super::variables::{RawVariable, StoreVariableLane};
-use super::{TraceStore, life};
-use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS};
+use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedState};
 use crate::query::{
     ContainerInfo, LinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo, TypeModel, ValueInfo,
-    effective_end,
+    ValueRange, effective_end, nanos_range,
 };
 use crate::style::palette;
 
@@ -41,9 +41,8 @@ pub(crate) struct StoreParts {
     /// Rows of `details` by container id.
     pub(crate) container_details: Vec<u32>,
     pub(crate) states: Vec<RawStates>,
-    pub(crate) marks: Vec<(ContainerId, TypeId, RawMarks)>,
-    /// Variables, with the end of the last sample.
-    pub(crate) variables: Vec<(ContainerId, TypeId, RawVariable, i64)>,
+    pub(crate) marks: Vec<RawMarks>,
+    pub(crate) variables: Vec<RawVariable>,
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
@@ -134,7 +133,7 @@ impl StoreParts {
             .chain(last_sample)
             .chain(last_link)
             .map(|(start, end)| effective_end(start, end));
-        life(first, ends.fold(effective_end(first, last), i64::max))
+        nanos_range(first, ends.fold(effective_end(first, last), i64::max))
     }
 }
 
@@ -152,7 +151,7 @@ fn seal_states(mut raw: Vec<RawStates>) -> Vec<StoreStateLane> {
 }
 
 /// Checkpoints of each container and type with many nested states.
-fn nested_sums(lanes: &[StoreStateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>)> {
+fn nested_sums(lanes: &[StoreStateLane]) -> Vec<NestedCheckpoints> {
     let mut all = Vec::new();
     for lanes in lanes.chunk_by(|a, b| (a.container, a.ty) == (b.container, b.ty)) {
         let states: usize = lanes.iter().map(StoreStateLane::len).sum();
@@ -171,44 +170,38 @@ fn nested_sums(lanes: &[StoreStateLane]) -> Vec<((ContainerId, TypeId), Vec<u64>
         };
         while let Some(Reverse((start, lane, at))) = next.pop() {
             let of = &lanes[lane];
-            let Ok(()) = writer.push((start, of.end(at), of.value(at).0), &mut keep);
+            let Ok(()) = writer.push(NestedState { start, end: of.end(at), value: of.value(at).0 }, &mut keep);
             if at + 1 < of.len() {
                 next.push(Reverse((of.start(at + 1), lane, at + 1)));
             }
         }
         let Ok(mut words) = writer.finish(&mut keep);
         words.append(&mut rows);
-        all.push(((lanes[0].container, lanes[0].ty), words));
+        all.push(NestedCheckpoints { container: lanes[0].container, ty: lanes[0].ty, words });
     }
     all
 }
 
-fn seal_marks(mut raw: Vec<(ContainerId, TypeId, RawMarks)>) -> Vec<StoreMarkLane> {
-    raw.sort_unstable_by_key(|&(container, ty, _)| (container, ty));
+fn seal_marks(mut raw: Vec<RawMarks>) -> Vec<StoreMarkLane> {
+    raw.sort_unstable_by_key(|marks| (marks.container, marks.ty));
     let mut numbers = EntityNumbers(0);
-    raw.into_iter()
-        .map(|(container, ty, marks)| {
-            StoreMarkLane::new(container, ty, numbers.allocate(marks.timestamps.len()), marks)
-        })
-        .collect()
+    raw.into_iter().map(|marks| StoreMarkLane::new(numbers.allocate(marks.timestamps.len()), marks)).collect()
 }
 
-fn seal_variables(mut raw: Vec<(ContainerId, TypeId, RawVariable, i64)>) -> Vec<StoreVariableLane> {
-    raw.retain(|(_, _, samples, _)| !samples.timestamps.is_empty());
-    raw.sort_unstable_by_key(|&(container, ty, ..)| (container, ty));
+fn seal_variables(mut raw: Vec<RawVariable>) -> Vec<StoreVariableLane> {
+    raw.retain(|variable| !variable.timestamps.is_empty());
+    raw.sort_unstable_by_key(|variable| (variable.container, variable.ty));
     let mut numbers = EntityNumbers(0);
     raw.into_iter()
-        .map(|(container, ty, samples, end)| {
-            StoreVariableLane::new(container, ty, numbers.allocate(samples.timestamps.len()), end, samples)
-        })
+        .map(|variable| StoreVariableLane::new(numbers.allocate(variable.timestamps.len()), variable))
         .collect()
 }
 
 /// Least and largest value of each variable type, over all containers.
-fn ranges_by_type(variables: &[StoreVariableLane]) -> FxHashMap<TypeId, (f64, f64)> {
-    let mut ranges: FxHashMap<TypeId, (f64, f64)> = FxHashMap::default();
+fn ranges_by_type(variables: &[StoreVariableLane]) -> FxHashMap<TypeId, ValueRange> {
+    let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
     for (ty, one) in variables.iter().filter_map(|lane| Some((lane.ty, lane.range()?))) {
-        ranges.entry(ty).and_modify(|all| *all = (all.0.min(one.0), all.1.max(one.1))).or_insert(one);
+        ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
     }
     ranges
 }

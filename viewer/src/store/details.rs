@@ -18,7 +18,7 @@ pub(crate) struct TextPool {
     /// Number of a text by its hash. If two texts have the same hash, they replace each other here,
     /// and are stored again each time.
     #[serde(skip)]
-    known: HashMap<u64, u32>,
+    numbers: HashMap<u64, u32>,
     #[serde(skip)]
     hasher: RandomState,
 }
@@ -27,13 +27,13 @@ impl TextPool {
     /// The number of a text. A new text is stored.
     pub(crate) fn intern(&mut self, text: &str) -> u32 {
         let hash = self.hasher.hash_one(text);
-        if let Some(&number) = self.known.get(&hash)
+        if let Some(&number) = self.numbers.get(&hash)
             && self.get(number) == text
         {
             return number;
         }
         let number = self.push(text);
-        self.known.insert(hash, number);
+        self.numbers.insert(hash, number);
         number
     }
 
@@ -53,7 +53,7 @@ impl TextPool {
 
     /// Frees data that is only needed while texts are added.
     fn seal(&mut self) {
-        self.known = HashMap::new();
+        self.numbers = HashMap::new();
         self.buffer.shrink_to_fit();
         self.ends.shrink_to_fit();
     }

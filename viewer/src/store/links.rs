@@ -2,7 +2,7 @@
 
 use tumit_paje::TypeId;
 
-use super::spans::EndTree;
+use super::end_tree::EndTree;
 use crate::query::{LinkRow, TimeRange};
 
 /// All links of a type.

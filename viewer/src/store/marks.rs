@@ -6,14 +6,20 @@ use super::details::DetailColumn;
 use crate::query::TimeRange;
 
 /// Events while they are collected, in any order.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawMarks {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
     pub(crate) timestamps: Vec<i64>,
     pub(crate) values: Vec<ValueId>,
     pub(crate) details: DetailColumn,
 }
 
 impl RawMarks {
+    pub(crate) fn new(container: ContainerId, ty: TypeId) -> Self {
+        Self { container, ty, timestamps: Vec::new(), values: Vec::new(), details: DetailColumn::default() }
+    }
+
     /// Adds an event.
     pub(crate) fn push(&mut self, timestamp: i64, value: ValueId, detail: u32) {
         self.details.push(self.timestamps.len(), detail);
@@ -36,8 +42,8 @@ pub(crate) struct StoreMarkLane {
 
 impl StoreMarkLane {
     /// Sorts and seals.
-    pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, raw: RawMarks) -> Self {
-        let RawMarks { mut timestamps, mut values, mut details } = raw;
+    pub(crate) fn new(base: u32, raw: RawMarks) -> Self {
+        let RawMarks { container, ty, mut timestamps, mut values, mut details } = raw;
         if !timestamps.is_sorted() {
             let mut order: Vec<u32> = (0..timestamps.len() as u32).collect();
             order.sort_by_key(|&index| timestamps[index as usize]);

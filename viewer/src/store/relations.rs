@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use tumit_paje::ContainerId;
 
 use super::details::DetailTable;
+use super::end_tree::EndTree;
+use super::entity_number::number;
 use super::links::StoreLinks;
-use super::number;
-use super::spans::EndTree;
 use super::states::StoreStateLane;
 use crate::query::effective_end;
 use crate::query::{EntityId, TimeRange};

@@ -3,16 +3,26 @@
 
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{SeriesColumn, TimeRange};
+use crate::query::{SeriesColumn, TimeRange, ValueRange};
 
 /// Samples per leaf of the tree, and children per node.
 const FAN: usize = 16;
 
 /// A variable while it is collected.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RawVariable {
+    pub(crate) container: ContainerId,
+    pub(crate) ty: TypeId,
     pub(crate) timestamps: Vec<i64>,
     pub(crate) values: Vec<f64>,
+    /// The end of the last sample.
+    pub(crate) end: i64,
+}
+
+impl RawVariable {
+    pub(crate) fn new(container: ContainerId, ty: TypeId) -> Self {
+        Self { container, ty, timestamps: Vec::new(), values: Vec::new(), end: 0 }
+    }
 }
 
 /// A variable of a container. Each sample lasts until the next one, the last one until `end`.
@@ -47,9 +57,9 @@ impl SampleNode {
 }
 
 impl StoreVariableLane {
-    /// Seals a variable that ends at `end`.
-    pub(crate) fn new(container: ContainerId, ty: TypeId, base: u32, end: i64, raw: RawVariable) -> Self {
-        let RawVariable { mut timestamps, mut values } = raw;
+    /// Seals a variable.
+    pub(crate) fn new(base: u32, raw: RawVariable) -> Self {
+        let RawVariable { container, ty, mut timestamps, mut values, end } = raw;
         timestamps.shrink_to_fit();
         values.shrink_to_fit();
         let end = timestamps.last().map_or(end, |&last| end.max(last));
@@ -89,8 +99,8 @@ impl StoreVariableLane {
     }
 
     /// Smallest and largest value.
-    pub(crate) fn range(&self) -> Option<(f64, f64)> {
-        self.levels.last().and_then(|level| level.first()).map(|node| (node.min, node.max))
+    pub(crate) fn range(&self) -> Option<ValueRange> {
+        self.levels.last().and_then(|level| level.first()).map(|node| ValueRange { min: node.min, max: node.max })
     }
 
     /// Positions of the samples that overlap an interval. A sample without duration at the very end

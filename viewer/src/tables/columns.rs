@@ -12,7 +12,7 @@ use super::details::{FieldNames, RowField};
 pub(crate) struct ExtraColumns {
     announced: Vec<(String, EventOperation)>,
     /// The names of each operation as a set, for look-up.
-    known: [HashSet<String>; 7],
+    names: [HashSet<String>; 7],
     pub(crate) titles: Vec<String>,
     /// The index in `titles`, by the number of the name and [`RowField::at_end`].
     indexes: FxHashMap<(u32, bool), usize>,
@@ -31,8 +31,8 @@ impl ExtraColumns {
         }
         self.source |= shape.source;
         for &(name, _) in shape.fields {
-            if !self.known[place(shape.operation)].contains(name) {
-                self.known[place(shape.operation)].insert(name.to_owned());
+            if !self.names[place(shape.operation)].contains(name) {
+                self.names[place(shape.operation)].insert(name.to_owned());
                 self.announced.push((name.to_owned(), shape.operation));
             }
         }
@@ -42,12 +42,12 @@ impl ExtraColumns {
     pub(crate) fn close(&mut self, reserved: &[&str], names: &mut FieldNames) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
-        let known = std::mem::take(&mut self.known);
+        let announced_names = std::mem::take(&mut self.names);
         let mut titles: HashSet<String> = reserved.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
-            let at_end =
-                *operation == EventOperation::EndLink && known[place(EventOperation::StartLink)].contains(name);
+            let at_end = *operation == EventOperation::EndLink
+                && announced_names[place(EventOperation::StartLink)].contains(name);
             if self.indexes.contains_key(&(number, at_end)) {
                 continue;
             }
@@ -72,7 +72,7 @@ impl ExtraColumns {
     }
 }
 
-/// Position of an operation in `known`.
+/// Position of an operation in `names`.
 const fn place(operation: EventOperation) -> usize {
     match operation {
         EventOperation::CreateContainer => 0,

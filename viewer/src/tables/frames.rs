@@ -14,7 +14,15 @@ pub(crate) struct RowFrame {
     /// The text after the value.
     pub(crate) after: Vec<u8>,
     /// The place of the frame.
-    place: Option<(RowKind, u32)>,
+    place: Option<FramePlace>,
+}
+
+/// The place of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FramePlace {
+    pub(crate) kind: RowKind,
+    /// Its number among the places of its kind.
+    pub(crate) number: u32,
 }
 
 /// A cache of recently used frames. Its size does not depend on the number of places.
@@ -33,11 +41,10 @@ impl RowFrames {
         self.0.iter_mut().for_each(|frame| frame.place = None);
     }
 
-    /// Returns the frame of a place, given by its number among those of its kind. Calls `fill` if
-    /// it is not in the cache.
+    /// Returns the frame of a place. Calls `fill` if it is not in the cache.
     #[inline]
-    pub(crate) fn of(&mut self, place: (RowKind, u32), fill: impl FnOnce(&mut RowFrame)) -> &RowFrame {
-        let (kind, number) = place;
+    pub(crate) fn of(&mut self, place: FramePlace, fill: impl FnOnce(&mut RowFrame)) -> &RowFrame {
+        let FramePlace { kind, number } = place;
         // Places of different kinds are spread over the cache.
         let at = (number as usize).wrapping_add(kind as usize * KEPT / 4) % KEPT;
         let frame = &mut self.0[at];
@@ -62,7 +69,7 @@ mod tests {
         for _ in 0..3 {
             for number in 0..3 * KEPT as u32 {
                 for kind in [RowKind::State, RowKind::Event] {
-                    let frame = frames.of((kind, number), |frame| {
+                    let frame = frames.of(FramePlace { kind, number }, |frame| {
                         frames_made += 1;
                         frame.before.extend_from_slice(format!("{kind:?} {number}").as_bytes());
                     });
@@ -74,12 +81,12 @@ mod tests {
         // A small number of places: each is formatted once.
         for _ in 0..3 {
             for number in 0..100 {
-                frames.of((RowKind::Variable, number), |_| frames_made += 1);
+                frames.of(FramePlace { kind: RowKind::Variable, number }, |_| frames_made += 1);
             }
         }
         assert_eq!(frames_made, 3 * 3 * 2 * KEPT + 100);
         frames.clear();
-        frames.of((RowKind::Variable, 1), |_| frames_made += 1);
+        frames.of(FramePlace { kind: RowKind::Variable, number: 1 }, |_| frames_made += 1);
         assert_eq!(frames_made, 3 * 3 * 2 * KEPT + 101);
     }
 }

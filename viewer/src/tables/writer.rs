@@ -11,7 +11,7 @@ use super::columns::ExtraColumns;
 use super::csv;
 use super::details::RowDetailTable;
 use super::early_rows::EarlyRows;
-use super::frames::RowFrames;
+use super::frames::{FramePlace, RowFrames};
 use super::row::{CellValue, EntityRow, LinkColumns, NamedContainer, RowContext, RowForm, RowKind};
 use crate::query::{ContainerInfo, TimeRange, TypeInfo};
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
@@ -141,7 +141,8 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         let Self { form, buffer, types, values, containers, key, details, columns, frames, .. } = self;
         let row = make(&NameTable { types, values, containers, key });
         let context = RowContext { columns, details, containers };
-        let frame = frames.of((row.kind, place.number), |frame| form.frame(&row, context, frame));
+        let frame =
+            frames.of(FramePlace { kind: row.kind, number: place.number }, |frame| form.frame(&row, context, frame));
         form.row_in_frame(frame, &row, buffer);
         self.rows += 1;
     }

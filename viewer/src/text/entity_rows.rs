@@ -26,13 +26,11 @@ use std::io::{self, Write};
 
 use tumit_paje::PajeTypeKind;
 
+use crate::query::walk::EVER;
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel,
-    ValueId, types_in,
+    ContainerId, ContainerInfo, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel, ValueId,
+    types_in,
 };
-
-/// The unlimited interval.
-const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// Writes all rows of a source.
 ///

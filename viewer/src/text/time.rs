@@ -20,45 +20,69 @@ use crate::query::GlobalNanos;
 /// From this duration on, times are written in days, hours, minutes and seconds.
 pub(crate) const LONG: i64 = 10 * MINUTE;
 
+/// A unit of times in texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DisplayUnit {
+    pub(crate) nanos: i64,
+    pub(crate) name: &'static str,
+}
+
+impl DisplayUnit {
+    const fn new(nanos: i64, name: &'static str) -> Self {
+        Self { nanos, name }
+    }
+}
+
 /// Units of long times, the largest first.
-const LONG_UNITS: [(i64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s")];
+const LONG_UNITS: [DisplayUnit; 4] =
+    [DisplayUnit::new(DAY, "d"), DisplayUnit::new(HOUR, "h"), DisplayUnit::new(MINUTE, "min"), SECONDS];
 /// Units of short times, the largest first.
-const SHORT_UNITS: [(i64, &str); 4] = [(SECOND, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")];
+const SHORT_UNITS: [DisplayUnit; 4] =
+    [SECONDS, DisplayUnit::new(1_000_000, "ms"), DisplayUnit::new(1_000, "µs"), NANOSECONDS];
+const SECONDS: DisplayUnit = DisplayUnit::new(SECOND, "s");
+const NANOSECONDS: DisplayUnit = DisplayUnit::new(1, "ns");
 
 /// The unit in which a short length is written.
-pub(crate) fn unit_of(nanos: i64) -> (i64, &'static str) {
+pub(crate) fn unit_of(nanos: i64) -> DisplayUnit {
     let size = nanos.unsigned_abs();
-    SHORT_UNITS.into_iter().find(|&(unit, _)| size >= unit.unsigned_abs()).unwrap_or((1, "ns"))
+    SHORT_UNITS.into_iter().find(|unit| size >= unit.nanos.unsigned_abs()).unwrap_or(NANOSECONDS)
 }
 
 /// A number of nanoseconds in a unit with a number of decimals, computed exactly with integers.
-pub(crate) fn in_unit(nanos: i64, (unit, name): (i64, &str), digits: usize) -> String {
-    let (scaled, scale) = round_to_unit(nanos, unit, digits);
-    let (whole, part) = (scaled / scale, scaled % scale);
-    let sign = if nanos < 0 && scaled > 0 { "−" } else { "" };
+pub(crate) fn in_unit(nanos: i64, unit: DisplayUnit, digits: usize) -> String {
+    let name = unit.name;
+    let RoundedTime { count, per_unit } = round_to_unit(nanos, unit.nanos, digits);
+    let (whole, part) = (count / per_unit, count % per_unit);
+    let sign = if nanos < 0 && count > 0 { "−" } else { "" };
     let whole = group_digits(u64::try_from(whole).unwrap_or(u64::MAX));
     if digits == 0 { format!("{sign}{whole} {name}") } else { format!("{sign}{whole}.{part:0digits$} {name}") }
 }
 
-/// The size of a length in a unit, rounded to a number of decimals, as a number of last decimals;
-/// and the number of these in a unit.
-fn round_to_unit(nanos: i64, unit: i64, digits: usize) -> (u128, u128) {
-    let scale = 10_u128.pow(u32::try_from(digits).unwrap_or(0).min(9));
+/// The size of a length in a unit, rounded to a number of decimals.
+struct RoundedTime {
+    /// Number of steps of the last decimal.
+    count: u128,
+    /// Number of these steps in a unit.
+    per_unit: u128,
+}
+
+fn round_to_unit(nanos: i64, unit: i64, digits: usize) -> RoundedTime {
+    let per_unit = 10_u128.pow(u32::try_from(digits).unwrap_or(0).min(9));
     let (unit, size) = (u128::from(unit.unsigned_abs()), u128::from(nanos.unsigned_abs()));
-    ((size * scale + unit / 2) / unit, scale)
+    RoundedTime { count: (size * per_unit + unit / 2) / unit, per_unit }
 }
 
 /// A number of nanoseconds in days, hours, minutes and seconds.
 /// It is rounded to `unit` (one of these) with a number of decimals. Parts that are 0 are left out.
 pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
-    let (mut left, scale) = round_to_unit(nanos, unit, digits);
+    let RoundedTime { count: mut left, per_unit } = round_to_unit(nanos, unit, digits);
     let sign = if nanos < 0 && left > 0 { "−" } else { "" };
     let mut parts = Vec::new();
-    for (size, name) in LONG_UNITS {
+    for DisplayUnit { nanos: size, name } in LONG_UNITS {
         if size < unit {
             break;
         }
-        let one = u128::from((size / unit).unsigned_abs()) * scale;
+        let one = u128::from((size / unit).unsigned_abs()) * per_unit;
         let (whole, part) = (left / one, left % one);
         if size > unit || digits == 0 {
             left = part;
@@ -93,11 +117,11 @@ pub fn timestamp(time: GlobalNanos, resolution: i64) -> String {
         return "0 s".to_owned();
     }
     if time.0.unsigned_abs() >= LONG.unsigned_abs() {
-        let unit = LONG_UNITS.into_iter().find(|&(unit, _)| unit <= resolution).map_or(SECOND, |(unit, _)| unit);
+        let unit = LONG_UNITS.into_iter().map(|unit| unit.nanos).find(|&unit| unit <= resolution).unwrap_or(SECOND);
         return in_parts(time.0, unit, decimals_to(resolution, unit));
     }
     let unit = unit_of(time.0);
-    in_unit(time.0, unit, decimals_to(resolution, unit.0))
+    in_unit(time.0, unit, decimals_to(resolution, unit.nanos))
 }
 
 /// Number of decimals so that the last one is at least as fine as the resolution.
@@ -116,14 +140,14 @@ pub fn duration(nanos: i64) -> String {
     let size = nanos.unsigned_abs();
     if size >= LONG.unsigned_abs() {
         let fits = |unit: i64| size / unit.unsigned_abs() >= 1000;
-        return match LONG_UNITS.into_iter().find(|&(unit, _)| fits(unit)) {
-            Some((unit, _)) => in_parts(nanos, unit, 0),
+        return match LONG_UNITS.into_iter().map(|unit| unit.nanos).find(|&unit| fits(unit)) {
+            Some(unit) => in_parts(nanos, unit, 0),
             None => in_parts(nanos, SECOND, 1),
         };
     }
     let unit = unit_of(nanos);
-    let whole = size / unit.0.unsigned_abs();
-    let digits = if unit.0 == 1 { 0 } else { 4_usize.saturating_sub(whole.max(1).to_string().len()) };
+    let whole = size / unit.nanos.unsigned_abs();
+    let digits = if unit.nanos == 1 { 0 } else { 4_usize.saturating_sub(whole.max(1).to_string().len()) };
     in_unit(nanos, unit, digits)
 }
 

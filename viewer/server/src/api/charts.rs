@@ -16,6 +16,7 @@ pub(crate) use self::durations::longer_entity;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
+use tumit_viewer::layout::SummaryMember;
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TypeId, ValueId, lanes_at_once, weight,
 };
@@ -32,7 +33,7 @@ impl DrawRequest {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
             None if self.id.is_empty() => Ok(ContainerId::ROOT),
-            _ => Err(QueryError::Unknown { what: "container" }),
+            _ => Err(QueryError::Unknown { kind: "container" }),
         }
     }
 }
@@ -40,7 +41,9 @@ impl DrawRequest {
 /// The lanes of the states of a type within a container.
 pub(crate) fn lanes(trace: &FilteredTrace, within: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
     let members = trace.outline.states_within(within, ty).into_iter();
-    members.flat_map(|(container, depths)| (0..depths).map(move |depth| StateLaneId { container, ty, depth })).collect()
+    let lanes =
+        |SummaryMember { container, depths }| (0..depths).map(move |depth| StateLaneId { container, ty, depth });
+    members.flat_map(lanes).collect()
 }
 
 /// Shares of the values of each state type, column by column.
@@ -55,7 +58,7 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Qu
                 continue;
             }
             let members = trace.outline.states_within(within, ty.id);
-            let weight: usize = members.iter().map(|member| weight(source, member.0, ty.id)).sum();
+            let weight: usize = members.iter().map(|member| weight(source, member.container, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
             // The query divides each column into parts if a sum over all containers
             // exceeds 64 bits.

@@ -20,6 +20,7 @@ use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
 use tumit_viewer::filter::language::fields;
+use tumit_viewer::layout::SummaryMember;
 use tumit_viewer::query::scan::{self, ScanItemRef, ScanJob, ScanList};
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo,
@@ -136,9 +137,11 @@ impl EntitySearch<'_> {
             match ty.kind {
                 PajeTypeKind::State if self.query.includes_kind(FindKind::State) => {
                     let members = trace.outline.states_within(ContainerId::ROOT, ty.id).into_iter();
-                    lists.extend(members.filter(|member| inside(&member.0)).flat_map(|(container, depths)| {
-                        (0..depths).map(move |depth| ScanList::States(StateLaneId { container, ty: ty.id, depth }))
-                    }));
+                    lists.extend(members.filter(|member| inside(&member.container)).flat_map(
+                        |SummaryMember { container, depths }| {
+                            (0..depths).map(move |depth| ScanList::States(StateLaneId { container, ty: ty.id, depth }))
+                        },
+                    ));
                 }
                 PajeTypeKind::Event if self.query.includes_kind(FindKind::Event) && self.query.durations.is_none() => {
                     lists.extend(trace.outline.with_events(ty.id).filter(inside).map(|id| ScanList::Events(id, ty.id)));

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, facts_json, run};
 use tumit_viewer::scene::wire::{SceneMessage, StreamDetail};
-use tumit_viewer::scene::{self, ChartView, Scene};
+use tumit_viewer::scene::{self, ChartView, ImagePoint, Scene};
 
 /// Maximum compressed size in bytes of an image for which the page waits. More details follow when
 /// the view no longer moves.
@@ -59,7 +59,7 @@ pub(crate) async fn overview(
 pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, view) = (trace.source.as_ref(), request.view(trace)?);
-        let (layout, at) = (request.layout(trace), (view.interval, view.top));
+        let (layout, at) = (request.layout(trace), ImagePoint { interval: view.interval, y: view.top });
         let Some(mixture) = scene::mixture(source, &layout, &request.options(), at)? else {
             let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
@@ -72,7 +72,7 @@ pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(request): Query<D
         let parts = mixture
             .parts
             .iter()
-            .map(|(name, color, share)| json!({ "name": name, "color": color.to_string(), "share": share }));
+            .map(|part| json!({ "name": part.name, "color": part.color.to_string(), "share": part.share }));
         Ok(json!({
             "states": mixture.states,
             "parts": parts.collect::<Vec<_>>(),

@@ -33,7 +33,7 @@ enum ChainDirection {
 /// in order. `truncated` is set if there may be more.
 pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let source = trace.source.as_ref();
         let facts = source.facts(id)?;
         let link = if matches!(id, EntityId::Link(_)) {

@@ -29,7 +29,7 @@ enum EntityLine {
 
 pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let source = trace.source.as_ref();
         let found = match id {
             EntityId::Container(container) => {

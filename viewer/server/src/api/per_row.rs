@@ -28,7 +28,7 @@ pub(crate) async fn per_row(State(app): State<Arc<AppState>>, Query(request): Qu
             let mut row_answers = Vec::new();
             for &row in &rows {
                 let EntityId::Container(container) = row else { continue };
-                let within: Vec<_> = trace.outline.states_within(container, ty.id).into_iter().map(|member| member.0).collect();
+                let within: Vec<_> = trace.outline.states_within(container, ty.id).into_iter().map(|member| member.container).collect();
                 if within.is_empty() {
                     continue;
                 }

@@ -105,7 +105,7 @@ fn strip_answer<'a>(strip: &layout::RowStrip, name: &'a str) -> StripAnswer<'a> 
         StripKind::Variable { .. } | StripKind::Gradient { .. } => "variable",
     };
     let bounds = match strip.kind {
-        StripKind::Variable { bounds: Some((low, high)) } => Some([number(high), number(low)]),
+        StripKind::Variable { bounds: Some(axis) } => Some([number(axis.max), number(axis.min)]),
         _ => None,
     };
     StripAnswer { kind, name, y: strip.y, height: strip.height, bounds }

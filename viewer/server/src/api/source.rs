@@ -33,9 +33,9 @@ pub(crate) async fn source(
 ) -> Result<Response, RequestError> {
     grow(app, request, |cache, trace, request, progress| {
         let source = trace.source.as_ref();
-        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { what: "entity" })?;
+        let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let Some((file, line)) = source.facts(id)?.source else {
-            return Err(QueryError::Unknown { what: "source line" }.into());
+            return Err(QueryError::Unknown { kind: "source line" }.into());
         };
         let (path, text, reason) = match text(&cache.served.folders, &file) {
             Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),

@@ -86,7 +86,7 @@ impl TypeTotals {
     ) -> Result<Option<Self>, QueryError> {
         let source = trace.source.as_ref();
         let containers: Vec<ContainerId> =
-            trace.outline.states_within(within, id).into_iter().map(|member| member.0).collect();
+            trace.outline.states_within(within, id).into_iter().map(|member| member.container).collect();
         if containers.is_empty() {
             return Ok(None);
         }

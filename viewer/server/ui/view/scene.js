@@ -329,7 +329,7 @@ export function strokeArrow(context, [x0, y0, x1, y1], width, head) {
 }
 
 // Marks are triangles, diamonds, discs, squares and lines, in the order of their numbers on the
-// wire. The widths and heights equal those in scene.rs.
+// wire. The widths and heights equal those in scene/primitives.rs.
 const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
 
 /**

@@ -6,21 +6,29 @@ use crate::scene::SceneItem;
 /// Margin in units, because antialiasing and line ends extend beyond the shapes.
 const SLACK: f32 = 2.0;
 
-/// Whether an element may be visible between two heights, in the coordinates of its group. It is
-/// always true for groups.
-pub(crate) fn is_within(item: &SceneItem, (top, bottom): (f32, f32)) -> bool {
-    let (low, high) = extent(item);
-    high >= top && low <= bottom
+/// A range of y coordinates, which increase downward.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeightRange {
+    pub(crate) top: f32,
+    pub(crate) bottom: f32,
 }
 
-/// The lowest and the highest y coordinate that an element may touch.
-fn extent(item: &SceneItem) -> (f32, f32) {
+/// Whether an element may be visible between two heights, in the coordinates of its group. It is
+/// always true for groups.
+pub(crate) fn is_within(item: &SceneItem, visible: HeightRange) -> bool {
+    let range = height_range(item);
+    range.bottom >= visible.top && range.top <= visible.bottom
+}
+
+/// The heights that an element may touch.
+fn height_range(item: &SceneItem) -> HeightRange {
     let around = |heights: &mut dyn Iterator<Item = f32>, margin: f32| {
-        let (low, high) = heights.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
-        (low - margin - SLACK, high + margin + SLACK)
+        let (top, bottom) =
+            heights.fold((f32::INFINITY, f32::NEG_INFINITY), |(top, bottom), y| (top.min(y), bottom.max(y)));
+        HeightRange { top: top - margin - SLACK, bottom: bottom + margin + SLACK }
     };
     match item {
-        SceneItem::Group(_) => (f32::NEG_INFINITY, f32::INFINITY),
+        SceneItem::Group(_) => HeightRange { top: f32::NEG_INFINITY, bottom: f32::INFINITY },
         SceneItem::Rect(rect) => around(&mut [rect.frame.y, rect.frame.y + rect.frame.height].into_iter(), 0.0),
         SceneItem::Cells(cells) => around(&mut [cells.frame.y, cells.frame.y + cells.frame.height].into_iter(), 0.0),
         SceneItem::Line(line) => around(&mut [line.from.1, line.to.1].into_iter(), line.width),

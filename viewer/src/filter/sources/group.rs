@@ -26,7 +26,7 @@ use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, VariableSample, tree,
+    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueRange, VariableSample, tree,
 };
 
 /// A group to be made: its name, and the positions of its members.
@@ -127,7 +127,7 @@ impl GroupSource {
     fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
         match self.groups.get(&container) {
             Some(group) => Ok(&group.members),
-            None if self.of.contains_key(&container) => Err(QueryError::Unknown { what: "container" }),
+            None if self.of.contains_key(&container) => Err(QueryError::Unknown { kind: "container" }),
             None => Ok(&[]),
         }
     }
@@ -324,7 +324,7 @@ impl FilterLayer for GroupSource {
         of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, interval, columns))
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         let mut sums = self.sums.iter().filter(|sum| sum.ty == ty).peekable();
         if sums.peek().is_none() {
             return self.inner.range(ty);
@@ -356,12 +356,12 @@ impl FilterLayer for GroupSource {
                 })
             }
             EntityId::Sample(number) if self.sums.iter().any(|sum| sum.base <= number) => {
-                self.facts_of_sum(number).ok_or(QueryError::Unknown { what: "sample" })
+                self.facts_of_sum(number).ok_or(QueryError::Unknown { kind: "sample" })
             }
             _ => {
                 let mut facts = self.inner.facts(id)?;
                 if matches!(id, EntityId::Sample(_)) && self.is_summed_sample(&facts) {
-                    return Err(QueryError::Unknown { what: "sample" });
+                    return Err(QueryError::Unknown { kind: "sample" });
                 }
                 let member = facts.container_path.last().cloned();
                 let group = self.group_of(facts.container);

@@ -16,7 +16,7 @@ use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError,
     SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
-    VariableSample,
+    ValueRange, VariableSample,
 };
 use crate::query::{tree, walk};
 
@@ -71,7 +71,7 @@ impl HideSource {
 
     /// Whether a type is hidden; an error if the container is hidden.
     fn is_type_hidden(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
-        if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { what: "container" }) }
+        if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { kind: "container" }) }
     }
 
     /// The lanes that are not hidden.
@@ -272,7 +272,7 @@ impl FilterLayer for HideSource {
         }
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         if self.hides(ty) {
             return None;
         }
@@ -283,7 +283,7 @@ impl FilterLayer for HideSource {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let unknown = QueryError::Unknown { what: "entity" };
+        let unknown = QueryError::Unknown { kind: "entity" };
         let facts = self.inner.facts(id)?;
         let ty = type_of(&self.model, &facts);
         let link = matches!(id, EntityId::Link(_));

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, VariableSample, counts, nested_times,
+    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    nested_times::{self, NestedLaneGroup},
 };
 
 /// The queries of [`TimelineSource`]. The inner source answers each query that is not overridden.
@@ -121,8 +122,8 @@ pub trait FilterLayer: Send + Sync {
         if self.keeps_entities(ty) {
             return self.checked_source()?.nested_times(container, ty, interval);
         }
-        let place = (container, ty, self.depths(container, ty));
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), place, interval)
+        let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
+        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, interval)
     }
 
     fn states(
@@ -197,7 +198,7 @@ pub trait FilterLayer: Send + Sync {
         self.checked_source()?.series(container, ty, interval, columns)
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         self.inner_source().range(ty)
     }
 
@@ -342,7 +343,7 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::series(self, container, ty, interval, columns)
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         FilterLayer::range(self, ty)
     }
 

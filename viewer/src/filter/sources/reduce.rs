@@ -24,7 +24,7 @@ use crate::query::tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
     PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
-    TypeInfo, TypeModel, ValueId, VariableSample,
+    TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
 };
 use crate::style::palette;
 
@@ -138,7 +138,7 @@ impl ReduceSource {
             (EntityId::Sample(number), None) if number >= self.inner.free_numbers().sample => {
                 let of = |r: &&ContainerReduction| (r.base..r.base + r.steps.len() as u32).contains(&number);
                 let Some(result) = self.results.iter().find(of) else {
-                    return Some(Err(QueryError::Unknown { what: "sample" }));
+                    return Some(Err(QueryError::Unknown { kind: "sample" }));
                 };
                 let (place, piece) =
                     ((result.container, result.ty), result.steps.piece((number - result.base) as usize));
@@ -153,7 +153,7 @@ impl ReduceSource {
 
     fn facts_of_state(&self, id: EntityId, states: &StateInput, number: u32) -> Result<EntityFacts, QueryError> {
         let within = states.store.facts(EntityId::State(number))?;
-        let place = states.owner(within.container).ok_or(QueryError::Unknown { what: "state" })?;
+        let place = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
         let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));
         let value = value.and_then(|value| self.model.values.get(value.index()));
         self.facts_of(id, place, within.life, value.map_or_else(String::new, |value| value.name.clone()))
@@ -305,12 +305,12 @@ impl FilterLayer for ReduceSource {
         }
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         if !self.is_new(ty) {
             return self.inner.range(ty);
         }
         let ranges = self.results.iter().filter(|result| result.ty == ty).filter_map(|result| result.steps.range());
-        ranges.reduce(crate::filter::sources::variable_range::join)
+        ranges.reduce(ValueRange::join)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {

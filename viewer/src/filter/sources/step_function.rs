@@ -10,7 +10,7 @@ pub(crate) use fold::{PieceFold, PieceList, PieceMerge};
 pub(crate) use piece_bytes::PieceMemory;
 
 use self::piece_bytes::PieceBytes;
-use crate::query::{GlobalNanos, QueryError, SeriesColumn, TimeRange};
+use crate::query::{GlobalNanos, QueryError, SeriesColumn, TimeRange, ValueRange};
 
 /// Pieces per block. A block is read at once, and has sums.
 const BLOCK: usize = 256;
@@ -138,9 +138,9 @@ impl StepFunction {
     }
 
     /// Least and largest value.
-    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<ValueRange> {
         let all = self.blocks.iter().fold(PieceSum::EMPTY, |all, block| all.join(block.sum));
-        (!self.blocks.is_empty()).then_some((all.min, all.max))
+        (!self.blocks.is_empty()).then_some(ValueRange { min: all.min, max: all.max })
     }
 
     /// The pieces of a block.
@@ -151,7 +151,7 @@ impl StepFunction {
 
     /// Piece number `at`.
     pub(crate) fn piece(&self, at: usize) -> Result<FunctionPiece, QueryError> {
-        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { what: "sample" })
+        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }
 
     /// Number of pieces that overlap an interval, and the first `limit` of them with their numbers.

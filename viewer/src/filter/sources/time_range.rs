@@ -15,7 +15,7 @@ use crate::query::walk;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, QueryError, SeriesColumn,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, VariableSample, counts,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
 };
 
 struct TimeRangeSource {
@@ -266,7 +266,7 @@ impl FilterLayer for TimeRangeSource {
         Ok(series)
     }
 
-    fn range(&self, ty: TypeId) -> Option<(f64, f64)> {
+    fn range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.of(ty, || variable_range::value_range(&self.inner, &self.list, ty, self.window))
     }
 
@@ -276,7 +276,7 @@ impl FilterLayer for TimeRangeSource {
         let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
         let root = id == EntityId::Container(ContainerId::ROOT);
         if !root && !overlaps(ordered, self.window) {
-            return Err(QueryError::Unknown { what: "entity" });
+            return Err(QueryError::Unknown { kind: "entity" });
         }
         if !matches!(id, EntityId::Link(_)) {
             facts.life = clip(life, self.window);

@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::query::{ContainerInfo, GlobalNanos, TimeRange, TimelineSource, TypeId};
+use crate::query::{ContainerInfo, GlobalNanos, TimeRange, TimelineSource, TypeId, ValueRange};
 
-/// Least and largest value; `None` without values.
-pub(crate) type ValueRange = Option<(f64, f64)>;
-
-/// The computed ranges, by type.
+/// The computed ranges, by type; `None` without values.
 #[derive(Debug, Default)]
-pub(crate) struct VariableRanges(Mutex<BTreeMap<TypeId, ValueRange>>);
+pub(crate) struct VariableRanges(Mutex<BTreeMap<TypeId, Option<ValueRange>>>);
 
 impl VariableRanges {
     /// The range of a type, computed at the first request.
-    pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> ValueRange) -> ValueRange {
+    pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> Option<ValueRange>) -> Option<ValueRange> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&ty).copied();
         known.unwrap_or_else(|| {
             let range = compute();
@@ -31,16 +28,11 @@ pub(crate) fn value_range(
     list: &[ContainerInfo],
     ty: TypeId,
     interval: TimeRange,
-) -> ValueRange {
+) -> Option<ValueRange> {
     let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
     let of = |info: &ContainerInfo| {
         let column = source.series(info.id, ty, interval, 1).ok()?.into_iter().next()??;
-        Some((column.min, column.max))
+        Some(ValueRange { min: column.min, max: column.max })
     };
-    list.iter().filter_map(of).reduce(join)
-}
-
-/// The smallest range that includes both.
-pub(crate) fn join(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
-    (a.0.min(b.0), a.1.max(b.1))
+    list.iter().filter_map(of).reduce(ValueRange::join)
 }

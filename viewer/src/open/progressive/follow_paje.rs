@@ -9,7 +9,8 @@ use std::time::Instant;
 use tumit_paje::read::{FaultSummary, PajeReadError, PajeReader, parts_of};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
+use super::follower::{LOOK_EVERY, TraceFollower};
+use crate::input::current_trace::TraceAvailability;
 use crate::input::options::TraceOpenError;
 use crate::input::preview::{PreviewSink, preview_store};
 use crate::input::trace::TraceInputFile;

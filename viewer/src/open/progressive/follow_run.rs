@@ -11,7 +11,8 @@ use tumit_converter::run::OpenRun;
 use tumit_paje::TraceDiagnostic;
 use twox_hash::XxHash3_64;
 
-use super::{LOOK_EVERY, TraceAvailability, TraceFollower};
+use super::follower::{LOOK_EVERY, TraceFollower};
+use crate::input::current_trace::TraceAvailability;
 use crate::input::options::TraceOpenError;
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};

@@ -18,6 +18,13 @@ pub struct StreamDetail {
     pub steps: u16,
 }
 
+/// The detail of streams, and the pixels per unit of the image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamFineness {
+    pub(crate) detail: StreamDetail,
+    pub(crate) resolution: f32,
+}
+
 impl StreamDetail {
     /// The levels of detail, from smoothed edges over whole pixels to columns that are 16 pixels
     /// wide.
@@ -76,7 +83,7 @@ impl SceneStreams {
         &mut self,
         cells: &SceneCells,
         paints: &[i64],
-        (detail, resolution): (StreamDetail, f32),
+        StreamFineness { detail, resolution }: StreamFineness,
     ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
         let mut mixed = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
@@ -123,7 +130,7 @@ impl SceneStreams {
     }
 
     /// Appends a band. Returns the number of steps of a unit.
-    pub(crate) fn band(&mut self, band: &VariableBand, (detail, resolution): (StreamDetail, f32)) -> f32 {
+    pub(crate) fn band(&mut self, band: &VariableBand, StreamFineness { detail, resolution }: StreamFineness) -> f32 {
         let scale = resolution * f32::from(detail.steps.max(2));
         let mut before = [0i64; 3];
         for some in band.columns.chunks(detail.columns) {
@@ -253,7 +260,7 @@ mod tests {
     use proptest::prelude::*;
     use tumit_paje::RgbColor;
 
-    const WHOLE: StreamDetail = StreamDetail { columns: 1, steps: 1 };
+    const WHOLE: StreamFineness = StreamFineness { detail: StreamDetail { columns: 1, steps: 1 }, resolution: 1.0 };
 
     fn cells(height: f32, columns: MixtureColumns<u16>) -> SceneCells {
         SceneCells { frame: OutlineRect::new(0.0, 0.0, 10.0, height), palette: Vec::new(), values: Vec::new(), columns }
@@ -284,7 +291,7 @@ mod tests {
         let column = vec![(0, 0.5), (1, 0.25), (2, 0.25)];
         let cells = cells(8.0, [column.clone(), column, Vec::new()].into_iter().collect());
         let mut streams = SceneStreams::default();
-        assert_eq!(streams.cells(&cells, &[3, 200, 200], (WHOLE, 1.0)), 8);
+        assert_eq!(streams.cells(&cells, &[3, 200, 200], WHOLE), 8);
         assert_eq!(streams.runs, [2, 1]);
         assert_eq!(streams.counts, [2, 0]);
         assert_eq!(streams.paints, [3, 0x80 | 72, 1]);
@@ -294,7 +301,7 @@ mod tests {
     #[test]
     fn every_entity_is_visible() {
         let mut streams = SceneStreams::default();
-        streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], (WHOLE, 1.0));
+        streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], WHOLE);
         assert_eq!(read(&streams), [[(6, 1)]]);
     }
 
@@ -305,10 +312,10 @@ mod tests {
         let band =
             VariableBand { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };
         let mut streams = SceneStreams::default();
-        assert!((streams.band(&band, (WHOLE, 1.0)) - 2.0).abs() < f32::EPSILON);
+        assert!((streams.band(&band, WHOLE) - 2.0).abs() < f32::EPSILON);
         assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
         let mut streams = SceneStreams::default();
-        streams.band(&band, (StreamDetail { columns: 2, steps: 1 }, 1.0));
+        streams.band(&band, StreamFineness { detail: StreamDetail { columns: 2, steps: 1 }, resolution: 1.0 });
         assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the maximum, the minimum, the mean of two");
     }
 
@@ -319,7 +326,7 @@ mod tests {
         streams.cells(
             &cells(10.0, columns.into_iter().collect()),
             &[4, 5, 6],
-            (StreamDetail { columns: 3, steps: 1 }, 1.0),
+            StreamFineness { detail: StreamDetail { columns: 3, steps: 1 }, resolution: 1.0 },
         );
         // The means are 0.6, 0.23 and 0.07.
         assert_eq!(read(&streams), vec![vec![(4, 6), (5, 3)]; 3]);
@@ -339,7 +346,7 @@ mod tests {
             let cells = cells(height, shares.iter().cloned().collect());
             let mut streams = SceneStreams::default();
             let paints = [1, 2, 3, 4, 5, 6];
-            let steps = streams.cells(&cells, &paints, (StreamDetail { columns: 1, steps: 2 }, 1.0)) as f32;
+            let steps = streams.cells(&cells, &paints, StreamFineness { detail: StreamDetail { columns: 1, steps: 2 }, resolution: 1.0 }) as f32;
             let found = read(&streams);
             prop_assert_eq!(found.len(), columns.len());
             for (some, found) in shares.iter().zip(&found) {

@@ -56,13 +56,13 @@ impl ContinuationTypes {
             }
         }
         let touching = touching(source, &model, &samples)?;
-        let mut known: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
+        let mut cache: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
         let mut found = Self::default();
         for (link, some) in &samples {
             let mut counts: FxHashMap<TypeId, usize> = FxHashMap::default();
             for one in some {
                 let (start, end) = ((one.start, one.start_time.0), (one.end, one.end_time.0));
-                let types = known.entry((start, end)).or_insert_with(|| continued(&touching, start, end));
+                let types = cache.entry((start, end)).or_insert_with(|| continued(&touching, start, end));
                 types.iter().for_each(|ty| *counts.entry(*ty).or_default() += 1);
             }
             for (ty, _) in counts.into_iter().filter(|(_, count)| count * 2 > some.len()) {
@@ -115,7 +115,7 @@ fn touching_in(
             if times.contains(&time) {
                 let at = found.entry((lane.container, time)).or_default();
                 let of = (if is_end { &mut at.ends } else { &mut at.begins }).entry(of);
-                of.and_modify(|known| known.several |= known.first != state.id).or_insert(ids);
+                of.and_modify(|earlier| earlier.several |= earlier.first != state.id).or_insert(ids);
             }
         };
         note(state.life.to.0, true);

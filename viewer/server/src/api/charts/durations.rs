@@ -39,7 +39,7 @@ pub(crate) async fn histogram(
                 lanes(trace, request.within()?, ty).into_iter().map(ScanList::States).collect()
             }
             Some(PajeTypeKind::Link { .. }) => vec![ScanList::Links(ty)],
-            _ => return Err(QueryError::Unknown { what: "type of states or links" }.into()),
+            _ => return Err(QueryError::Unknown { kind: "type of states or links" }.into()),
         };
         let mut total = DurationClasses([DurationClass::default(); 64]);
         let count = |job: &scan::ScanJob| {

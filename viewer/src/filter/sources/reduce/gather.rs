@@ -14,7 +14,8 @@ use crate::filter::sources::step_function::{
     FunctionPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
 };
 use crate::parallel::{MOST_THREADS, in_turn, processors};
-use crate::query::walk::{EVER, EntityPages};
+use crate::query::pages::EntityPages;
+use crate::query::walk::EVER;
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, EventEntity, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId,
     TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, VariableSample,

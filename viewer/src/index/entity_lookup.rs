@@ -1,0 +1,118 @@
+//! Look-up of single entities in an index.
+
+use tumit_paje::{ContainerId, TypeId};
+
+use super::details::IndexDetails;
+use super::file::format::LaneRecord;
+use super::file::max_end_tree::MaxEndTree;
+use super::file::packed_table::PackedTable;
+use super::lanes::links::{self, IndexLinks};
+use super::lanes::marks::IndexMarkLane;
+use super::lanes::states::{self, IndexStateLane};
+use super::lanes::variables::IndexVariableLane;
+use super::reader::IndexReader;
+use crate::query::LinkRow;
+use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
+
+impl EntityLookup for IndexReader {
+    fn types(&self) -> &TypeModel {
+        &self.model
+    }
+
+    fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
+        let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
+        self.containers.get(position as usize).ok_or(QueryError::Unknown { kind: "container" })
+    }
+
+    fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
+        let header = &self.image.header;
+        let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
+        match id {
+            EntityId::Container(container) => {
+                let info = self.container(container)?;
+                let detail = self.container_details.get(container.index()).copied().unwrap_or(0);
+                Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
+            }
+            EntityId::State(number) => {
+                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
+                let lane = IndexStateLane::new(&self.image, record);
+                let (block, index) = lane.at(row);
+                let (container, ty) = of(&record);
+                Ok(FoundEntity {
+                    name: self.value_name(lane.value(block.columns[2].get(index))),
+                    ty,
+                    container,
+                    life: nanos_range(states::start(&block, index), states::end(&block, index)),
+                    detail: block.columns[3].get(index) as u32,
+                })
+            }
+            EntityId::Event(number) => {
+                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
+                let mark = IndexMarkLane::new(&self.image, record).row(row);
+                let (container, ty) = of(&record);
+                Ok(FoundEntity {
+                    name: self.value_name(mark.value),
+                    ty,
+                    container,
+                    life: nanos_range(mark.timestamp, mark.timestamp),
+                    detail: mark.detail,
+                })
+            }
+            EntityId::Link(number) => {
+                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
+                let row = IndexLinks::new(&self.image, record).row(at);
+                Ok(FoundEntity {
+                    name: self.value_name(row.value),
+                    ty: TypeId(record.ty),
+                    container: row.holder,
+                    life: nanos_range(row.start_time, row.end_time),
+                    detail: row.detail,
+                })
+            }
+            EntityId::Sample(number) => {
+                let (record, row) =
+                    self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
+                let (life, value) = IndexVariableLane::new(&self.image, record).row(row);
+                let (container, ty) = of(&record);
+                Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })
+            }
+        }
+    }
+
+    fn link(&self, number: u32) -> Option<LinkRow> {
+        let (record, row) = self.locate(self.image.header.links, number)?;
+        Some(IndexLinks::new(&self.image, record).row(row))
+    }
+
+    fn detail(&self, row: u32) -> EntityDetail {
+        IndexDetails(&self.image).detail(row)
+    }
+
+    fn key(&self, key: u64) -> String {
+        IndexDetails(&self.image).key(key)
+    }
+
+    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+        let numbers = self
+            .state_lanes(container)
+            .flat_map(|lane| lane.overlapping_range(interval).map(move |row| EntityId::State(lane.number(row))));
+        numbers.take(most).collect()
+    }
+
+    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId> {
+        let numbers = self
+            .state_lanes(container)
+            .flat_map(|lane| lane.touching(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row))));
+        numbers.take(most).collect()
+    }
+
+    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+        let tree = MaxEndTree { image: &self.image, offset: self.image.header.reference_tree };
+        links::referring(PackedTable::new(&self.image, self.image.header.references), tree, container, interval, most)
+    }
+
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
+        links::ends_within(PackedTable::new(&self.image, self.image.header.ends), container, from, to, most)
+    }
+}

@@ -1,0 +1,11 @@
+//! The bytes of an index file: the header, pages with checksums, and packed tables with the search
+//! in them.
+
+pub(crate) mod bit_fields;
+pub(crate) mod format;
+pub(crate) mod guarded_map;
+pub(crate) mod image;
+pub(crate) mod max_end_tree;
+pub(crate) mod packed_table;
+pub(crate) mod page_writer;
+pub(crate) mod unpack;

@@ -1,0 +1,257 @@
+//! Counts of equal links: how many links of each value connect two containers, per bin of time and
+//! for several bin widths. So the cost of an image of ten million links depends on its visible
+//! content.
+//!
+//! Bin widths are powers of two, each four times the previous one. A width is stored only if it
+//! groups enough links. The links that begin in an interval are composed of the widest bins inside
+//! it, of narrower bins at both its edges, and of single rows at the very ends.
+
+use std::io;
+
+use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, ValueId};
+use tumit_spill::deferred_section::DeferredSection;
+use tumit_spill::temporary_space::TemporarySpace;
+
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::{PageBytes, TableRef};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
+use crate::index::file::page_writer::PageWriter;
+use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};
+
+/// Columns: bin of the earlier timestamp; start; end; value; bins to the later timestamp × 2 (+ 1
+/// if the end comes first); number of links minus one; number of the first link.
+const COLUMNS: usize = 7;
+/// Bytes of a row in a [`DeferredSection`].
+const ROW_BYTES: usize = 8 * COLUMNS;
+/// Bytes of the memory budget per row of equal links that is in memory.
+const BYTES_PER_ROW: usize = 256;
+/// Two to the power of this is about the number of the narrowest bins in a trace.
+const MOST_BITS: u32 = 16;
+/// Minimum number of the widest bins in a trace.
+const LEAST_STRETCHES: u64 = 16;
+/// Each bin width is two to the power of this times the previous one.
+const STEP: u8 = 2;
+/// A width is stored only if it has at most one row per this many links, and at most one row per
+/// two rows of the next narrower width. With more rows, counting the links again is as fast.
+const LINKS_PER_ROW: u64 = 8;
+/// Below this number of links of a type, counting them again is as fast.
+const LEAST_LINKS: u64 = 1 << 10;
+/// Maximum number of widths of a type.
+const MOST_LEVELS: u64 = 16;
+
+/// Properties that equal links share in a bin: start; end; value; bins to the later timestamp × 2
+/// (+ 1 if the end comes first).
+type LinkGroupKey = [u64; 4];
+
+/// A number of equal links.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct EqualLinks {
+    count: u64,
+    /// Number of the first of them.
+    first: u64,
+}
+
+struct DensityLevel {
+    exponent: u8,
+    stretch: i64,
+    groups: FxHashMap<LinkGroupKey, EqualLinks>,
+    rows: DeferredSection,
+    written: u64,
+    is_kept: bool,
+}
+
+/// Counts the links of a type while they are written, in the order of their earlier timestamps.
+pub(crate) struct LinkDensityWriter {
+    /// Narrowest bins first.
+    levels: Vec<DensityLevel>,
+    links: u64,
+    /// Maximum number of rows of a bin in memory; beyond it, they are written before the bin ends.
+    max_groups: usize,
+}
+
+impl LinkDensityWriter {
+    /// A writer for a trace of this extent.
+    pub(crate) fn new(room: &TemporarySpace, extent: TimestampExtent) -> Self {
+        let span = extent.last.saturating_sub(extent.first).max(0).cast_unsigned();
+        let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
+        let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
+        let level = |exponent| DensityLevel {
+            exponent,
+            stretch: 0,
+            groups: FxHashMap::default(),
+            rows: DeferredSection::new(&room.part(8)),
+            written: 0,
+            is_kept: true,
+        };
+        Self { levels: exponents.map(level).collect(), links: 0, max_groups: (room.memory() / BYTES_PER_ROW).max(64) }
+    }
+
+    /// Adds the next link.
+    pub(crate) fn push(&mut self, row: &LinkRow, number: u64) -> io::Result<()> {
+        self.links += 1;
+        let Some(level) = self.levels.first() else { return Ok(()) };
+        let (low, high) =
+            (row.earlier_timestamp() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
+        let reversed = u64::from(row.end_time < row.start_time);
+        let span = high.wrapping_sub(low).cast_unsigned() << 1 | reversed;
+        self.add(
+            0,
+            low,
+            [row.start.0.into(), row.end.0.into(), row.value.0.into(), span],
+            EqualLinks { count: 1, first: number },
+        )
+    }
+
+    fn add(&mut self, at: usize, stretch: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
+        let Some(level) = self.levels.get(at) else { return Ok(()) };
+        if level.stretch != stretch || level.groups.len() >= self.max_groups {
+            self.write(at)?;
+            self.levels[at].stretch = stretch;
+        }
+        let sum = self.levels[at].groups.entry(group).or_insert(EqualLinks { count: 0, first: links.first });
+        *sum = EqualLinks { count: sum.count + links.count, first: sum.first.min(links.first) };
+        Ok(())
+    }
+
+    /// Writes the rows of the current bin, and adds them to the next width.
+    fn write(&mut self, at: usize) -> io::Result<()> {
+        let links = self.links;
+        let level = &mut self.levels[at];
+        let stretch = level.stretch;
+        let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
+        rows.sort_unstable();
+        level.written += rows.len() as u64;
+        // If most links are different, the width is dropped.
+        if level.is_kept && level.written > self.max_groups as u64 && level.written > links / (LINKS_PER_ROW / 2) {
+            (level.is_kept, level.rows) = (false, level.rows.empty());
+        }
+        if level.is_kept {
+            for &([start, end, value, span], EqualLinks { count, first }) in &rows {
+                let row: [u64; COLUMNS] = [sortable_timestamp(stretch), start, end, value, span, count - 1, first];
+                // One write per row, because whole rows are read again.
+                level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
+            }
+        }
+        for ([start, end, value, span], counted) in rows {
+            let high = stretch.wrapping_add((span >> 1).cast_signed());
+            let wider = (high >> STEP).wrapping_sub(stretch >> STEP).cast_unsigned() << 1 | span & 1;
+            self.add(at + 1, stretch >> STEP, [start, end, value, wider], counted)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the tables and their list. Positions in the list are relative to `from`. Returns the
+    /// offset of the list from `from`, or 0 if there is no list.
+    pub(crate) fn finish(mut self, room: &TemporarySpace, out: &mut PageWriter, from: u64) -> io::Result<u64> {
+        for at in 0..self.levels.len() {
+            self.write(at)?;
+        }
+        let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
+        for level in self.levels {
+            if self.links < LEAST_LINKS || !level.is_kept || level.written > least {
+                continue;
+            }
+            least = level.written / 2;
+            let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
+            level.rows.each_portion(ROW_BYTES, |rows| {
+                rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
+                    let word = |at: usize| row[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+                    table.push(out, std::array::from_fn(word))
+                })
+            })?;
+            let table = table.finish(out, 0)?;
+            list.extend([u64::from(level.exponent), table.rows, table.payload - from, table.directory - from]);
+        }
+        if list.is_empty() {
+            return Ok(0);
+        }
+        let at = out.align()?;
+        out.write(&(list.len() as u64 / 4).to_le_bytes())?;
+        list.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
+        Ok(at - from)
+    }
+}
+
+/// The counts of the links of a type in an image: binary logarithms of widths, and their tables,
+/// the widest first.
+#[derive(Debug)]
+pub(crate) struct LinkDensity<'a>(Vec<(u8, PackedTable<'a, COLUMNS>)>);
+
+impl<'a> LinkDensity<'a> {
+    /// The widths up to `widest`. The list is `place.len` bytes after `place.at`.
+    pub(crate) fn new(image: &'a IndexImage, place: PageBytes, widest: u8) -> Self {
+        if place.len == 0 {
+            return Self(Vec::new());
+        }
+        let at = place.at.saturating_add(place.len);
+        let level = |number: u64| {
+            let word = |at_word: u64| image.word(at.saturating_add(8 + 32 * number + 8 * at_word));
+            let absolute = |by: u64| place.at.saturating_add(by);
+            let of = TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
+            (word(0).clamp(1, 63) as u8, PackedTable::new(image, of))
+        };
+        let levels = (0..image.word(at).min(MOST_LEVELS)).rev().map(level);
+        Self(levels.filter(|level| level.0 <= widest).collect())
+    }
+
+    /// Visits the counts of all links with an earlier timestamp in a time range. For parts of it
+    /// without counts, it calls `rows`, which visits single links.
+    pub(crate) fn visit(
+        &self,
+        part: TimeRange,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+        rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        visit_part(&self.0, part, exponent, visit, rows)
+    }
+}
+
+fn visit_part(
+    levels: &[(u8, PackedTable<'_, COLUMNS>)],
+    part: TimeRange,
+    exponent: u8,
+    visit: &mut LinkVisitor<'_>,
+    rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let (from, to) = (part.from.0, part.to.0);
+    if from >= to {
+        return Ok(());
+    }
+    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(part, visit) };
+    let (first, last) =
+        ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
+    if first >= last {
+        return visit_part(narrower, part, exponent, visit, rows);
+    }
+    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
+    visit_part(narrower, before, exponent, visit, rows)?;
+    let begin = table.lower(0, sortable_timestamp(first));
+    let mut result = Ok(());
+    table.each(begin..table.lower(begin, sortable_timestamp(last)), |block, index| {
+        let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
+        let low = timestamp(stretch);
+        let (low, high) = (
+            low >> (exponent - level_exponent),
+            low.wrapping_add((span >> 1).cast_signed()) >> (exponent - level_exponent),
+        );
+        let reversed = span & 1 == 1;
+        let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
+        result = visit(&LinkCount {
+            start: ContainerId(start as u32),
+            end: ContainerId(end as u32),
+            value: ValueId(value as u32),
+            start_bin,
+            end_bin,
+            reversed,
+            count: more.saturating_add(1),
+            first: EntityId::Link(number as u32),
+        });
+        result.is_ok()
+    });
+    result?;
+    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..part };
+    visit_part(narrower, after, exponent, visit, rows)
+}

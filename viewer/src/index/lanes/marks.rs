@@ -1,0 +1,84 @@
+//! Point events of one type in one container in an image, by timestamp.
+
+use std::ops::Range;
+
+use tumit_paje::ValueId;
+
+use super::prefix_counts::{CountsByValue, PrefixCounts};
+use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
+use crate::index::file::format::LaneRecord;
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::PackedTable;
+use crate::query::{EntityId, EventCount, EventEntity, GlobalNanos, TimeRange};
+
+/// Columns: timestamp, value, detail row.
+pub(crate) const COLUMNS: usize = 3;
+
+/// Events of one type in one container.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexMarkLane<'a> {
+    pub(crate) record: LaneRecord,
+    table: PackedTable<'a, COLUMNS>,
+    tally: PrefixCounts<'a>,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexMark {
+    pub(crate) timestamp: i64,
+    pub(crate) value: ValueId,
+    /// The detail row; 0 if the event has none.
+    pub(crate) detail: u32,
+}
+
+impl<'a> IndexMarkLane<'a> {
+    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+        Self {
+            record,
+            table: PackedTable::new(image, record.table),
+            tally: PrefixCounts::new(image, record.values, record.sums),
+        }
+    }
+
+    pub(crate) fn row(&self, row: u64) -> IndexMark {
+        let [at, value, detail] = self.table.row(row);
+        IndexMark { timestamp: timestamp(at), value: ValueId(value as u32), detail: detail as u32 }
+    }
+
+    /// Rows of the events in an interval.
+    pub(crate) fn within(&self, interval: TimeRange) -> Range<u64> {
+        self.within_from(interval, 0)
+    }
+
+    /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
+    fn within_from(&self, interval: TimeRange, near: u64) -> Range<u64> {
+        let first = self.table.lower(near, sortable_timestamp(interval.from.0));
+        first..self.table.lower(first, sortable_timestamp(interval.to.0)).max(first)
+    }
+
+    /// Counts the events in each of some columns, from left to right. Values are below `values`.
+    pub(crate) fn counts(
+        &self,
+        columns: impl Iterator<Item = TimeRange>,
+        most: usize,
+        values: usize,
+    ) -> Vec<EventCount> {
+        let (mut counts, mut near) = (CountsByValue::new(values), 0);
+        let count = |column| {
+            let rows = self.within_from(column, near);
+            near = rows.start;
+            self.tally.add(self.table, 1, rows, &mut counts);
+            EventCount::of(counts.take_counts(), most)
+        };
+        columns.map(count).collect()
+    }
+
+    /// At most `limit` events from a range, in order.
+    pub(crate) fn list(&self, rows: Range<u64>, limit: usize) -> Vec<EventEntity> {
+        self.table.list(rows, limit, |block, index| EventEntity {
+            id: EntityId::Event(self.record.base.wrapping_add((block.row + index as u64) as u32)),
+            value: ValueId(block.columns[1].get(index) as u32),
+            time: GlobalNanos(timestamp(block.columns[0].get(index))),
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Prefix counts: the number of events of each value before some rows of a lane. With them, a
+//! column of an image costs its two edges, independent of the number of events between them.
+
+use std::ops::Range;
+
+use tumit_paje::ValueId;
+
+use crate::index::file::format::{BLOCK, PageBytes};
+use crate::index::file::image::{IndexImage, touch};
+use crate::index::file::packed_table::PackedTable;
+
+/// Minimum number of rows between two entries.
+const LEAST_STRIDE: u64 = 1 << 10;
+/// Minimum number of rows between two entries, per value. It limits the space of the entries
+/// relative to the rows.
+const ROWS_PER_VALUE: u64 = 64;
+/// With more values, entries would be too far apart to be useful.
+pub(crate) const MOST_VALUES: usize = 256;
+
+/// Number of rows between two entries, for this number of values.
+pub(crate) fn stride(values: usize) -> u64 {
+    (ROWS_PER_VALUE * values as u64).max(LEAST_STRIDE)
+}
+
+/// The prefix counts of a lane in an image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrefixCounts<'a> {
+    image: &'a IndexImage,
+    /// Values of the lane, four bytes each.
+    values: PageBytes,
+    /// Entries. Each has a number of four bytes per value.
+    sums: PageBytes,
+}
+
+impl<'a> PrefixCounts<'a> {
+    pub(crate) fn new(image: &'a IndexImage, values: PageBytes, sums: PageBytes) -> Self {
+        let fits = values.len <= MOST_VALUES as u64;
+        Self { image, values: if fits { values } else { PageBytes::default() }, sums }
+    }
+
+    fn numbers(&self, at: u64) -> impl Iterator<Item = u32> + use<'a> {
+        let bytes = self.image.bytes(at, 4 * self.values.len as usize);
+        bytes.chunks_exact(4).map(|number| number.first_chunk().map_or(0, |number| u32::from_le_bytes(*number)))
+    }
+
+    fn entry(&self, number: u64) -> impl Iterator<Item = u32> + use<'a> {
+        touch();
+        self.numbers(self.sums.at.saturating_add(number.saturating_mul(4 * self.values.len)))
+    }
+
+    /// Adds the events in a range of rows to `counts`. The values are in column `column` of the
+    /// table.
+    pub(crate) fn add<const K: usize>(
+        &self,
+        table: PackedTable<'_, K>,
+        column: usize,
+        rows: Range<u64>,
+        counts: &mut CountsByValue,
+    ) {
+        if self.values.len > 0 {
+            let stride = stride(self.values.len as usize);
+            let (first, last) = (rows.start.div_ceil(stride), (rows.end / stride).min(self.sums.len.saturating_sub(1)));
+            if first < last {
+                let (before, after) = (self.entry(first), self.entry(last));
+                for (value, (before, after)) in self.numbers(self.values.at).zip(before.zip(after)) {
+                    counts.add(value, u64::from(after.saturating_sub(before)));
+                }
+                count_rows(table, column, rows.start..first * stride, counts);
+                return count_rows(table, column, last * stride..rows.end, counts);
+            }
+        }
+        count_rows(table, column, rows, counts);
+    }
+}
+
+fn count_rows<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Range<u64>, counts: &mut CountsByValue) {
+    let mut values = [0; BLOCK];
+    table.each_block(rows, |block, range| {
+        block.columns[column].unpack(range.clone(), &mut values);
+        values[range].iter().for_each(|&value| counts.add(value as u32, 1));
+        true
+    });
+}
+
+/// Numbers by value, reused for one column after another.
+#[derive(Debug)]
+pub(crate) struct CountsByValue {
+    of: Vec<u64>,
+    /// Values with a nonzero number.
+    touched: Vec<u32>,
+}
+
+impl CountsByValue {
+    /// Counts for values below `values`.
+    pub(crate) fn new(values: usize) -> Self {
+        Self { of: vec![0; values], touched: Vec::new() }
+    }
+
+    #[inline]
+    fn add(&mut self, value: u32, number: u64) {
+        if let Some(count) = self.of.get_mut(value as usize).filter(|_| number > 0) {
+            if *count == 0 {
+                self.touched.push(value);
+            }
+            *count += number;
+        }
+    }
+
+    /// Removes and returns the numbers, and so starts again.
+    pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
+        self.touched.drain(..).map(|value| (ValueId(value), std::mem::take(&mut self.of[value as usize])))
+    }
+}

@@ -1,0 +1,201 @@
+//! A lane of states in an image: columns sorted by start, and sums of time before blocks of 64
+//! states.
+//!
+//! The times of the values in any interval cost two edges. An edge costs a search and some states.
+//! Lanes of few values store the time of each value before every block, and within it before every
+//! 16 states; so an edge takes at most 8 states. Lanes of more values store such sums for fewer
+//! blocks. An edge then takes about as many states as the lane has values, counted from the nearest
+//! sums.
+
+use tumit_paje::ValueId;
+
+use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
+use crate::index::file::format::{BLOCK, LaneRecord};
+use crate::index::file::image::IndexImage;
+use crate::index::file::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
+use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
+
+/// Columns: start, duration, value (an index into the lane's own values), detail row.
+pub(crate) const COLUMNS: usize = 4;
+/// Block flag: each state ends where the next one starts, so the block stores no durations.
+pub(crate) const GAPLESS: u32 = 1;
+
+/// Kind of sums: none, because the lane has few states.
+pub(crate) const NO_SUMS: u64 = 0;
+/// Kind of sums: all values before each block, eight bytes each.
+pub(crate) const DENSE: u64 = 1;
+/// Kind of sums: the number of bits of a sum, then all values before each [`stride`] of blocks,
+/// packed.
+pub(crate) const CHECKPOINTS: u64 = 2;
+/// Sums are dense for up to this many values.
+pub(crate) const DENSE_VALUES: usize = 16;
+/// Number of states between the sums within a block, if sums are dense. The first of these sums
+/// follows the first `WITHIN` states.
+pub(crate) const WITHIN: usize = BLOCK / 4;
+const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
+/// Intervals of up to this many states are summed state by state. Lanes of up to this many states
+/// have no sums.
+pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
+
+/// Average number of stored sums per block. A larger number takes more space. With a smaller
+/// number, the nearest sums are farther away, and an edge takes longer.
+const VALUES_PER_BLOCK: usize = 24;
+
+/// Number of blocks per row of sums in a lane with many values. It grows with the number of values,
+/// so that the space for sums per state stays the same.
+pub(crate) fn stride(values: usize) -> usize {
+    values.div_ceil(VALUES_PER_BLOCK).max(1)
+}
+
+/// A block of states.
+pub(crate) type StateBlock<'a> = TableBlock<'a, COLUMNS>;
+
+impl StateBlock<'_> {
+    /// Whether each state ends where the next one starts.
+    pub(crate) fn is_gapless(&self) -> bool {
+        self.flags & GAPLESS != 0
+    }
+
+    /// The time of each of `values` values in the first `part` × [`WITHIN`] states. `part` is at
+    /// least 1, and at most the number of such sums in the block.
+    pub(crate) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
+        let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
+        let first = part.saturating_sub(1) * values;
+        (first..first + values).map(move |at| bit_fields::get(self.trailer, at, width))
+    }
+}
+
+/// One nesting depth of one state type of one container.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexStateLane<'a> {
+    pub(crate) record: LaneRecord,
+    pub(crate) image: &'a IndexImage,
+    pub(crate) table: PackedTable<'a, COLUMNS>,
+}
+
+/// Time per value, numbered as in the lane. It is filled and read alternately. Only touched values
+/// are reset and read, because few of possibly thousands of values occur in one column.
+#[derive(Debug, Default)]
+pub(crate) struct IndexTimeSums {
+    /// The time, and the number of the reset after which it was last changed.
+    times: Vec<(i64, u32)>,
+    touched: Vec<u32>,
+    turn: u32,
+}
+
+impl IndexTimeSums {
+    /// Empties it, for `values` values.
+    pub(crate) fn reset(&mut self, values: usize) {
+        self.touched.clear();
+        self.turn = self.turn.wrapping_add(1);
+        if self.turn == 0 {
+            self.times.fill((0, 0));
+            self.turn = 1;
+        }
+        if self.times.len() < values {
+            self.times.resize(values, (0, 0));
+        }
+    }
+
+    /// Adds to the time of a value. Values that are out of range are ignored.
+    #[inline]
+    pub(crate) fn add(&mut self, value: u64, time: i64) {
+        if let Some((sum, turn)) = self.times.get_mut(value as usize) {
+            if *turn != self.turn {
+                (*sum, *turn) = (0, self.turn);
+                self.touched.push(value as u32);
+            }
+            *sum = sum.wrapping_add(time);
+        }
+    }
+
+    /// The values with a positive time.
+    pub(crate) fn positive_times(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
+        self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
+    }
+}
+
+#[inline]
+pub(crate) fn start(block: &StateBlock<'_>, index: usize) -> i64 {
+    timestamp(block.columns[0].get(index))
+}
+
+#[inline]
+pub(crate) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
+    if !block.is_gapless() {
+        start(block, index).wrapping_add(block.columns[1].get(index).cast_signed())
+    } else if index + 1 < block.len {
+        start(block, index + 1)
+    } else {
+        timestamp(block.next)
+    }
+}
+
+impl<'a> IndexStateLane<'a> {
+    pub(crate) fn new(image: &'a IndexImage, mut record: LaneRecord) -> Self {
+        // A list of values that does not fit in the file counts as empty. Otherwise, memory for the
+        // sums could grow without limit.
+        if record.values.len > image.header.length / 4 {
+            record.values.len = 0;
+        }
+        Self { record, image, table: PackedTable::new(image, record.table) }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.table.rows()
+    }
+
+    /// The block of a state, and the state's index in it.
+    pub(crate) fn at(&self, row: u64) -> (StateBlock<'a>, usize) {
+        self.table.at(row)
+    }
+
+    /// The value for one of the lane's own numbers.
+    pub(crate) fn value(&self, local: u64) -> ValueId {
+        let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * local), 4);
+        ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
+    }
+
+    /// The list that [`Self::value`] reads, four bytes per value.
+    pub(crate) fn values(&self) -> &'a [u8] {
+        self.image.bytes(self.record.values.at, 4 * self.record.values.len as usize)
+    }
+
+    /// Number of the entity in a row.
+    pub(crate) fn number(&self, row: u64) -> u32 {
+        self.record.base.wrapping_add(row as u32)
+    }
+
+    /// States that overlap an interval.
+    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<u64> {
+        let (from, to) = (interval.from.0, interval.to.0);
+        let first = self.first_unless(from, |end| end <= from);
+        first..self.table.lower(first, sortable_timestamp(to)).max(first)
+    }
+
+    /// States that touch a closed interval: `start <= to` and `end >= from`.
+    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
+        let first = self.first_unless(from, |end| end < from);
+        let after = to.checked_add(1).map_or(self.len(), |after| self.table.lower(first, sortable_timestamp(after)));
+        first..after.max(first)
+    }
+
+    /// The last state that starts before a timestamp, or the next one if `before` is true for its
+    /// end.
+    fn first_unless(&self, timestamp: i64, before: impl Fn(i64) -> bool) -> u64 {
+        let row = self.table.lower(0, sortable_timestamp(timestamp));
+        let Some(last) = row.checked_sub(1) else { return row };
+        let (block, index) = self.at(last);
+        if index >= block.len || before(end(&block, index)) { row } else { last }
+    }
+
+    /// At most `limit` states of a range, in order.
+    pub(crate) fn list(&self, rows: std::ops::Range<u64>, limit: usize) -> Vec<StateEntity> {
+        self.table.list(rows, limit, |block, index| StateEntity {
+            id: EntityId::State(self.number(block.row + index as u64)),
+            value: self.value(block.columns[2].get(index)),
+            life: TimeRange { from: GlobalNanos(start(block, index)), to: GlobalNanos(end(block, index)) },
+            depth: self.record.depth,
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! Mixtures of a lane with many values, for many columns or for one interval: a walk over their
+//! edges from left to right.
+//!
+//! Adjacent columns share an edge, which is found once, starting from the previous one. The search
+//! stays in the current block, or takes doubling steps over the directory. A column within one
+//! state costs two comparisons. A column with many states costs its two edges: for each, the
+//! nearest stored sums, and the states between them and the edge.
+
+use std::ops::Range;
+
+use tumit_paje::ValueId;
+
+use super::state_cursor::{StateCursor, UnpackedStates};
+use crate::index::file::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
+use crate::index::file::format::BLOCK;
+use crate::index::file::image::touch;
+use crate::index::file::unpack;
+use crate::index::lanes::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
+use crate::query::{MixtureCellWriter, TimeRange};
+
+/// The walk over a lane.
+pub(crate) struct ManyValuesWalk<'l, 'a> {
+    lane: &'l IndexStateLane<'a>,
+    /// The lane's values, four bytes each.
+    values: &'a [u8],
+    at: StateCursor<'a>,
+    unpacked: UnpackedStates,
+}
+
+impl<'l, 'a> ManyValuesWalk<'l, 'a> {
+    pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Self {
+        Self { lane, values: lane.values(), at: StateCursor::new(lane), unpacked: UnpackedStates::new() }
+    }
+
+    fn value(&self, local: u64) -> ValueId {
+        value(self.values, local)
+    }
+
+    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
+    /// from left to right.
+    pub(crate) fn cells(
+        mut self,
+        columns: impl Iterator<Item = TimeRange>,
+        most: usize,
+        times: &mut IndexTimeSums,
+        cells: &mut MixtureCellWriter,
+    ) {
+        let mut left = self.at;
+        let count = self.lane.record.values.len as usize;
+        for part in columns {
+            let (from, to) = (sortable_timestamp(part.from.0), sortable_timestamp(part.to.0));
+            // Columns narrower than a nanosecond overlap.
+            if from <= self.at.last && self.at.index > 0 {
+                self.at = left;
+            }
+            self.at.seek(self.lane, from);
+            if self.at.is_at(to) {
+                let time = self.at.open.1.min(part.to.0).wrapping_sub(part.from.0);
+                if self.at.index > 0 && self.at.open.1 > part.from.0 {
+                    cells.push_one((self.value(self.at.open.0), time), most);
+                } else {
+                    cells.fill(cells.len() + 1);
+                }
+                continue;
+            }
+            left = self.at;
+            self.at.seek(self.lane, to);
+            let right = self.at;
+            times.reset(count);
+            self.sum((&left, &right), part, |value, time| times.add(value, time));
+            cells.push_unordered(times.positive_times().map(|(local, time)| (self.value(local.into()), time)), most);
+        }
+    }
+
+    /// Adds the time of each value in an interval. `sums` is a buffer for the lane's own values. It
+    /// saves look-ups: a value with many additions is passed to `add` once.
+    pub(crate) fn add_times(mut self, interval: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+        sums.clear();
+        sums.resize(self.values.len() / 4, 0);
+        self.at.seek(self.lane, sortable_timestamp(interval.from.0));
+        let left = self.at;
+        self.at.seek(self.lane, sortable_timestamp(interval.to.0));
+        let right = self.at;
+        self.sum((&left, &right), interval, |value, time| {
+            if let Some(sum) = sums.get_mut(value as usize) {
+                *sum = sum.wrapping_add(time);
+            }
+        });
+        for (value, &time) in self.values.chunks_exact(4).zip(sums.iter()) {
+            let value = value.first_chunk().map_or(0, |value| u32::from_le_bytes(*value));
+            add(value, time);
+        }
+    }
+
+    /// Adds the time per value between two edges.
+    fn sum(
+        &mut self,
+        (left, right): (&StateCursor<'a>, &StateCursor<'a>),
+        part: TimeRange,
+        mut add: impl FnMut(u64, i64),
+    ) {
+        let rows = left.row()..right.row().max(left.row());
+        let count = rows.end - rows.start;
+        let kind = self.lane.record.sums.len;
+        add(left.open.0, left.duration_before(part.from.0));
+        if kind == NO_SUMS || count <= DIRECT {
+            self.between(left, right, &mut add);
+        } else {
+            self.sum_checkpoints(rows, (left, right), &mut add);
+        }
+        add(right.open.0, -right.duration_before(part.to.0));
+    }
+
+    /// Adds the states between two rows, by means of the stored totals nearest to each row.
+    fn sum_checkpoints(
+        &mut self,
+        rows: Range<u64>,
+        (left, right): (&StateCursor<'a>, &StateCursor<'a>),
+        add: &mut impl FnMut(u64, i64),
+    ) {
+        let lane = self.lane;
+        let values = (lane.record.values.len as usize).min(lane.len() as usize);
+        let every = (stride(values) * BLOCK) as u64;
+        let nearest = |row: u64| ((row + every / 2) / every).min(lane.len() / every);
+        let (low, high) = (nearest(rows.start), nearest(rows.end));
+        if low >= high {
+            return self.between(left, right, add);
+        }
+        let width = (lane.image.word(lane.record.sums.at) as u8).min(64);
+        let size = packed_bytes(values, width);
+        let totals = |checkpoint: u64| {
+            touch();
+            let at = checkpoint.saturating_mul(size as u64).saturating_add(8);
+            lane.image.bytes(lane.record.sums.at.saturating_add(at), size + SLACK)
+        };
+        let (before, after) = (totals(low), totals(high));
+        let (mut old, mut new) = ([0; BLOCK], [0; BLOCK]);
+        for first in (0..values).step_by(BLOCK) {
+            let part = first..values.min(first + BLOCK);
+            for (totals, out) in [(before, &mut old), (after, &mut new)] {
+                // The bytes before are a whole number of words.
+                let rest = totals.get(packed_bytes(first, width)..).unwrap_or(&[]);
+                if !unpack::block(rest, width, out) {
+                    (0..part.len()).for_each(|at| out[at] = bit_fields::get(rest, at, width));
+                }
+            }
+            for (value, (old, new)) in part.zip(old.iter().zip(&new)) {
+                if old != new {
+                    add(value as u64, new.wrapping_sub(*old).cast_signed());
+                }
+            }
+        }
+        // The states between a row and its checkpoint are missing, or are surplus.
+        self.add_range(rows.start, low * every, add);
+        self.add_range(high * every, rows.end, add);
+    }
+
+    /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.
+    fn add_range(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
+        if from <= to {
+            self.visit(from..to, &mut *add);
+        } else {
+            self.visit(to..from, |value, time| add(value, time.wrapping_neg()));
+        }
+    }
+
+    /// Adds the states between two positions.
+    fn between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
+        if left.block.row == right.block.row {
+            return self.unpacked.durations(&left.block, left.index..right.index, add);
+        }
+        self.unpacked.durations(&left.block, left.index..left.block.len, &mut *add);
+        self.visit(left.block.row + left.block.len as u64..right.block.row, &mut *add);
+        self.unpacked.durations(&right.block, 0..right.index, add);
+    }
+
+    /// Passes value and duration of each state to `give`.
+    fn visit(&mut self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
+        let mut row = rows.start;
+        while row < rows.end {
+            let (block, first) = self.lane.at(row);
+            let last = block.len.min((rows.end - block.row) as usize);
+            if first >= last {
+                break;
+            }
+            self.unpacked.durations(&block, first..last, &mut give);
+            row = block.row + last as u64;
+        }
+    }
+}
+
+fn value(values: &[u8], local: u64) -> ValueId {
+    let bytes = values.get(4 * local as usize..).and_then(<[u8]>::first_chunk);
+    ValueId(bytes.map_or(0, |value| u32::from_le_bytes(*value)))
+}

@@ -1,0 +1,79 @@
+//! The user's choices for the rows of an image.
+
+use std::collections::BTreeSet;
+
+use crate::query::{ContainerId, TypeId, ValueId};
+use crate::style::theme::ThemeKind;
+
+/// The selection of folded containers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoldedContainers {
+    /// Containers at this depth of the drawn tree are folded, unless toggled. `None` folds none.
+    pub level: Option<u32>,
+    /// Containers for which the effect of `level` is inverted.
+    pub toggled: BTreeSet<ContainerId>,
+}
+
+/// The move of a container among its siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowMove {
+    /// The container.
+    pub container: ContainerId,
+    /// The sibling before which it moves. The root represents the end.
+    pub before: ContainerId,
+}
+
+/// The user's changes to the rows. Containers that the trace does not have are ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowArrangement {
+    /// Containers above all others, in this order, each with its subtree.
+    pub pinned: Vec<ContainerId>,
+    /// Containers that are not drawn, each with its subtree.
+    pub hidden: BTreeSet<ContainerId>,
+    /// Moves among siblings, applied one after another.
+    pub moved: Vec<RowMove>,
+    /// If not empty, only containers with this text in their names (ignoring case) are drawn, with
+    /// the containers above and below them.
+    pub names: String,
+}
+
+/// The user's choices for an image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutOptions {
+    /// The selection of folded containers.
+    pub folds: FoldedContainers,
+    /// The order of the rows.
+    pub arrangement: RowArrangement,
+    /// Hidden types.
+    pub hidden: BTreeSet<TypeId>,
+    /// Variables that are drawn as gradients, with stronger colour for larger values.
+    pub gradients: BTreeSet<TypeId>,
+    /// Values that are drawn in grey, so that the others stand out.
+    pub dimmed: BTreeSet<ValueId>,
+    /// Light or dark.
+    pub theme: ThemeKind,
+    /// Factor on the heights of all rows.
+    pub row_scale: f32,
+}
+
+impl Default for LayoutOptions {
+    fn default() -> Self {
+        Self {
+            folds: FoldedContainers::default(),
+            arrangement: RowArrangement::default(),
+            hidden: BTreeSet::new(),
+            gradients: BTreeSet::new(),
+            dimmed: BTreeSet::new(),
+            theme: ThemeKind::Light,
+            row_scale: 1.0,
+        }
+    }
+}
+
+impl FoldedContainers {
+    /// Whether a container at this depth of the drawn tree is folded.
+    #[must_use]
+    pub fn contains(&self, container: ContainerId, depth: u32) -> bool {
+        (self.level == Some(depth)) != self.toggled.contains(&container)
+    }
+}
