@@ -1,5 +1,5 @@
 //! The messages between two processes.
-//! Each has three little-endian words. The C recorder (`codegen/c/runtime/clock_sync.h`) sends the
+//! Each has three little-endian words. The C recorder (`codegen/c/runtime/clock/clock_sync.h`) sends the
 //! same messages.
 
 use std::io;
