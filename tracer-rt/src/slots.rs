@@ -3,10 +3,6 @@
 //! The head of a slot contains one word with the number of records and bytes.
 //! This word is the write position of the owning thread, and it publishes the records to readers.
 
-/// The atomics of [`slot`]. Its test replaces them by those of the model checker.
-mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-}
 pub(crate) mod pool;
 mod slot;
 pub(crate) mod write;
