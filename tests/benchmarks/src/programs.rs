@@ -25,7 +25,7 @@ pub enum Memory {
 }
 
 /// A `paced` run.
-pub struct Paced {
+pub struct PacedRun {
     /// Calls of the program.
     pub calls: u64,
     /// Events that can be read.
@@ -158,7 +158,7 @@ impl Programs {
     }
 
     /// Records at a rate, with busy loops, and counts the events that can be read; see `task.rs`.
-    pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
+    pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> PacedRun {
         let session = TracerSession::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
         command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(session.path());
@@ -180,7 +180,7 @@ impl Programs {
         if let Some(dropped) = session.dropped() {
             assert_eq!(recorded + dropped, calls, "{tool:?}: recorded and dropped events are all calls");
         }
-        Paced { calls, recorded, seconds, disturbance }
+        PacedRun { calls, recorded, seconds, disturbance }
     }
 
     /// Kills a recording program. Counts the recorded and the readable events.
