@@ -111,7 +111,7 @@ pub struct RecordCounts {
     /// Dropped, for any reason.
     pub dropped: u64,
     /// After the end of recording: in the live file, because the file could not take them.
-    pub kept: u64,
+    pub in_live_file: u64,
 }
 
 /// The numbers of records that this process has written and dropped so far.
@@ -122,8 +122,12 @@ pub fn counts() -> RecordCounts {
         counts.written = SINK.lock().records_written();
         let state = STATE.lock();
         let unwritten = state.unwritten_at_the_end();
-        let (kept, late) = if state.kept { (unwritten, 0) } else { (0, unwritten) };
-        (counts.dropped, counts.kept) = (state.dropped_records() + late, kept);
+        counts.dropped = state.dropped_records();
+        if state.keeps_live_file {
+            counts.in_live_file = unwritten;
+        } else {
+            counts.dropped += unwritten;
+        }
     });
     counts
 }

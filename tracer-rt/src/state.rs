@@ -53,7 +53,7 @@ pub(crate) struct RecorderState {
     pub(crate) region: Option<MappedRegion>,
     /// The process ended recording, and the live file contains records that the file could not
     /// take.
-    pub(crate) kept: bool,
+    pub(crate) keeps_live_file: bool,
     /// The process's id, set at the start of recording.
     pub(crate) process_id: [u8; 16],
     /// The first reading of the clocks, made at the start of recording.
@@ -107,7 +107,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         process_tags: Vec::new(),
         live: None,
         region: None,
-        kept: false,
+        keeps_live_file: false,
         process_id: [0; 16],
         first_anchor: ClockAnchor { ticks: 0, monotonic_nanos: 0, real_nanos: 0, bracket: 0 },
         clock_domain: 0,
@@ -215,7 +215,7 @@ impl RecorderState {
         // Not freed: a signal handler may have interrupted a record of another thread, which no
         // longer exists.
         std::mem::forget(std::mem::take(&mut self.entries));
-        self.kept = false;
+        self.keeps_live_file = false;
         self.next_stream = 0;
         self.alive = 0;
         self.dropped_by_removed_streams = 0;

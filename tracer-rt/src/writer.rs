@@ -251,15 +251,15 @@ impl BlockWriter {
         self.stage = ReserveStage::Reports;
         self.report_remaining_drops();
         let mut state = STATE.lock();
-        state.kept = state.live.is_some() && self.is_open() && self.live_file_remains;
-        let kept = state.kept;
+        state.keeps_live_file = state.live.is_some() && self.is_open() && self.live_file_remains;
+        let keeps_live_file = state.keeps_live_file;
         drop(state);
         live_file::store_process_end(now.max(self.latest));
-        if !self.ensure_open() || kept {
+        if !self.ensure_open() || keeps_live_file {
             // Without an `end` block, readers open the live file.
             self.close();
             let state = STATE.lock();
-            return state.dropped_records() + if kept { 0 } else { state.unwritten_at_the_end() };
+            return state.dropped_records() + if keeps_live_file { 0 } else { state.unwritten_at_the_end() };
         }
         // New names and one more reading of the clocks may not fit. There is reserved space for the
         // `end` block.

@@ -68,9 +68,9 @@ pub trait AnyRecord<'a>: Sized {
     /// Reads the event of this kind.
     fn read(kind: usize, fields: &mut Fields<'a>) -> Option<Self>;
     /// Creates the record for an event that the spec does not have.
-    fn unknown(raw: Raw<'a>) -> Self;
+    fn from_unknown(raw: Raw<'a>) -> Self;
     /// Creates the record for a report of missing records.
-    fn lost(dropped: DroppedRecords) -> Self;
+    fn from_dropped(dropped: DroppedRecords) -> Self;
     /// The content of the record.
     fn content(&self) -> Content<'_, 'a>;
 }
@@ -96,7 +96,7 @@ pub trait Event {
     /// The value of a field.
     fn field(&self, index: usize) -> Option<&dyn Encode>;
     /// Fields that the file does not have.
-    fn missing(&self) -> &[&'static str];
+    fn missing_fields(&self) -> &[&'static str];
 }
 
 /// The tables of a file that records refer to.
@@ -172,7 +172,7 @@ impl<'a> Fields<'a> {
 
     /// Fields that the file does not have.
     #[must_use]
-    pub fn missing(&self) -> &'a [&'static str] {
+    pub fn missing_fields(&self) -> &'a [&'static str] {
         &self.bound.missing
     }
 }
@@ -265,7 +265,7 @@ impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
     #[must_use]
     pub fn read(head: Head<'a>, origin: Origin<'a>, context: Context<'a>) -> Self {
         let known = origin.bound.event.and_then(|kind| R::read(usize::from(kind), &mut Fields::new(&origin, context)));
-        let record = known.unwrap_or_else(|| R::unknown(Raw { file: origin.file, body: origin.body, context }));
+        let record = known.unwrap_or_else(|| R::from_unknown(Raw { file: origin.file, body: origin.body, context }));
         Self { head, record, origin: Some(origin) }
     }
 
@@ -298,8 +298,8 @@ impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
                 out.extend_from_slice(raw.body);
                 Ok(())
             }
-            (Content::Lost(lost), _) => {
-                out.extend_from_slice(&lost.encode());
+            (Content::Lost(dropped), _) => {
+                out.extend_from_slice(&dropped.encode());
                 Ok(())
             }
         }

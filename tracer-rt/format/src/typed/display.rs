@@ -15,7 +15,7 @@ pub fn event(event: &dyn Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut before = " ";
     f.write_str(ty.name)?;
     for (index, (name, _)) in ty.fields.iter().enumerate() {
-        let Some(value) = event.field(index).filter(|_| !event.missing().contains(name)) else { continue };
+        let Some(value) = event.field(index).filter(|_| !event.missing_fields().contains(name)) else { continue };
         text.clear();
         let quoted = value.show(&mut text);
         field(before, name, quoted, &text, f)?;
@@ -48,7 +48,7 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
         let fields = match self.record.content() {
             Content::Event(known) => {
                 event(known, f)?;
-                known.spec().types[known.kind()].fields.len() > known.missing().len()
+                known.spec().types[known.kind()].fields.len() > known.missing_fields().len()
             }
             Content::Unknown(raw) => {
                 write!(f, "{raw}")?;
