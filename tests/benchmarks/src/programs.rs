@@ -36,6 +36,15 @@ pub struct PacedRun {
     pub disturbance: f64,
 }
 
+/// A program that was killed while it recorded.
+#[derive(Clone, Copy)]
+pub struct KilledRun {
+    /// Events recorded before the program was killed.
+    pub recorded: u64,
+    /// Events readable afterwards.
+    pub readable: u64,
+}
+
 /// Loops that keep the processors busy until this value is dropped.
 struct BackgroundLoad(Vec<Child>);
 
@@ -184,7 +193,7 @@ impl Programs {
     }
 
     /// Kills a recording program. Counts the recorded and the readable events.
-    pub fn kill(&self, tool: Tool, millis: u64) -> Option<(u64, u64)> {
+    pub fn kill(&self, tool: Tool, millis: u64) -> Option<KilledRun> {
         (tool.has_files() || tool == Tool::Fastrace).then_some(())?;
         let session = TracerSession::new(tool);
         let witness = session.path().join("witness");
@@ -198,7 +207,8 @@ impl Programs {
         session.stop();
         let bytes = std::fs::read(&witness).expect("it is there");
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        Some((word(0), if tool == Tool::Fastrace { word(8) } else { session.count() }))
+        let readable = if tool == Tool::Fastrace { word(8) } else { session.count() };
+        Some(KilledRun { recorded: word(0), readable })
     }
 }
 
