@@ -169,13 +169,13 @@ impl RecorderState {
     pub(crate) fn remove_streams(&mut self, streams: &[u32]) {
         let mut dropped = 0;
         self.entries.retain(|entry| {
-            let forgotten = entry.is_finished() && streams.binary_search(&entry.stream.index).is_ok();
-            dropped += if forgotten && !fault_injection::is_injected("exited threads are not counted") {
+            let is_removed = entry.is_finished() && streams.binary_search(&entry.stream.index).is_ok();
+            dropped += if is_removed && !fault_injection::is_injected("exited threads are not counted") {
                 entry.stream.dropped_records()
             } else {
                 0
             };
-            !forgotten
+            !is_removed
         });
         self.dropped_by_removed_streams += dropped;
     }

@@ -128,7 +128,7 @@ impl ExprScope<'_> {
             return found.clone();
         }
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
-            if self.is_of_ends() && AT_ENDS.split(' ').all(|known| known != name.text) {
+            if self.is_of_ends() && AT_ENDS.split(' ').all(|builtin| builtin != name.text) {
                 diagnostics.push(self.unknown_at_end(name));
                 return error_value();
             }

@@ -8,7 +8,9 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use super::{Session, StartError, end, fork, thread_end};
+use super::control::Session;
+use super::start_error::StartError;
+use super::{end, fork, thread_end};
 use crate::config::RecorderConfig;
 use crate::diagnostics::report;
 use crate::levels::overflow_policy;
@@ -119,7 +121,8 @@ impl RecorderState {
         let folder = folder.unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         self.first_anchor = clock::anchor();
-        (self.process_id, self.file_name) = process::new_name(&folder);
+        let name = process::new_name(&folder);
+        (self.process_id, self.file_name) = (name.id, name.file_name);
         self.levels.set_policies(config.policies.clone());
         self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);
         self.sync_interval = config.sync_interval.unwrap_or(SYNC_INTERVAL);
@@ -258,7 +261,7 @@ fn watch_panics() {
     WATCHED.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |about| {
-            super::dump();
+            super::control::dump();
             before(about);
         }));
     });

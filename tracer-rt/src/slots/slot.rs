@@ -69,13 +69,13 @@ impl<Word: SharedWord> SlotHeader<Word> {
         self.state.store(state, Ordering::Release);
     }
 
-    /// State and last timestamp at a moment between two records.
+    /// The records so far, at a moment between two records.
     /// Returns `None` if the owner writes a record during the call. The order of the reads matters:
     /// state and timestamp, then those of `is_busy`, then the state again.
-    pub(crate) fn read_between_records(&self, is_busy: impl FnOnce() -> bool) -> Option<(u64, u64)> {
+    pub(crate) fn read_between_records(&self, is_busy: impl FnOnce() -> bool) -> Option<SlotProgress> {
         let state = self.state.load(Ordering::Acquire);
         let last = self.last.load(Ordering::Acquire);
-        (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some((state, last))
+        (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some(SlotProgress { state, last })
     }
 
     /// Stores that `flushed` is in the file, up to the timestamp `last`.
@@ -91,6 +91,15 @@ impl<Word: SharedWord> SlotHeader<Word> {
     pub(crate) fn flushed(&self) -> FlushMark {
         FlushMark::unpack(self.flushed.load(Ordering::Acquire))
     }
+}
+
+/// The records that a slot contains at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotProgress {
+    /// Bytes and number of the records, as in the head.
+    pub(crate) state: u64,
+    /// Timestamp of the last record.
+    pub(crate) last: u64,
 }
 
 /// The part of a slot that is in the file, packed into one word, because the commit is one store.

@@ -120,7 +120,7 @@ impl RecorderState {
 
     /// Ends streams of exited threads with the number that the system has now given to this thread.
     pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &ThreadCursor, tid: u64) {
-        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|other| std::ptr::eq(other.get(), stream));
         self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
     }
 

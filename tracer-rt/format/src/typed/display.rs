@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{AnyRecord, Content, Context, Event, Field, Name, Raw, Recorded, Text};
+use super::context::Context;
+use super::record::{AnyRecord, Content, Event, Raw, Recorded};
+use super::{Field, Name, Text};
 use crate::record::{Value, array_elements, values};
 
 /// Prints `post  node=1 stamp=7`. Fields that the file does not have are omitted.

@@ -128,16 +128,18 @@ impl ModelProcess {
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
         let head = &self.slots[at].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
-        let Some((now, last)) =
-            head.read_between_records(is_busy).filter(|(now, _)| used_bytes(*now) > head.flushed().bytes)
+        let Some(now) = head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flushed().bytes)
         else {
             return;
         };
         let from = head.flushed();
         drop(state);
-        file.push(self.block(at, from, now, last));
+        file.push(self.block(at, from, now.state, now.last));
         let _state = self.state.lock().unwrap();
-        head.commit(FlushMark { bytes: used_bytes(now), records: records(now), blocks: from.blocks + 1 }, last);
+        head.commit(
+            FlushMark { bytes: used_bytes(now.state), records: records(now.state), blocks: from.blocks + 1 },
+            now.last,
+        );
     }
 }
 

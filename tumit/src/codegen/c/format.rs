@@ -22,7 +22,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define {prefix}{name} \"{octal}\"");
     }
-    let _ = writeln!(out, "#define {prefix}WRITER_VERSION \"{}\"", super::VERSION);
+    let _ = writeln!(out, "#define {prefix}WRITER_VERSION \"{}\"", super::text::VERSION);
     for (name, number) in numbers().iter().chain(more) {
         let _ = writeln!(out, "#define {prefix}{name} {number:#X}u");
     }

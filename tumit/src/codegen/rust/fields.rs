@@ -43,8 +43,14 @@ pub(super) fn values_from(record: &RecordDecl, first: usize) -> TokenStream {
     nest(&fields.map(|field| value(&names::function(&field.name), field.ty)).collect::<Vec<_>>())
 }
 
-/// The tuple of values in a form that borrows nothing, and its type.
-pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
+/// A tuple of values in a form that borrows nothing, and its type.
+pub(super) struct OwnedValues {
+    pub(super) values: TokenStream,
+    pub(super) ty: TokenStream,
+}
+
+/// The values of a record.
+pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> OwnedValues {
     let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
@@ -73,7 +79,7 @@ pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, To
         }
     });
     let (values, types): (Vec<_>, Vec<_>) = site.into_iter().chain(fields).unzip();
-    (nest(&values), nest(&types))
+    OwnedValues { values: nest(&values), ty: nest(&types) }
 }
 
 fn kept_list(scalar: Scalar) -> TokenStream {

@@ -21,8 +21,9 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{CodeContext, names, raw_identifier};
-use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
+use super::code_context::CodeContext;
+use super::names::{self, raw_identifier};
+use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::{rust_type_name, snake_case};
 use crate::spec::{Enum, RecordDecl, Spec};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use super::{Encode, Field};
+use super::field::{Encode, Field};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 use crate::typed::{Context, Sink};
