@@ -1,9 +1,4 @@
-//! The state shared by the threads and the writer thread: slots, streams and names, from the first
-//! record to the end.
-
-pub(crate) mod flight_recorder;
-pub(crate) mod stream_entry;
-mod streams;
+//! The recorder's state, and the static that contains it.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,6 +8,8 @@ use std::time::Duration;
 
 use tracer_format::entries::ClockAnchor;
 
+use super::flight_recorder::FlightRecorder;
+use super::stream_entry::{StreamEntry, StreamNames};
 use crate::config::RecorderConfig;
 use crate::cursor::ThreadCursor;
 use crate::fault_injection;
@@ -24,8 +21,6 @@ use crate::slots::SlotHeader;
 use crate::slots::pool::{self, SlotPool};
 use crate::slots::write::{REPEATED, TRUNCATED};
 use crate::stream::{STRAYS, ThreadStream};
-use flight_recorder::FlightRecorder;
-use stream_entry::{StreamEntry, StreamNames};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionPhase {

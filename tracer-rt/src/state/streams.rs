@@ -6,8 +6,8 @@ use tracer_format::live::taken;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use super::RecorderState;
 use super::flight_recorder;
+use super::recorder_state::RecorderState;
 use super::stream_entry::{StreamEntry, StreamNames};
 use crate::cursor::{NESTED, RING, ThreadCursor, raise_test_signal};
 use crate::slots::write::{payload, write_head};

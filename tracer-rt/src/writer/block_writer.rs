@@ -1,6 +1,4 @@
-//! The process's file: definitions first, then full slots.
-//! Each block has a checksum, is compressed if that saves space, and is appended by one write.
-//! Records that cannot be written are counted as dropped. The file ends at its last whole block.
+//! The writer of blocks: the file, the amount of data in it, and its end.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -17,56 +15,42 @@ use crate::state::{STATE, flight_recorder};
 use crate::stream::drops::report_at_start;
 use crate::{clock, fault_injection, live_file};
 
-pub(crate) mod affinity;
-mod clock_steps;
-mod codec;
-mod drop_blocks;
-mod file_handle;
-mod flush_active;
-mod names;
-mod open;
-mod pending_block;
-mod reserve;
-pub(crate) mod thread;
-
-pub(crate) use file_handle::detach;
-
-use clock_steps::ClockStepWatch;
-use codec::{CompressionEffort, PayloadPacker};
-use file_handle::ProcessFileHandle;
-use flush_active::ActiveSlots;
-use pending_block::SealedBlock;
-use reserve::{DiskReserve, ReserveStage};
+use super::clock_steps::ClockStepWatch;
+use super::codec::{CompressionEffort, PayloadPacker};
+use super::file_handle::ProcessFileHandle;
+use super::flush_active::ActiveSlots;
+use super::pending_block::SealedBlock;
+use super::reserve::{DiskReserve, ReserveStage};
 
 pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::new_closed());
 
 /// The file and the amount of data in it.
 #[derive(Debug)]
 pub(crate) struct BlockWriter {
-    file: WriterTarget,
+    pub(super) file: WriterTarget,
     /// Length of the file up to its last whole block.
-    length: u64,
+    pub(super) length: u64,
     /// Sequence number of the next block of the process.
-    sequence: u64,
-    schemas: usize,
-    strings: usize,
-    sites: usize,
+    pub(super) sequence: u64,
+    pub(super) schemas: usize,
+    pub(super) strings: usize,
+    pub(super) sites: usize,
     records: u64,
     /// Timestamp of the latest record that was written.
     latest: u64,
     /// At the end, the live file contains records that could not be written.
-    live_file_remains: bool,
-    has_reported: bool,
-    reserve: DiskReserve,
-    stage: ReserveStage,
-    packing: PayloadPacker,
+    pub(super) live_file_remains: bool,
+    pub(super) has_reported: bool,
+    pub(super) reserve: DiskReserve,
+    pub(super) stage: ReserveStage,
+    pub(super) packing: PayloadPacker,
     watch: ClockStepWatch,
     /// The buffer of a block, reused.
     block: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum WriterTarget {
+pub(super) enum WriterTarget {
     /// Not opened yet.
     None,
     Open(ProcessFileHandle),
@@ -307,7 +291,7 @@ impl BlockWriter {
         self.file = WriterTarget::Ended;
     }
 
-    fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
+    pub(super) fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
         let written = if self.ensure_open() {
             self.try_piece(piece, effort)
         } else {
@@ -325,7 +309,7 @@ impl BlockWriter {
     }
 
     /// Counts the records of a piece that could not be written as dropped.
-    fn give_up(&mut self, piece: &SealedBlock) {
+    pub(super) fn give_up(&mut self, piece: &SealedBlock) {
         if let Some(entry) = STATE.lock().entry(piece.stream) {
             let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
             if let Some(reported) = report_at_start(piece.payload()) {
@@ -336,7 +320,7 @@ impl BlockWriter {
         }
     }
 
-    const fn is_open(&self) -> bool {
+    pub(super) const fn is_open(&self) -> bool {
         matches!(self.file, WriterTarget::Open(_))
     }
 
@@ -362,19 +346,25 @@ impl BlockWriter {
         self.append(header, piece.payload(), effort)
     }
 
-    fn anchor(&mut self, anchor: &ClockAnchor) -> io::Result<()> {
+    pub(super) fn anchor(&mut self, anchor: &ClockAnchor) -> io::Result<()> {
         self.add_reading(anchor, true)
     }
 
     /// Passes a reading of the clocks to the step detection.
     /// Writes it if `is_wanted` or if a clock was set.
-    fn add_reading(&mut self, now: &ClockAnchor, is_wanted: bool) -> io::Result<()> {
+    pub(super) fn add_reading(&mut self, now: &ClockAnchor, is_wanted: bool) -> io::Result<()> {
         self.watch.add_reading(*now, is_wanted).try_for_each(|anchor| {
             self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
         })
     }
 
-    fn process_block(&mut self, kind: BlockKind, entries: u32, payload: &[u8], dates: (u64, u64)) -> io::Result<()> {
+    pub(super) fn process_block(
+        &mut self,
+        kind: BlockKind,
+        entries: u32,
+        payload: &[u8],
+        dates: (u64, u64),
+    ) -> io::Result<()> {
         let header = BlockHeader {
             kind: kind as u8,
             stream: PROCESS_STREAM,
@@ -390,7 +380,12 @@ impl BlockWriter {
     }
 
     /// Appends a block by one write. If the write fails, cuts the file to its previous length.
-    fn append(&mut self, mut header: BlockHeader, payload: &[u8], effort: CompressionEffort) -> io::Result<()> {
+    pub(super) fn append(
+        &mut self,
+        mut header: BlockHeader,
+        payload: &[u8],
+        effort: CompressionEffort,
+    ) -> io::Result<()> {
         let WriterTarget::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
         let (codec, stored) = self.packing.pack(payload, effort);
         header.codec = codec as u8;
@@ -409,7 +404,7 @@ impl BlockWriter {
     }
 }
 
-fn stream_of(slot: *const SlotHeader) -> u32 {
+pub(super) fn stream_of(slot: *const SlotHeader) -> u32 {
     // SAFETY: slots are never unmapped.
     unsafe { &*slot }.stream.load(Ordering::Relaxed)
 }

@@ -67,7 +67,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn new(origin: &Origin<'a>, context: Context<'a>) -> Self {
+    pub(super) fn new(origin: &Origin<'a>, context: Context<'a>) -> Self {
         let mut starts = Vec::new();
         if !origin.bound.same {
             let mut at = 0;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::{EnumValueInfo, FieldInfo as FileField, RecordKind, Scalar};
+use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo as FileField, FieldType, RecordKind, RecordType, Scalar};
 
 static SPEC: Spec = Spec {
     name: "t",
