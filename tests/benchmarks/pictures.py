@@ -59,14 +59,14 @@ def measure_page(trace):
         while True:
             with urllib.request.urlopen(url + "api/ping") as answer:
                 ping = json.load(answer)
-            if first is None and (ping["generation"] > 1 or ping["standing"] is None):
+            if first is None and (ping["generation"] > 1 or ping["availability"] is None):
                 with urllib.request.urlopen(url + "api/summary") as answer:
                     summary = json.load(answer)
                 query = f"api/scene?from=0&to={summary['duration']}&width=1600&bottom=900&resolution=1"
                 with urllib.request.urlopen(url + query) as answer:
                     answer.read()
                 first = time.monotonic() - begin, peak()
-            if ping["standing"] is None:
+            if ping["availability"] is None:
                 return first, (time.monotonic() - begin, peak())
             time.sleep(0.01)
     finally:

@@ -3,45 +3,12 @@
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
 mod counted_field;
+mod packed;
+
+use packed::store_all;
+pub use packed::{Enumerated, Fields};
 
 pub use counted_field::{Choices, Counted, Slice, Text};
-
-/// Values that can be packed into a record.
-/// Implemented only here. Generated code passes tuples of these.
-pub trait Fields: Sized {
-    /// Whether a part of the value is counted and can be cut.
-    const CAN_BE_CUT: bool = false;
-
-    /// Size in bytes.
-    fn bytes(&self) -> usize;
-
-    /// Stores the value, little-endian and packed.
-    ///
-    /// # Safety
-    /// The caller must own the `bytes()` bytes at `at`.
-    unsafe fn store(self, at: *mut u8);
-
-    /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
-    /// It is the same in C.
-    fn bytes_at_most(&self, _most: usize) -> usize {
-        self.bytes()
-    }
-
-    /// Size in bytes if counted fields keep at most `most` bytes each, in whole characters and
-    /// elements.
-    fn bytes_cut(&self, _most: usize) -> usize {
-        self.bytes()
-    }
-
-    /// Stores the value cut to `most` bytes per counted field.
-    ///
-    /// # Safety
-    /// The caller must own the `bytes_cut(most)` bytes at `at`.
-    unsafe fn store_cut(self, at: *mut u8, _most: usize) {
-        // SAFETY: a field that cannot be cut has its own size.
-        unsafe { self.store(at) };
-    }
-}
 
 /// Fields of a truncated record. Counted fields keep at most a given number of bytes each.
 #[derive(Debug)]
@@ -229,29 +196,6 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
         // SAFETY: the caller guarantees it.
         unsafe { store_all(&self, at) };
     }
-}
-
-/// Stores all elements.
-///
-/// # Safety
-/// The caller must own the bytes of the elements at `at`.
-#[inline(always)]
-unsafe fn store_all<T: Fields + Copy>(elements: &[T], at: *mut u8) {
-    let mut next = at;
-    for element in elements {
-        // SAFETY: the caller guarantees it.
-        unsafe { element.store(next) };
-        next = next.wrapping_add(element.bytes());
-    }
-}
-
-/// An enum of a spec. Generated code implements it.
-pub trait Enumerated: Copy {
-    /// The integer type of the enum in a record.
-    type Number: Fields + Copy;
-
-    /// The index of the value in the schema.
-    fn number(self) -> Self::Number;
 }
 
 /// A value of an enum, as a field.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use tracer_format::BlockKind;
-use tracer_format::live::{LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LOSS_COUNTERS, LiveLayout, REQUEST_BYTES, head, taken};
+use tracer_format::live::{DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, taken};
 
 use crate::diagnostics::report;
 use crate::fault_injection;
@@ -310,7 +310,7 @@ pub(crate) fn log_written(bytes: u64) {
 pub(crate) fn count_dropped(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() && !fault_injection::is_injected("drops are not counted") {
-        let counter = stream as usize % LOSS_COUNTERS;
+        let counter = stream as usize % DROP_COUNTERS;
         word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }
 }

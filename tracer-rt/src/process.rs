@@ -1,7 +1,11 @@
 //! Facts about this process at the start of its file.
 
+mod identity;
 pub(crate) mod launch;
 pub(crate) mod start_dir;
+
+use identity::text_of;
+pub(crate) use identity::{new_id, rank};
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +16,6 @@ use crate::clock;
 
 /// Name and version of the recorder.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
-
-/// A random number for the process, unique over all runs.
-pub(crate) fn new_id() -> [u8; 16] {
-    let mut id = [0; 16];
-    // SAFETY: pointer and length are of one live array.
-    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), 0) };
-    if got != 16 {
-        let anchor = clock::anchor();
-        id[..8].copy_from_slice(&(anchor.real_nanos ^ anchor.ticks.rotate_left(32)).to_le_bytes());
-        id[8..].copy_from_slice(&(u64::from(std::process::id()) << 32 ^ anchor.ticks).to_le_bytes());
-    }
-    id
-}
 
 /// `./PROGRAM-JOB.tmt` if all processes of the job know its name, so that they share one folder.
 /// Otherwise `./PROGRAM-DATE-PID.tmt`, with the local time.
@@ -44,23 +35,30 @@ fn file_name_characters(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_') { c } else { '_' }).collect()
 }
 
-/// A random process id, and a file name with this id that the folder does not contain yet.
-pub(crate) fn new_name(folder: &Path) -> ([u8; 16], String) {
+/// A random process id, and the name of the process's file, which contains this id.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessName {
+    pub(crate) id: [u8; 16],
+    pub(crate) file_name: String,
+}
+
+/// A new id, whose file name the folder does not contain yet.
+pub(crate) fn new_name(folder: &Path) -> ProcessName {
     const MOST_TRIES: u32 = 64;
     let mut tries = 0;
     loop {
         let id = new_id();
-        let name = file_name(&id);
+        let file_name = file_name(&id);
         tries += 1;
-        if tries >= MOST_TRIES || !folder.join(&name).exists() {
-            return (id, name);
+        if tries >= MOST_TRIES || !folder.join(&file_name).exists() {
+            return ProcessName { id, file_name };
         }
     }
 }
 
 /// `r00003-HOST-PID-xxxxxxxx.tmt`, without the rank if it is unknown.
 fn file_name(id: &[u8; 16]) -> String {
-    let rank = rank().map_or_else(String::new, |(rank, _)| format!("r{rank:05}-"));
+    let rank = rank().map_or_else(String::new, |job| format!("r{:05}-", job.rank));
     let [a, b, c, d, ..] = *id;
     format!("{rank}{}-{}-{a:02x}{b:02x}{c:02x}{d:02x}.tmt", file_name_characters(&host()), std::process::id())
 }
@@ -75,9 +73,9 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
     append_tag(&mut out, tag::HOST, host().as_bytes());
     append_integer(&mut out, tag::PID, u64::from(std::process::id()));
     append_integer(&mut out, tag::PARENT_PID, u64::from(std::os::unix::process::parent_id()));
-    if let Some((rank, ranks)) = rank() {
-        append_integer(&mut out, tag::RANK, rank);
-        if let Some(ranks) = ranks {
+    if let Some(job) = rank() {
+        append_integer(&mut out, tag::RANK, job.rank);
+        if let Some(ranks) = job.ranks {
             append_integer(&mut out, tag::RANKS, ranks);
         }
     }
@@ -115,23 +113,6 @@ pub(crate) fn hash_text(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Rank and number of ranks, from the variables of known launchers.
-pub(crate) fn rank() -> Option<(u64, Option<u64>)> {
-    const LAUNCHERS: [(&str, &str); 5] = [
-        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        ("PMIX_RANK", "PMIX_SIZE"),
-        ("PMI_RANK", "PMI_SIZE"),
-        ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
-        ("SLURM_PROCID", "SLURM_NTASKS"),
-    ];
-    // In a batch script, outside job steps, Slurm sets rank 0 for each program.
-    let is_launched = |rank: &&(&str, &str)| rank.0 != "SLURM_PROCID" || text_of("SLURM_STEP_ID").is_some();
-    LAUNCHERS
-        .iter()
-        .filter(is_launched)
-        .find_map(|(rank, ranks)| Some((integer_of(rank)?, integer_of(ranks).filter(|ranks| *ranks > 0))))
-}
-
 fn job() -> Option<String> {
     if let Some(name_space) = text_of("PMIX_NAMESPACE") {
         return Some(name_space);
@@ -144,16 +125,8 @@ fn job() -> Option<String> {
 /// A job may contain several launches. So may a launch of one process, if that process is a shell.
 fn shared_job() -> Option<String> {
     let is_launch = text_of("PMIX_NAMESPACE").is_some() || text_of("SLURM_STEP_ID").is_some();
-    let is_one = rank().is_some_and(|(_, ranks)| ranks == Some(1));
+    let is_one = rank().is_some_and(|job| job.ranks == Some(1));
     job().filter(|_| is_launch && !is_one)
-}
-
-fn text_of(variable: &str) -> Option<String> {
-    std::env::var(variable).ok().filter(|text| !text.is_empty())
-}
-
-fn integer_of(variable: &str) -> Option<u64> {
-    text_of(variable)?.trim().parse().ok()
 }
 
 fn host() -> String {
@@ -213,9 +186,9 @@ mod tests {
         );
         // A folder that contains one file name. The next name has another number.
         let folder = tempfile::tempdir().unwrap();
-        let (first, name) = new_name(folder.path());
-        std::fs::write(folder.path().join(name), "").unwrap();
-        assert_ne!(new_name(folder.path()).0, first);
+        let first = new_name(folder.path());
+        std::fs::write(folder.path().join(first.file_name), "").unwrap();
+        assert_ne!(new_name(folder.path()).id, first.id);
         let folder = default_folder();
         assert!(folder.to_string_lossy().contains("-20"), "{folder:?} contains a date");
     }

@@ -1,129 +1,13 @@
 //! The session: start and end of recording, and the calls of programs in between.
 
+mod control;
 mod end;
 mod fork;
 mod start;
+mod start_error;
 mod thread_end;
 
-use std::path::{Path, PathBuf};
-
-use crate::reentrancy::run_unnested;
-use crate::signal::deferred;
-use crate::state::STATE;
-use crate::writer::SINK;
-use end::finish_with;
-
+pub use control::{RecordCounts, Session, counts, dump, finish, flush};
 pub use start::start;
 pub(crate) use start::{begin, start_if_requested};
-
-/// The reason why [`start`] did not start recording.
-/// The program can continue without a trace: its records are dropped.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StartError {
-    /// Recording has started already (`TUMIT_START=1` starts it, too), has ended, or failed to
-    /// start.
-    Late,
-    /// The file in the run folder could not be created.
-    Folder {
-        /// The run folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// There is no memory for the buffers.
-    Memory,
-}
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Late => f.write_str(
-                "recording has already started, or its start failed; call `start` once, before the first record",
-            ),
-            Self::Folder { path, source } => write!(
-                f,
-                "cannot record in `{}`: {source}; set TUMIT_TRACE to a folder that the program may create and write",
-                path.display()
-            ),
-            Self::Memory => f.write_str("no memory for the buffers of records; set TUMIT_MEMORY to a smaller size"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Folder { source, .. } => Some(source),
-            Self::Late | Self::Memory => None,
-        }
-    }
-}
-
-/// A session that was started by [`start`]. Dropping it changes nothing: recording ends with the
-/// process, or by [`Session::finish`].
-#[derive(Debug)]
-pub struct Session {
-    folder: PathBuf,
-}
-
-impl Session {
-    /// The run folder.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Ends recording, as [`finish`] does.
-    pub fn finish(self) {
-        finish();
-    }
-}
-
-/// Writes all records so far, of all threads.
-pub fn flush() {
-    if !run_unnested(|| SINK.lock().flush()) {
-        deferred::request(deferred::FLUSH);
-    }
-}
-
-/// Writes the records of the levels that overwrite ([`crate::OverflowPolicy::Overwrite`]), of all
-/// threads, oldest first. Recording continues with empty buffers.
-pub fn dump() {
-    if !run_unnested(|| SINK.lock().dump()) {
-        deferred::request(deferred::DUMP);
-    }
-}
-
-/// Ends recording: writes all records of all threads and closes the file.
-/// Later records are dropped. The end of the process does the same, so this call is optional.
-/// Before the first record it does nothing.
-pub fn finish() {
-    run_unnested(|| finish_with(&mut SINK.lock()));
-}
-
-/// Numbers of records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordCounts {
-    /// In the file. A call of [`flush`] before includes the records in the buffers.
-    pub written: u64,
-    /// Dropped, for any reason.
-    pub dropped: u64,
-    /// After the end of recording: in the live file, because the file could not take them.
-    pub kept: u64,
-}
-
-/// The numbers of records that this process has written and dropped so far.
-#[must_use]
-pub fn counts() -> RecordCounts {
-    let mut counts = RecordCounts::default();
-    run_unnested(|| {
-        counts.written = SINK.lock().records_written();
-        let state = STATE.lock();
-        let unwritten = state.unwritten_at_the_end();
-        let (kept, late) = if state.kept { (unwritten, 0) } else { (0, unwritten) };
-        (counts.dropped, counts.kept) = (state.dropped_records() + late, kept);
-    });
-    counts
-}
+pub use start_error::StartError;

@@ -3,38 +3,16 @@
 //! The head of a slot contains one word with the number of records and bytes.
 //! This word is the write position of the owning thread, and it publishes the records to readers.
 
-/// The atomics of [`slot`]. Its test replaces them by those of the model checker.
-mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-}
 pub(crate) mod pool;
+mod sizes;
 mod slot;
 pub(crate) mod write;
 
+pub(crate) use sizes::{HEAD_BYTES, LOST_BYTES, MAX_RECORD_BYTES, SLOT_BYTES, room_bytes};
+
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use tracer_format::RECORD_HEAD_BYTES;
-use tracer_format::record::DroppedRecords;
-
-pub(crate) use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used_bytes};
-
-/// Size of a slot with its head.
-pub(crate) const SLOT_BYTES: usize = 1 << 16;
-/// Size of a slot's head; the payload follows.
-pub(crate) const HEAD_BYTES: usize = size_of::<SlotHeader>();
-/// Size of a record that sets the timestamp.
-const WIDE_BYTES: usize = RECORD_HEAD_BYTES + 8;
-/// Size of a record that reports a loss.
-pub(crate) const LOST_BYTES: usize = RECORD_HEAD_BYTES + DroppedRecords::BYTES;
-/// The largest record. A `lost` record may precede it in the slot.
-pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - LOST_BYTES;
-/// Payload bytes available in a slot of `slot_bytes` bytes.
-/// A slot is full when its payload would exceed this.
-/// A record that sets the timestamp always fits after it, so that the check need not know whether
-/// one is necessary.
-pub(crate) const fn room_bytes(slot_bytes: usize) -> usize {
-    slot_bytes - HEAD_BYTES - WIDE_BYTES
-}
+pub(crate) use slot::{FlushMark, ONE_RECORD, SlotHeader, SlotProgress, records, used_bytes};
 
 const _: () = assert!(HEAD_BYTES == tracer_format::live::SLOT_HEAD_BYTES);
 

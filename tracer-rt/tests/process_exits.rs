@@ -310,9 +310,9 @@ fn injected_faults_are_detected() {
         return;
     }
     let with_fault = |fault: &'static str| ProgramFolder::new().with("TUMIT_FAULT", fault);
-    let forgotten = [PATIENT, ("TUMIT_FAULT", "full slots are discarded")];
+    let discarded = [PATIENT, ("TUMIT_FAULT", "full slots are discarded")];
     // The first few kills detect it. The number of kills is random.
-    assert!(fails(|| kill_at_random("for ever", 500, &forgotten, 0, all_records_are_complete)));
+    assert!(fails(|| kill_at_random("for ever", 500, &discarded, 0, all_records_are_complete)));
     let place = with_fault("names are not logged");
     place.output("names");
     assert!(fails(move || drop(place.left().pop().unwrap().records())));

@@ -470,5 +470,8 @@ fn start_reports_why_it_fails() {
     let (_, output) = run_with("start", &[]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("late: recording has already started"), "{printed}");
-    assert!(printed.contains("after the end: RecordCounts { written: 1, dropped: 10000, kept: 0 }"), "{printed}");
+    assert!(
+        printed.contains("after the end: RecordCounts { written: 1, dropped: 10000, in_live_file: 0 }"),
+        "{printed}"
+    );
 }

@@ -80,7 +80,7 @@ fn child() {
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
         let (calls, counts) = (CALLS.load(Ordering::SeqCst), tracer_rt::counts());
-        if counts.written + counts.dropped + counts.kept == calls {
+        if counts.written + counts.dropped + counts.in_live_file == calls {
             println!("written {} of {calls}", counts.written);
             return;
         }

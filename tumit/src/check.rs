@@ -26,8 +26,8 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
         .collect();
     let mut usage = action::RuleUsage::default();
     let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
-    model.spec.rule_texts = rules::texts(&rules, &lowered.1, diagnostics);
-    let lowered = lowered.0;
+    model.spec.rule_texts = rules::texts(&rules, &lowered.rules_of_record, diagnostics);
+    let lowered = lowered.actions;
     model.spec.end_rules = end_rules::lower(&rules, model, &mut usage, diagnostics);
     usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);

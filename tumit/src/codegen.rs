@@ -14,60 +14,11 @@
 //! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
 //! ```
 
+mod backend;
 pub mod c;
 pub mod doc;
 pub mod fortran;
 pub mod rust;
 mod writer;
 
-use crate::Spec;
-
-/// A generator.
-pub trait Backend {
-    /// Generates the files for a spec.
-    ///
-    /// # Errors
-    /// When the target language cannot express a part of the spec.
-    fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature>;
-}
-
-/// Options of the generators.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct CodegenOptions {
-    /// Levels that are removed at compile time.
-    pub off: Vec<String>,
-    /// Rust: the module that contains the modules of the levels. Without it, they are at the
-    /// position of the macro or of the generated code.
-    pub module: Option<String>,
-}
-
-/// Generated files, in a fixed order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GeneratedFiles(pub Vec<GeneratedFile>);
-
-/// One generated file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GeneratedFile {
-    /// The suggested file name, without a folder.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// Error: the target language cannot express a part of the spec.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnsupportedFeature {
-    /// The unsupported part, and a remedy.
-    pub reason: String,
-}
-
-impl std::fmt::Display for UnsupportedFeature {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for UnsupportedFeature {}
+pub use backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};

@@ -2,16 +2,19 @@
 
 pub(crate) mod fold;
 mod function;
+mod scope;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{SpecModel, list_candidates};
+use crate::model::list_candidates;
 use crate::source::SourceSpan;
-use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, RecordId, TextPattern, UnaryOp};
+use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
 use crate::value_type::ValueType;
 
 use function::check_format;
 pub(crate) use function::is_function;
+pub(crate) use scope::ExprScope;
+use scope::error_value;
 
 const BUILTINS: [(&str, Builtin, ValueType); 11] = [
     ("date", Builtin::Date, ValueType::Date),
@@ -29,35 +32,6 @@ const BUILTINS: [(&str, Builtin, ValueType); 11] = [
 
 /// The built-ins that are available at the end of a thread or process.
 const AT_ENDS: &str = "date pid tid rank host thread_name stream_label";
-
-/// The context of an expression: the record type on which it is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ExprScope<'m> {
-    pub(crate) model: &'m SpecModel,
-    pub(crate) record: RecordId,
-}
-
-/// Stands for a missing record type: constants are evaluated without a record.
-const OF_CONSTANTS: RecordId = RecordId(u32::MAX);
-/// Stands for a missing record type: the end of a thread or process has no record.
-const OF_ENDS: RecordId = RecordId(u32::MAX - 1);
-
-impl<'m> ExprScope<'m> {
-    /// The scope of constants: there is no record.
-    pub(crate) fn of_constants(model: &'m SpecModel) -> Self {
-        Self { model, record: OF_CONSTANTS }
-    }
-
-    /// The scope of the end of a thread or process: it has a stream, but no record.
-    pub(crate) fn of_ends(model: &'m SpecModel) -> Self {
-        Self { model, record: OF_ENDS }
-    }
-
-    /// Whether this is the scope of the end of a thread or process.
-    pub(crate) fn is_of_ends(&self) -> bool {
-        self.record == OF_ENDS
-    }
-}
 
 impl ExprScope<'_> {
     /// The lowered expression with its type. After an error, the type is [`ValueType::Any`].
@@ -128,11 +102,11 @@ impl ExprScope<'_> {
             return found.clone();
         }
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
-            if self.is_of_ends() && AT_ENDS.split(' ').all(|known| known != name.text) {
+            if self.is_of_ends() && AT_ENDS.split(' ').all(|builtin| builtin != name.text) {
                 diagnostics.push(self.unknown_at_end(name));
                 return error_value();
             }
-            if self.record == OF_CONSTANTS {
+            if self.is_of_constants() {
                 diagnostics.push(
                     Diagnostic::error(Code::UnknownName, format!("`{}` is known in rules only", name.text))
                         .at(name.span, "not a constant")
@@ -321,10 +295,6 @@ impl ExprScope<'_> {
         }
         (Expr::Binary(operator, Box::new(left_value), Box::new(right_value)), result)
     }
-}
-
-fn error_value() -> (Expr, ValueType) {
-    (Expr::Integer(0), ValueType::Any)
 }
 
 fn is_zero(expr: &Expr) -> bool {

@@ -21,17 +21,13 @@ mod align;
 mod out;
 mod print;
 mod token;
+mod width;
+
+pub use width::MAX_WIDTH;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::SourceSpan;
 use crate::syntax;
-
-/// Maximum number of columns of a line. Only texts, comments and other unbreakable pieces exceed
-/// it.
-pub const MAX_WIDTH: usize = 100;
-
-/// Columns of one level.
-const INDENT: usize = 4;
 
 /// Formats a spec. `path` is its name in diagnostics.
 ///

@@ -57,14 +57,17 @@ fn a_growing_file_is_followed_by_whole_lines() {
     let (options, cancel) = cancellable();
     let current = follow(&path, &options, Box::new(|outcome| panic!("{outcome:?}")));
     let first = current.snapshot();
-    assert!(matches!(&first.standing, TraceAvailability::Awaited(text) if text.contains("growing.paje")), "{first:?}");
+    assert!(
+        matches!(&first.availability, TraceAvailability::Awaited(text) if text.contains("growing.paje")),
+        "{first:?}"
+    );
     assert_eq!((count(&first), first.source.summary().name.as_str()), (0, "growing"));
 
     // With a link that has not arrived.
     let open_link = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{open_link}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
-    assert_eq!(grown.standing, TraceAvailability::Growing { open: 0, processes: 0 });
+    assert_eq!(grown.availability, TraceAvailability::Growing { open: 0, processes: 0 });
     assert!(grown.generation > first.generation);
     // The earlier source still answers from its own generation.
     assert_eq!(count(&first), 0);
@@ -96,7 +99,8 @@ fn a_growing_file_is_followed_by_whole_lines() {
     // the next data.
     let is_kept_because = |reason: &'static str| {
         move |now: &TraceSnapshot| {
-            count(now) == 2 && matches!(&now.standing, TraceAvailability::Kept(text) if text.contains(reason))
+            count(now) == 2
+                && matches!(&now.availability, TraceAvailability::Interrupted(text) if text.contains(reason))
         }
     };
     FileOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
@@ -113,7 +117,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     wait(&current, is_kept_because("removed"));
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
     let again = wait(&current, |now| count(now) == 5);
-    assert_eq!(again.standing, TraceAvailability::Growing { open: 0, processes: 0 });
+    assert_eq!(again.availability, TraceAvailability::Growing { open: 0, processes: 0 });
     cancel.store(true, Ordering::Relaxed);
 }
 
@@ -161,7 +165,7 @@ fn a_large_trace_is_shown_from_its_beginning_while_it_opens() {
     };
     let summary = receiver.recv().unwrap().unwrap();
     let now = current.snapshot();
-    assert_eq!((summary.states, count(&now), &now.standing), (10_000, 10_000, &TraceAvailability::Final));
+    assert_eq!((summary.states, count(&now), &now.availability), (10_000, 10_000, &TraceAvailability::Final));
     // Two generations of its begin, after 4,096 and 8,192 operations, and the whole trace.
     assert_eq!(now.generation, 1 + 2 + 1);
     // The next time, the whole trace is there at once.

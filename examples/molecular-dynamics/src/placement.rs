@@ -163,11 +163,11 @@ pub(crate) fn plan(grid: &Grid, owners: &[usize]) -> Vec<NodePlan> {
                 continue;
             }
             let here_works = grid.coordinates(cell).iter().sum::<usize>() % 2 == 0;
-            let (own, foreign, shift) = if here_works { (cell, there, shift) } else { (there, cell, -shift) };
-            let (worker, peer) = (owners[own], owners[foreign]);
+            let (own, remote, shift) = if here_works { (cell, there, shift) } else { (there, cell, -shift) };
+            let (worker, peer) = (owners[own], owners[remote]);
             let exports = &mut plans[peer].neighbours[worker].exports;
-            let other = *imported[worker][foreign].get_or_insert_with(|| {
-                exports.push(slots[foreign]);
+            let other = *imported[worker][remote].get_or_insert_with(|| {
+                exports.push(slots[remote]);
                 exports.len() - 1
             });
             plans[worker].neighbours[peer].pairs.push(CellPair { own: slots[own], other, shift });

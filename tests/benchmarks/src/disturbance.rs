@@ -9,20 +9,20 @@ pub struct Ticks {
     /// All programs.
     busy: u64,
     /// This program, its children that have ended, and LTTng's daemons.
-    own: u64,
+    measured: u64,
 }
 
 impl Ticks {
     pub fn now() -> Self {
         let text = std::fs::read_to_string("/proc/stat").expect("Linux has /proc/stat");
         let (all, busy) = processors(&text).unwrap_or_else(|| panic!("/proc/stat: expected a line `cpu …`: {text}"));
-        Self { all, busy, own: usage(libc::RUSAGE_SELF) + usage(libc::RUSAGE_CHILDREN) + daemons() }
+        Self { all, busy, measured: usage(libc::RUSAGE_SELF) + usage(libc::RUSAGE_CHILDREN) + daemons() }
     }
 
     /// The share of the processors that other programs, the kernel and the host took.
     pub fn others_since(&self, before: &Self) -> f64 {
-        let (busy, own) = (self.busy - before.busy, self.own - before.own);
-        busy.saturating_sub(own) as f64 / (self.all - before.all).max(1) as f64
+        let (busy, measured) = (self.busy - before.busy, self.measured - before.measured);
+        busy.saturating_sub(measured) as f64 / (self.all - before.all).max(1) as f64
     }
 }
 
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn own_time_is_no_disturbance() {
-        let before = Ticks { all: 1000, busy: 500, own: 100 };
-        let after = Ticks { all: 1200, busy: 600, own: 150 };
+        let before = Ticks { all: 1000, busy: 500, measured: 100 };
+        let after = Ticks { all: 1200, busy: 600, measured: 150 };
         assert!((after.others_since(&before) - 0.25).abs() < 1e-9);
     }
 }

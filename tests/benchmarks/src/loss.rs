@@ -1,6 +1,6 @@
 //! The table of dropped events: each recorder at several rates, on an idle and on a busy machine.
 
-use crate::programs::{Memory, Paced, Programs};
+use crate::programs::{Memory, PacedRun, Programs};
 use crate::tools::Tool;
 
 /// The recorders, and the memory for their records.
@@ -47,7 +47,7 @@ pub fn measure(programs: &Programs, smoke: bool) {
 }
 
 /// The first measurement that was not disturbed, or the least disturbed one.
-fn least_disturbed(attempts: usize, measure: impl Fn() -> Paced) -> Paced {
+fn least_disturbed(attempts: usize, measure: impl Fn() -> PacedRun) -> PacedRun {
     let mut best = measure();
     for _ in 1..attempts {
         if best.disturbance <= DISTURBED {

@@ -17,7 +17,7 @@ mod tools;
 use std::path::Path;
 use std::process::Command;
 
-use programs::Programs;
+use programs::{KilledRun, Programs};
 use tools::Tool;
 
 fn main() {
@@ -64,8 +64,7 @@ struct Row {
     /// Bytes on disk per event.
     regular: Option<f64>,
     irregular: Option<f64>,
-    /// Events recorded before the program was killed, and events readable afterwards.
-    killed: Option<(u64, u64)>,
+    killed: Option<KilledRun>,
 }
 
 impl Row {
@@ -95,7 +94,7 @@ fn print(rows: &[Row]) {
         let ratio = row.pair.zip(limit(row.tool)).map(|(tool, limit)| format!("{:.2}", tool / limit));
         let killed = row.killed.map_or_else(
             || "-".to_owned(),
-            |(recorded, read)| format!("{} of {recorded}", recorded.saturating_sub(read)),
+            |run| format!("{} of {}", run.recorded.saturating_sub(run.readable), run.recorded),
         );
         println!(
             "| {} | {} | {} | {} | {} | {} | {} | {killed} |",

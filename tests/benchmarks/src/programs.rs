@@ -25,7 +25,7 @@ pub enum Memory {
 }
 
 /// A `paced` run.
-pub struct Paced {
+pub struct PacedRun {
     /// Calls of the program.
     pub calls: u64,
     /// Events that can be read.
@@ -34,6 +34,15 @@ pub struct Paced {
     pub seconds: f64,
     /// The share of the processors that other programs took.
     pub disturbance: f64,
+}
+
+/// A program that was killed while it recorded.
+#[derive(Clone, Copy)]
+pub struct KilledRun {
+    /// Events recorded before the program was killed.
+    pub recorded: u64,
+    /// Events readable afterwards.
+    pub readable: u64,
 }
 
 /// Loops that keep the processors busy until this value is dropped.
@@ -158,7 +167,7 @@ impl Programs {
     }
 
     /// Records at a rate, with busy loops, and counts the events that can be read; see `task.rs`.
-    pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> Paced {
+    pub fn paced(&self, tool: Tool, memory: Memory, loops: usize, rate: u64, millis: u64) -> PacedRun {
         let session = TracerSession::with_memory(tool, memory);
         let mut command = self.command(tool, memory);
         command.args(["paced", &rate.to_string(), &millis.to_string()]).current_dir(session.path());
@@ -180,11 +189,11 @@ impl Programs {
         if let Some(dropped) = session.dropped() {
             assert_eq!(recorded + dropped, calls, "{tool:?}: recorded and dropped events are all calls");
         }
-        Paced { calls, recorded, seconds, disturbance }
+        PacedRun { calls, recorded, seconds, disturbance }
     }
 
     /// Kills a recording program. Counts the recorded and the readable events.
-    pub fn kill(&self, tool: Tool, millis: u64) -> Option<(u64, u64)> {
+    pub fn kill(&self, tool: Tool, millis: u64) -> Option<KilledRun> {
         (tool.has_files() || tool == Tool::Fastrace).then_some(())?;
         let session = TracerSession::new(tool);
         let witness = session.path().join("witness");
@@ -198,7 +207,8 @@ impl Programs {
         session.stop();
         let bytes = std::fs::read(&witness).expect("it is there");
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        Some((word(0), if tool == Tool::Fastrace { word(8) } else { session.count() }))
+        let readable = if tool == Tool::Fastrace { word(8) } else { session.count() };
+        Some(KilledRun { recorded: word(0), readable })
     }
 }
 

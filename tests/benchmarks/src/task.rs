@@ -111,9 +111,9 @@ fn paced(recorder: &mut impl Recorder, rate: u64, millis: u64) {
     loop {
         (calls..calls + PACED_BURST).for_each(|n| recorder.pair(black_box(n), n & 15));
         calls += PACED_BURST;
-        let due = (calls * 1_000_000_000).checked_div(rate).unwrap_or(0);
+        let scheduled = (calls * 1_000_000_000).checked_div(rate).unwrap_or(0);
         let mut used = thread_cpu_nanos() - start;
-        while used < due {
+        while used < scheduled {
             used = thread_cpu_nanos() - start;
         }
         if used >= limit {

@@ -113,7 +113,7 @@ int main(void) {
     memset(folder, '?', sizeof folder - 1); /* it was copied */
     t_tick(1);
     tumit1_get_stats(&stats);
-    if (stats.slots_ != 4 || !stats.mapped_ || stats.slots_full_ != 0 || stats.kept_ != 0) { return 2; }
+    if (stats.slots_ != 4 || !stats.mapped_ || stats.slots_full_ != 0 || stats.in_live_file_ != 0) { return 2; }
     if (!tumit1_session.may_wait_ || access("live/below", F_OK) != 0 || chdir("/") != 0) { return 3; }
     child = fork();
     if (child == 0) {

@@ -362,7 +362,7 @@ program drive
   call tumit_finish()
   call t_tick(100002)
   call tumit_get_stats(after)
-  if (after%written + after%dropped /= 100001 .or. after%helper /= 0 .or. after%kept /= 0) error stop 6
+  if (after%written + after%dropped /= 100001 .or. after%writer_thread /= 0 .or. after%in_live_file /= 0) error stop 6
 end program drive
 ";
     let folder = folder();

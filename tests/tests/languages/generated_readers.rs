@@ -297,9 +297,10 @@ fn a_grown_spec_reads_old_runs_in_rust() {
 fn a_run_written_without_a_recorder_is_valid() {
     let folder = folder();
     headers(folder.path(), "cases/types/spec.tumit");
-    let writer = compile(folder.path(), C99, &file("generated_readers/anew.c"), &["-fsanitize=address,undefined"]);
+    let writer =
+        compile(folder.path(), C99, &file("generated_readers/without_recorder.c"), &["-fsanitize=address,undefined"]);
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &["-fsanitize=address,undefined"]);
-    let run = folder.path().join("anew.tmt");
+    let run = folder.path().join("written.tmt");
     std::fs::create_dir(&run).unwrap();
     succeed(Command::new(&writer).arg(run.join("one.tmt")));
     let dumped = dump(&run);
@@ -314,7 +315,7 @@ fn a_run_written_without_a_recorder_is_valid() {
     );
     same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dumped, "C");
     succeed(tumit().arg("info").arg(&run));
-    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(folder.path().join("anew.paje")));
+    succeed(tumit().arg("convert").arg(&run).arg("-o").arg(folder.path().join("written.paje")));
 }
 
 /// Writes a file with these records, and reads it again.

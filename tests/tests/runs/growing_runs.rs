@@ -54,14 +54,14 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     let mut options = OpenOptions::default();
     options.cancel = Some(Arc::clone(&cancel));
     let current = follow(&run, &options, Box::new(|outcome| panic!("{outcome:?}")));
-    assert!(matches!(current.snapshot().standing, TraceAvailability::Awaited(_)), "it has not begun");
+    assert!(matches!(current.snapshot().availability, TraceAvailability::Awaited(_)), "it has not begun");
 
     let events = |now: &TraceSnapshot| now.source.summary().events;
     let (mut first, mut input) = start(&run);
     writeln!(input, "10").unwrap();
     let now = wait(&current, |now| events(now) == 10);
-    assert_eq!(now.standing, TraceAvailability::Growing { open: 1, processes: 1 });
-    assert!(now.standing.sentence().is_some_and(|text| text.contains("provisional")));
+    assert_eq!(now.availability, TraceAvailability::Growing { open: 1, processes: 1 });
+    assert!(now.availability.sentence().is_some_and(|text| text.contains("provisional")));
     writeln!(input, "5").unwrap();
     let more = wait(&current, |now| events(now) == 15);
     assert!(more.generation > now.generation);
@@ -69,13 +69,13 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     // A second process of the run starts, then the first ends.
     let (mut second, mut other) = start(&run);
     writeln!(other, "7").unwrap();
-    wait(&current, |now| events(now) == 22 && now.standing == TraceAvailability::Growing { open: 2, processes: 2 });
+    wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 2, processes: 2 });
     drop(input);
     assert!(first.wait().unwrap().success());
-    wait(&current, |now| events(now) == 22 && now.standing == TraceAvailability::Growing { open: 1, processes: 2 });
+    wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 1, processes: 2 });
     drop(other);
     assert!(second.wait().unwrap().success());
-    let last = wait(&current, |now| now.standing == TraceAvailability::Growing { open: 0, processes: 2 });
+    let last = wait(&current, |now| now.availability == TraceAvailability::Growing { open: 0, processes: 2 });
     let read = tumit_viewer::open(&run, &OpenOptions::default()).unwrap().summary();
     assert_eq!(last.source.summary(), read, "as if it had not been followed");
     cancel.store(true, Ordering::Relaxed);

@@ -32,6 +32,7 @@
 //! assert_eq!((width, numbers[4 * 99]), (4, 99));
 //! ```
 
+mod constants;
 mod layout;
 mod numbers;
 mod pack;
@@ -44,22 +45,3 @@ pub use layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub use pack::BlockPacker;
 pub(crate) use unpack::unpack;
 pub use unpack::{BlockColumns, FixedSizeRows};
-
-/// Storage methods of columns.
-mod method {
-    /// Unchanged.
-    pub(super) const PLAIN: u8 = 0;
-    /// Numbers in groups.
-    pub(super) const GROUPS: u8 = 1;
-    /// Numbers of the entries of a dictionary.
-    pub(super) const DICTIONARY: u8 = 2;
-    /// Bytes as one LZ4 block.
-    pub(super) const LZ4: u8 = 1;
-}
-
-/// Numbers per group. The last group of a column may have fewer.
-const GROUP: usize = 128;
-/// Flag in the first byte of a group: its numbers are differences.
-const DIFFERENCES: u8 = 0x80;
-/// Maximum number of parts of all record types of a block.
-const MAX_PARTS: usize = 0xFFFF;

@@ -22,7 +22,7 @@ pub const LIVE_HEAD_BYTES: usize = 4096;
 /// Largest text of a request, in bytes.
 pub const REQUEST_BYTES: usize = 1024;
 /// Number of counters of dropped records.
-pub const LOSS_COUNTERS: usize = 256;
+pub const DROP_COUNTERS: usize = 256;
 /// Size of the head of an entry in the log of names.
 pub const LOG_ENTRY_BYTES: usize = 16;
 /// Size of a slot's head in bytes.

@@ -1,6 +1,6 @@
 //! The messages between two processes.
-//! Each has three little-endian words. The C recorder (`codegen/c/runtime/clock_sync.h`) sends the
-//! same messages.
+//! Each has three little-endian words. The C recorder (`codegen/c/runtime/clock/clock_sync.h`)
+//! sends the same messages.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -34,12 +34,28 @@ pub struct SyncGroup<L> {
     since: Instant,
 }
 
-/// The meetings of a process: for each round a peer and its process id, or none.
+/// The meetings of a process, for each round one or none.
 struct SyncSchedule {
     leader: u32,
     burst: u32,
     exchanges: u32,
-    meetings: Vec<Option<(u32, u64)>>,
+    meetings: Vec<Option<SyncMeeting>>,
+}
+
+/// The peer of a round: its number in the group, and its process id.
+#[derive(Clone, Copy)]
+struct SyncMeeting {
+    peer: u32,
+    id: u64,
+}
+
+/// The decision of process 0 at a sync point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SyncDecision {
+    /// Whether samples are due.
+    is_due: bool,
+    /// The sync point of the next check.
+    next_check: u64,
 }
 
 impl<L: SyncLink> SyncGroup<L> {
@@ -67,7 +83,7 @@ impl<L: SyncLink> SyncGroup<L> {
         let plan = if self.me == 0 { self.plan_all()? } else { self.receive_plan()? };
         settle_burst(plan.burst);
         for (round, meeting) in plan.meetings.iter().enumerate() {
-            let Some((peer, id)) = *meeting else { continue };
+            let Some(SyncMeeting { peer, id }) = *meeting else { continue };
             if plan.leader & 1 << round == 0 {
                 exchange::ask(&mut self.link, peer, id, plan.burst, plan.exchanges)?;
             } else {
@@ -90,7 +106,7 @@ impl<L: SyncLink> SyncGroup<L> {
         if self.size < 2 || self.points < self.next_check {
             return Ok(false);
         }
-        let (is_due, next_check) = self.share_decision()?;
+        let SyncDecision { is_due, next_check } = self.share_decision()?;
         self.next_check = next_check;
         if is_due {
             self.sync()?;
@@ -99,10 +115,10 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     /// Sends the decision of process 0 down a tree of processes.
-    fn share_decision(&mut self) -> io::Result<(bool, u64)> {
-        let (is_due, next_check, mut below);
+    fn share_decision(&mut self) -> io::Result<SyncDecision> {
+        let (shared, mut below);
         if self.me == 0 {
-            (is_due, next_check) = plan_check(self.points, self.since.elapsed(), interval());
+            shared = plan_check(self.points, self.since.elapsed(), interval());
             below = u64::from(self.size).next_power_of_two();
         } else {
             let bit = 1 << self.me.trailing_zeros();
@@ -110,15 +126,16 @@ impl<L: SyncLink> SyncGroup<L> {
             if kind != POINT {
                 return Err(out_of_step(self.me ^ bit, "the decision whether samples are due", kind));
             }
-            (is_due, next_check, below) = (decision != 0, then, u64::from(bit));
+            shared = SyncDecision { is_due: decision != 0, next_check: then };
+            below = u64::from(bit);
         }
         while below > 1 {
             below /= 2;
             if u64::from(self.me) + below < u64::from(self.size) {
-                self.link.send(self.me + below as u32, &pack([u64::from(is_due), next_check, POINT]))?;
+                self.link.send(self.me + below as u32, &pack([u64::from(shared.is_due), shared.next_check, POINT]))?;
             }
         }
-        Ok((is_due, next_check))
+        Ok(shared)
     }
 
     fn plan_all(&mut self) -> io::Result<SyncSchedule> {
@@ -136,7 +153,7 @@ impl<L: SyncLink> SyncGroup<L> {
             let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
             let meetings = (0..rounds).map(|round| {
                 let other = *leaders.get((leader ^ 1 << round) as usize)?;
-                Some((other, all[other as usize].id))
+                Some(SyncMeeting { peer: other, id: all[other as usize].id })
             });
             let meetings: Vec<_> = meetings.collect();
             if peer == 0 {
@@ -146,8 +163,8 @@ impl<L: SyncLink> SyncGroup<L> {
             let numbers = u64::from(burst) | u64::from(exchanges) << 32;
             self.link.send(peer, &pack([u64::from(leader) | u64::from(rounds) << 32, numbers, PLAN]))?;
             for (round, meeting) in (0u64..).zip(meetings) {
-                let (other, id) = meeting.unwrap_or((NONE, 0));
-                self.link.send(peer, &pack([u64::from(other), id, round]))?;
+                let other = meeting.unwrap_or(SyncMeeting { peer: NONE, id: 0 });
+                self.link.send(peer, &pack([u64::from(other.peer), other.id, round]))?;
             }
         }
         Ok(own_schedule)
@@ -166,7 +183,7 @@ impl<L: SyncLink> SyncGroup<L> {
             if number != round {
                 return Err(out_of_step(0, "the next partner", number));
             }
-            meetings.push((other != u64::from(NONE)).then_some((other as u32, id)));
+            meetings.push((other != u64::from(NONE)).then_some(SyncMeeting { peer: other as u32, id }));
         }
         Ok(SyncSchedule {
             leader: leader_and_rounds as u32,
@@ -197,14 +214,16 @@ fn interval() -> Duration {
 /// Whether samples are due, and the sync point of the next check.
 /// That is half of the remaining points at the current pace, but at most twice the points so far,
 /// because the pace may change.
-fn plan_check(points: u64, elapsed: Duration, interval: Duration) -> (bool, u64) {
+fn plan_check(points: u64, elapsed: Duration, interval: Duration) -> SyncDecision {
     if interval.is_zero() {
-        return (false, u64::MAX);
+        return SyncDecision { is_due: false, next_check: u64::MAX };
     }
-    let Some(left) = interval.checked_sub(elapsed).filter(|left| !left.is_zero()) else { return (true, 1) };
+    let Some(left) = interval.checked_sub(elapsed).filter(|left| !left.is_zero()) else {
+        return SyncDecision { is_due: true, next_check: 1 };
+    };
     let points = points.max(1);
     let remaining = left.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
-    (false, points.saturating_add((remaining as u64).clamp(1, points)))
+    SyncDecision { is_due: false, next_check: points.saturating_add((remaining as u64).clamp(1, points)) }
 }
 
 #[cfg(test)]
@@ -217,17 +236,21 @@ mod tests {
         let (mut next_check, mut checks) = (1u64, 0);
         loop {
             let elapsed = pace * u32::try_from(next_check).unwrap();
-            let (is_due, next) = plan_check(next_check, elapsed, interval);
+            let decision = plan_check(next_check, elapsed, interval);
             checks += 1;
-            if is_due {
+            if decision.is_due {
                 assert!(elapsed >= interval && elapsed < interval + pace * 2, "{elapsed:?}");
                 break;
             }
-            assert!(next > next_check && next <= 2 * next_check);
-            next_check = next;
+            assert!(decision.next_check > next_check && decision.next_check <= 2 * next_check);
+            next_check = decision.next_check;
         }
         assert!(checks < 60, "{checks}");
-        assert_eq!(plan_check(5, interval, Duration::ZERO), (false, u64::MAX), "switched off");
+        assert_eq!(
+            plan_check(5, interval, Duration::ZERO),
+            SyncDecision { is_due: false, next_check: u64::MAX },
+            "switched off"
+        );
     }
 
     #[test]

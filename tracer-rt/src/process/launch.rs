@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracer_format::tags::MAX_LAUNCH_BYTES;
 
-use super::{new_id, rank};
+use super::identity::{new_id, rank};
 use crate::files;
 
 /// The environment variable that passes the launch id to children.
@@ -64,7 +64,7 @@ pub(crate) fn id() -> &'static str {
 
 /// Whether this process started the launch or is the first rank of it.
 pub(crate) fn is_first() -> bool {
-    !IS_INHERITED.load(Ordering::Relaxed) && rank().is_none_or(|(rank, _)| rank == 0)
+    !IS_INHERITED.load(Ordering::Relaxed) && rank().is_none_or(|job| job.rank == 0)
 }
 
 /// Determines the launch id. The system calls this before `main`.

@@ -5,7 +5,7 @@
 //! The fork leaves these locks alone. It waits for the other locks, but only for a limited time,
 //! because their holders may wait for locks of this thread. In the child, the interrupted work
 //! continues on the child's copy of all data, and its writes go nowhere. When the thread releases
-//! its last lock, the child begins anew.
+//! its last lock, the child begins again.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;

@@ -8,20 +8,23 @@ use tracer_format::live::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
-use super::{Session, StartError, end, fork, thread_end};
+use super::control::Session;
+use super::start_error::StartError;
+use super::{end, fork, thread_end};
+use crate::clock;
 use crate::config::RecorderConfig;
 use crate::diagnostics::report;
 use crate::levels::overflow_policy;
 use crate::levels::table::RegisteredProvider;
 use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
 use crate::names::{InternTables, TABLES};
+use crate::process::{self, ProcessName};
 use crate::reentrancy::{self, run_unnested};
 use crate::slots::SLOT_BYTES;
 use crate::slots::pool::{self, SlotPool};
 use crate::state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};
 use crate::stream::STRAYS;
 use crate::writer::{self, SINK};
-use crate::{clock, process};
 
 /// The value of the tag `BUFFERS` for private memory after a live file could not be created.
 const FALLBACK: u64 = 2;
@@ -119,7 +122,7 @@ impl RecorderState {
         let folder = folder.unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         self.first_anchor = clock::anchor();
-        (self.process_id, self.file_name) = process::new_name(&folder);
+        ProcessName { id: self.process_id, file_name: self.file_name } = process::new_name(&folder);
         self.levels.set_policies(config.policies.clone());
         self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);
         self.sync_interval = config.sync_interval.unwrap_or(SYNC_INTERVAL);
@@ -258,7 +261,7 @@ fn watch_panics() {
     WATCHED.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |about| {
-            super::dump();
+            super::control::dump();
             before(about);
         }));
     });

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use tracer_format::live::{PART_BYTES, taken};
 
-use super::{LOST_BYTES, SLOT_BYTES, SlotHeader, room_bytes};
+use super::SlotHeader;
+use super::sizes::{LOST_BYTES, SLOT_BYTES, room_bytes};
 
 /// Pieces of a divided slot. The first piece is not used.
 pub(crate) const PIECES: usize = SLOT_BYTES / PART_BYTES;

@@ -1,32 +1,54 @@
 //! The head of a slot: the words that a thread and the writer thread share without a lock.
-//! `tests/slot_hand_over.rs` checks them under every memory order that two processors allow.
+//! The tests check them under every memory order that two processors allow.
 
-use super::atomic::{AtomicU32, AtomicU64, Ordering};
+// Miri cannot run the model checker.
+#[cfg(all(test, not(miri)))]
+mod tests;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub(crate) const ONE_RECORD: u64 = 1 << 32;
+
+/// The atomic accesses to a shared word. Tests use the words of a model checker.
+pub(crate) trait SharedWord {
+    fn load(&self, order: Ordering) -> u64;
+    fn store(&self, value: u64, order: Ordering);
+}
+
+impl SharedWord for AtomicU64 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        Self::load(self, order)
+    }
+
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        Self::store(self, value, order);
+    }
+}
 
 /// The head of a slot.
 /// The owner uses no read-modify-write operations: its atomic accesses compile to ordinary moves.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct SlotHeader {
+pub(crate) struct SlotHeader<Word = AtomicU64> {
     /// Bytes of the payload in the low half, number of records in the high half.
     /// Stored last: all records that it counts are complete.
-    pub(crate) state: AtomicU64,
+    pub(crate) state: Word,
     /// Timestamp of the last record.
-    pub(crate) last: AtomicU64,
+    pub(crate) last: Word,
     /// Timestamp from which the first delta counts. It is that of the first record.
-    pub(crate) first: AtomicU64,
+    pub(crate) first: Word,
     /// The part of the payload that is already in the file, as [`FlushMark`].
     /// Stored under the session's lock, after the write.
-    pub(crate) flushed: AtomicU64,
+    pub(crate) flushed: Word,
     /// Timestamp of the last record that is already in the file.
-    pub(crate) flushed_last: AtomicU64,
+    pub(crate) flushed_last: Word,
     /// Sequence number of the first block with records of this slot.
-    pub(crate) sequence: AtomicU64,
+    pub(crate) sequence: Word,
     /// Number of records that the stream dropped before this slot was taken.
     /// When the slot is given up: before that moment.
-    pub(crate) dropped: AtomicU64,
+    pub(crate) dropped: Word,
     /// Index of the stream.
     pub(crate) stream: AtomicU32,
     /// Use of the slot, a value of `tracer_format::live::taken`. Readers of the live file see the
@@ -34,7 +56,7 @@ pub(crate) struct SlotHeader {
     pub(crate) taken: AtomicU32,
 }
 
-impl SlotHeader {
+impl<Word: SharedWord> SlotHeader<Word> {
     /// Number of records that are not in the file.
     pub(crate) fn unwritten_records(&self) -> u32 {
         records(self.state.load(Ordering::Acquire)) - self.flushed().records
@@ -42,19 +64,19 @@ impl SlotHeader {
 
     /// Publishes a record. Its bytes and all earlier ones are written.
     #[inline(always)]
-    pub(crate) fn publish(&self, state: u64, date: u64) {
+    pub(crate) fn publish(&self, state: u64, timestamp: u64) {
         // A thread that reads this timestamp also sees that the owner is busy.
-        self.last.store(date, Ordering::Release);
+        self.last.store(timestamp, Ordering::Release);
         self.state.store(state, Ordering::Release);
     }
 
-    /// State and last timestamp at a moment between two records.
+    /// The records so far, at a moment between two records.
     /// Returns `None` if the owner writes a record during the call. The order of the reads matters:
     /// state and timestamp, then those of `is_busy`, then the state again.
-    pub(crate) fn read_between_records(&self, is_busy: impl FnOnce() -> bool) -> Option<(u64, u64)> {
+    pub(crate) fn read_between_records(&self, is_busy: impl FnOnce() -> bool) -> Option<SlotProgress> {
         let state = self.state.load(Ordering::Acquire);
         let last = self.last.load(Ordering::Acquire);
-        (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some((state, last))
+        (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some(SlotProgress { state, last })
     }
 
     /// Stores that `flushed` is in the file, up to the timestamp `last`.
@@ -70,6 +92,15 @@ impl SlotHeader {
     pub(crate) fn flushed(&self) -> FlushMark {
         FlushMark::unpack(self.flushed.load(Ordering::Acquire))
     }
+}
+
+/// The records that a slot contains at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotProgress {
+    /// Bytes and number of the records, as in the head.
+    pub(crate) state: u64,
+    /// Timestamp of the last record.
+    pub(crate) last: u64,
 }
 
 /// The part of a slot that is in the file, packed into one word, because the commit is one store.

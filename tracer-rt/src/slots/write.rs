@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
-use super::{HEAD_BYTES, ONE_RECORD, SlotHeader, WIDE_BYTES, used_bytes};
+use super::sizes::{HEAD_BYTES, WIDE_BYTES};
+use super::{ONE_RECORD, SlotHeader, used_bytes};
 use crate::fields::Fields;
 
 /// Number of truncated records.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tracer_format::cause;
 
+use super::record_space::{FollowUp, RecordSpace};
 use super::signal_stream;
-use super::{FollowUp, RecordSpace};
 use crate::cursor::{KEPT, ThreadCursor, busy, class_of};
 use crate::levels::overflow_policy;
 use crate::session;
@@ -77,15 +77,15 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
             return Some(RecordSpace { slot: current, now, after: FollowUp::Nothing, limit });
         }
     }
-    let (mut slot, called) = exchange(stream, now, needed);
-    let mut reason = called.then_some(self_trace::Cause::Call);
+    let ExchangedSlot { mut slot, has_called_writer } = exchange(stream, now, needed);
+    let mut reason = has_called_writer.then_some(self_trace::Cause::Call);
     if slot.is_none() && class == KEPT && overflow_policy::may_block() {
         slot = wait_for_slot(stream, id as u16, now, needed);
         reason = Some(self_trace::Cause::Room);
     }
     if slot.is_none() && needed > MAX_PART_RECORD_BYTES {
         limit = Some(MAX_PART_RECORD_BYTES);
-        (slot, _) = exchange(stream, now, MAX_PART_RECORD_BYTES);
+        slot = exchange(stream, now, MAX_PART_RECORD_BYTES).slot;
     }
     let after = match reason {
         Some(reason) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(reason, clock::read()),
@@ -108,24 +108,30 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     }
 }
 
+/// The result of [`exchange`].
+struct ExchangedSlot {
+    slot: Option<*const SlotHeader>,
+    /// The exchange woke the writer thread or did its work.
+    has_called_writer: bool,
+}
+
 /// Queues the full slot and takes a free one.
-/// The second value is true if this woke the writer thread or did its work.
-fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> (Option<*const SlotHeader>, bool) {
+fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> ExchangedSlot {
     if stream.class == KEPT && stream.slot.load(Ordering::Relaxed).is_null() && !pool::seems_available() {
-        return (None, false);
+        return ExchangedSlot { slot: None, has_called_writer: false };
     }
     let mut state = STATE.lock();
     let writer_thread = state.writer_thread.clone();
     let slot = state.next_slot(stream, now, bytes);
     let urgent = state.is_urgent();
     drop(state);
-    let called = urgent || writer_thread.is_none();
+    let has_called_writer = urgent || writer_thread.is_none();
     match writer_thread {
         Some(writer_thread) if urgent => writer_thread.unpark(),
         Some(_) => {}
         None => write_full_slots(),
     }
-    (slot, called)
+    ExchangedSlot { slot, has_called_writer }
 }
 
 /// Waits for a free slot, if the record's level blocks. The record keeps the timestamp of its call.
@@ -137,7 +143,7 @@ fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Opti
     }
     let give_up = Instant::now() + PATIENCE;
     while Instant::now() < give_up {
-        if let (Some(slot), _) = exchange(stream, now, bytes) {
+        if let Some(slot) = exchange(stream, now, bytes).slot {
             return Some(slot);
         }
         fault_injection::WAITERS.store(true, Ordering::Relaxed);

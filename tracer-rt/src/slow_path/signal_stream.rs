@@ -10,7 +10,7 @@ use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
 use super::drops::count_nested_drop;
-use super::{FollowUp, RecordSpace};
+use super::record_space::{FollowUp, RecordSpace};
 use crate::cursor::{KEPT, NESTED, ThreadCursor};
 use crate::slots::pool::MAX_PART_RECORD_BYTES;
 use crate::slots::{MAX_RECORD_BYTES, used_bytes};

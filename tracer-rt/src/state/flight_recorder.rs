@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 
-use super::RecorderState;
+use super::recorder_state::RecorderState;
 use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};

@@ -6,8 +6,8 @@ use tracer_format::live::taken;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use super::RecorderState;
 use super::flight_recorder;
+use super::recorder_state::RecorderState;
 use super::stream_entry::{StreamEntry, StreamNames};
 use crate::cursor::{NESTED, RING, ThreadCursor, raise_test_signal};
 use crate::slots::write::{payload, write_head};
@@ -120,7 +120,7 @@ impl RecorderState {
 
     /// Ends streams of exited threads with the number that the system has now given to this thread.
     pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &ThreadCursor, tid: u64) {
-        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|own| std::ptr::eq(own.get(), stream));
+        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|other| std::ptr::eq(other.get(), stream));
         self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
     }
 

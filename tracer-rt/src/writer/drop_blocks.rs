@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::block::flag;
 
-use super::BlockWriter;
+use super::block_writer::BlockWriter;
 use super::codec::CompressionEffort;
 use super::pending_block::SealedBlock;
 use super::reserve::ReserveStage;

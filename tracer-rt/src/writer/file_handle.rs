@@ -50,8 +50,14 @@ pub(crate) fn detach() {
 /// if the file system does not provide it.
 type FileIdentity = [u64; 4];
 
+/// Identity of a file, and its length in bytes.
+struct FileStatus {
+    identity: FileIdentity,
+    bytes: u64,
+}
+
 /// Identity and length of the file of a descriptor. Signal handlers may call it.
-fn identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
+fn status_of(file: libc::c_int) -> Option<FileStatus> {
     let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let mask = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero; the pointer is to a local of the right type.
@@ -59,7 +65,7 @@ fn identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
     // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
     if failed != 0 {
-        return plain_identity_of(file);
+        return plain_status_of(file);
     }
     let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
     let created = if about.stx_mask & libc::STATX_BTIME == 0 {
@@ -67,22 +73,24 @@ fn identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
     } else {
         (about.stx_btime.tv_sec, about.stx_btime.tv_nsec)
     };
-    Some(([device, about.stx_ino, created.0.cast_unsigned(), u64::from(created.1)], about.stx_size))
+    let identity = [device, about.stx_ino, created.0.cast_unsigned(), u64::from(created.1)];
+    Some(FileStatus { identity, bytes: about.stx_size })
 }
 
-/// Like [`identity_of`], for systems that do not allow `statx`.
-fn plain_identity_of(file: libc::c_int) -> Option<(FileIdentity, u64)> {
+/// Like [`status_of`], for systems that do not allow `statx`.
+fn plain_status_of(file: libc::c_int) -> Option<FileStatus> {
     let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the pointer is to a local of the right type.
     let failed = unsafe { libc::fstat(file, about.as_mut_ptr()) };
     // SAFETY: all fields of the structure may be zero.
     let about = unsafe { about.assume_init() };
-    (failed == 0).then_some(([about.st_dev, about.st_ino, 0, 0], about.st_size.cast_unsigned()))
+    let identity = [about.st_dev, about.st_ino, 0, 0];
+    (failed == 0).then_some(FileStatus { identity, bytes: about.st_size.cast_unsigned() })
 }
 
 /// Whether a descriptor refers to this file, and the file has at least `length` bytes.
 fn is(file: libc::c_int, identity: FileIdentity, length: u64) -> bool {
-    identity_of(file).is_some_and(|(found, bytes)| found == identity && bytes >= length)
+    status_of(file).is_some_and(|status| status.identity == identity && status.bytes >= length)
 }
 
 /// The file.
@@ -108,7 +116,7 @@ impl ProcessFileHandle {
     }
 
     fn new(file: File, path: PathBuf, length: u64) -> io::Result<Self> {
-        let (identity, _) = identity_of(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?;
+        let identity = status_of(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?.identity;
         let handle = Self { file: ManuallyDrop::new(file), path, identity, is_replaced: false };
         handle.publish(length);
         Ok(handle)

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
+use super::block_writer::{BlockWriter, stream_of};
 use super::codec::CompressionEffort;
 use super::pending_block::SealedBlock;
-use super::{BlockWriter, stream_of};
 use crate::cursor::RING;
 use crate::fault_injection;
 use crate::slots::SlotHeader;

@@ -6,7 +6,7 @@ use std::io;
 use tracer_format::entries::{append_site, append_string};
 use tracer_format::{BlockHeader, BlockKind};
 
-use super::BlockWriter;
+use super::block_writer::BlockWriter;
 use super::codec::CompressionEffort;
 use crate::levels::table::RegisteredProvider;
 use crate::live_file;

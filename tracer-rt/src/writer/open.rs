@@ -5,9 +5,9 @@ use std::io;
 use tracer_format::entries::ClockAnchor;
 use tracer_format::{BlockKind, preamble};
 
+use super::block_writer::{BlockWriter, WriterTarget};
 use super::file_handle::ProcessFileHandle;
 use super::reserve::DiskReserve;
-use super::{BlockWriter, WriterTarget};
 use crate::diagnostics::report;
 use crate::state::STATE;
 use crate::{clock, locks};

@@ -7,7 +7,7 @@ use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
 
 use crate::cursor::CURSOR;
 use crate::slots::write::payload;
-use crate::slots::{FlushMark, SlotHeader, records, used_bytes};
+use crate::slots::{FlushMark, SlotHeader, SlotProgress, records, used_bytes};
 use crate::state::stream_entry::{PendingBlock, StreamEntry};
 use crate::stream::drops;
 use crate::threads;
@@ -80,8 +80,13 @@ impl SealedBlock {
                 None
             })
         });
-        let uncertain = || at_end.then(|| (head.state.load(Ordering::Acquire), head.last.load(Ordering::Acquire)));
-        let (state, last) = between_records.or_else(uncertain)?;
+        let uncertain = || {
+            at_end.then(|| SlotProgress {
+                state: head.state.load(Ordering::Acquire),
+                last: head.last.load(Ordering::Acquire),
+            })
+        };
+        let SlotProgress { state, last } = between_records.or_else(uncertain)?;
         let piece = Self::between(slot, head.flushed(), state, last)?;
         entry.pending = Some(PendingBlock { slot, after: piece.after, last });
         Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
@@ -146,7 +151,7 @@ impl SealedBlock {
             bytes,
         };
         if from.bytes > 0 {
-            piece.start_anew(head.flushed_last.load(Ordering::Relaxed));
+            piece.start_after(head.flushed_last.load(Ordering::Relaxed));
         }
         Some(piece)
     }
@@ -154,7 +159,7 @@ impl SealedBlock {
     /// Makes the first record the start of a block: its delta becomes 0.
     /// The delta counts from `last`, the timestamp of the previous block. This changes a copy,
     /// because the slot must stay unchanged until the block is written.
-    fn start_anew(&mut self, last: u64) {
+    fn start_after(&mut self, last: u64) {
         let mut bytes = self.payload().to_vec();
         let Some((head, body)) = bytes.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else { return };
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use super::{SINK, affinity};
+use super::affinity;
+use super::block_writer::SINK;
 use crate::cursor::{self, CURSOR};
 use crate::reentrancy::run_unnested;
 use crate::signal::deferred;

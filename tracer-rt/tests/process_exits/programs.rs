@@ -134,7 +134,7 @@ fn fill_disk() {
     }
     tracer_rt::finish();
     let counts = tracer_rt::counts();
-    println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.kept);
+    println!("written {} dropped {} kept {}", counts.written, counts.dropped, counts.in_live_file);
     // A delayed writer thread continues after the end.
     while std::env::var("TUMIT_FAULT").is_ok_and(|fault| fault.contains("writer thread is held")) && has_writer_thread()
     {

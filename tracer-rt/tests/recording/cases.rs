@@ -109,7 +109,7 @@ fn late_destructor() {
 
 /// A thread that ends, a thread that never ends, and the exit by a third thread.
 fn exits() {
-    static TOLD: AtomicU64 = AtomicU64::new(0);
+    static RECORDED: AtomicU64 = AtomicU64::new(0);
     std::thread::spawn(|| AT_END.set(Some(DropRecord("destructor of a thread")))).join().unwrap();
     late_destructor();
     // Registered after the recorder's own handler, so it runs before that one.
@@ -118,18 +118,18 @@ fn exits() {
     let detached = || {
         for n in 0.. {
             com::tick(n, 1);
-            TOLD.store(n + 1, Ordering::Release);
+            RECORDED.store(n + 1, Ordering::Release);
             std::thread::sleep(std::time::Duration::from_micros(50));
         }
     };
     std::thread::Builder::new().name("detached".into()).spawn(detached).unwrap();
-    while TOLD.load(Ordering::Acquire) < 100 {
+    while RECORDED.load(Ordering::Acquire) < 100 {
         std::thread::yield_now();
     }
     let exiting = std::thread::spawn(|| {
         AT_END.set(Some(DropRecord("destructor of the thread that exits")));
         com::text("before exit");
-        com::tick(TOLD.load(Ordering::Acquire), 99);
+        com::tick(RECORDED.load(Ordering::Acquire), 99);
         std::process::exit(0);
     });
     exiting.join().unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn closed(program: &str) {
     tracer_rt::flush();
     tracer_rt::finish();
     let counts = tracer_rt::counts();
-    println!("{} of them", counts.written + counts.dropped + counts.kept);
+    println!("{} of them", counts.written + counts.dropped + counts.in_live_file);
     for mut file in files {
         file.write_all(b"row 2\n").unwrap();
         // SAFETY: the file was opened above. The test checks that it is still open.

@@ -75,10 +75,10 @@ fn is_kept(buffers: &'static str) -> bool {
     assert!(output.status.success(), "{output:?}");
     let left = place.left().pop().unwrap();
     assert_eq!(left.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
-    let kept = left.ticks()[1].len() as u64;
-    assert!(left.ended && kept + left.end_dropped == 1, "{kept} kept, {} dropped", left.end_dropped);
-    assert_eq!(of_handlers(&left) as u64, kept);
-    kept == 1
+    let recorded = left.ticks()[1].len() as u64;
+    assert!(left.ended && recorded + left.end_dropped == 1, "{recorded} recorded, {} dropped", left.end_dropped);
+    assert_eq!(of_handlers(&left) as u64, recorded);
+    recorded == 1
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod cut;
 pub(crate) mod doc;
 pub(crate) mod dump;
+mod exit_status;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod generate;
@@ -19,25 +20,4 @@ pub(crate) mod stats;
 pub(crate) mod sync;
 pub(crate) mod view;
 
-use std::process::ExitCode;
-
-/// The result of a subcommand that could run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExitStatus {
-    /// Success.
-    Done,
-    /// The input has mistakes or losses. The rest of it was used.
-    InputHasMistakes,
-    /// Could not run.
-    CouldNotRun,
-}
-
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> Self {
-        Self::from(match status {
-            ExitStatus::Done => 0,
-            ExitStatus::InputHasMistakes => 1,
-            ExitStatus::CouldNotRun => 2,
-        })
-    }
-}
+pub(crate) use exit_status::ExitStatus;

@@ -106,7 +106,7 @@ fn folder(path: &Path) -> anyhow::Error {
         return anyhow!("This is a run, not a spec. {SHOWS_RUNS}");
     }
     match foreign_folder(path) {
-        Some(foreign) => anyhow!("This is {}. {}", foreign.name, foreign.advice),
+        Some(format) => anyhow!("This is {}. {}", format.name, format.advice),
         None => anyhow!("This is a folder. Name a spec in it, such as `{}`", path.join("app.tumit").display()),
     }
 }
@@ -127,8 +127,8 @@ fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
     // Known foreign formats are rejected by name. No spec begins like them.
-    if let Some(foreign) = foreign_format(&bytes, Path::new(path)) {
-        bail!("This is {}. {}", foreign.name, foreign.advice);
+    if let Some(format) = foreign_format(&bytes, Path::new(path)) {
+        bail!("This is {}. {}", format.name, format.advice);
     }
     if bytes.starts_with(&tracer_format::FILE_MAGIC) {
         bail!("This is a file of a run, not a spec. {SHOWS_RUNS}");

@@ -97,8 +97,8 @@ impl TraceInput {
                 return Ok(Self { path: original.to_owned(), name, spool: None });
             };
             if metadata.is_dir() {
-                if let Some(foreign) = foreign_folder(original) {
-                    bail!("cannot read `{name}`: This is {}. {}", foreign.name, foreign.advice);
+                if let Some(format) = foreign_folder(original) {
+                    bail!("cannot read `{name}`: This is {}. {}", format.name, format.advice);
                 }
                 return Ok(Self { path: original.to_owned(), name, spool: None });
             }
@@ -142,9 +142,9 @@ impl TraceInput {
         &self.path
     }
 
-    /// The path at which a spec can be read. `given` is its name on the command line.
-    pub(crate) fn spec_path<'a>(&'a self, given: &'a str) -> &'a str {
-        if self.spool.is_some() { self.path.to_str().unwrap_or(given) } else { given }
+    /// The path at which a spec can be read. `argument` is its name on the command line.
+    pub(crate) fn spec_path<'a>(&'a self, argument: &'a str) -> &'a str {
+        if self.spool.is_some() { self.path.to_str().unwrap_or(argument) } else { argument }
     }
 
     /// Sets the title. A copied input has an index only at a path that the user names, because a
@@ -195,8 +195,8 @@ enum InputKind {
 /// Refuses inputs in foreign formats, and binary data if specs are accepted.
 fn refuse(first: &[u8], path: &Path, kind: InputKind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    if let Some(foreign) = foreign_format(first, path) {
-        bail!("This is {}. {}", foreign.name, foreign.advice);
+    if let Some(format) = foreign_format(first, path) {
+        bail!("This is {}. {}", format.name, format.advice);
     }
     if first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(first).is_some() {
         return Ok(());

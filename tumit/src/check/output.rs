@@ -34,14 +34,14 @@ pub(super) fn lower<'a>(
         let rules: Vec<&Rule> = output.rules.iter().collect();
         report_in_output(&rules, model, diagnostics);
         let per_record = assign(&rules, model, diagnostics);
-        let (mut lines, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut lines, mut spans) = (Vec::new(), BTreeSet::new());
         let lowered = lower_each(&per_record, &rules, diagnostics, |rule, record, diagnostics| {
             let scope = ExprScope { model, record };
             let mut lower = |action: &Action| {
                 let lowered = line(&scope, action, diagnostics)?;
                 // The constants of a rule are the same for each of its records.
                 if let ActionKind::Template { span, .. } = &action.kind
-                    && seen.insert(*span)
+                    && spans.insert(*span)
                 {
                     lines.push((*span, lowered.clone()));
                 }

@@ -30,22 +30,28 @@ impl RuleChoice {
     }
 }
 
+/// The lowered rules, by records.
+pub(super) struct LoweredRules {
+    /// The actions of every record.
+    pub(super) actions: Vec<Vec<Action>>,
+    /// The rules from which the actions of every record come, as indexes.
+    pub(super) rules_of_record: Vec<Vec<usize>>,
+}
+
 /// Lowers the rules that produce containers and entities.
-///
-/// Returns the actions of every record, and the rules from which they come.
 pub(super) fn lower(
     rules: &[&Rule],
     model: &SpecModel,
     usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
-) -> (Vec<Vec<Action>>, Vec<Vec<usize>>) {
+) -> LoweredRules {
     let per_record = assign(rules, model, diagnostics);
     rules.iter().for_each(|rule| lonely_ignore(rule, diagnostics));
-    let lowered = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
+    let actions = lower_each(&per_record, rules, diagnostics, |rule, record, diagnostics| {
         let scope = ExprScope { model, record };
         rule.actions.iter().filter_map(|action| lower_action(&scope, action, usage, diagnostics)).collect()
     });
-    (lowered, per_record)
+    LoweredRules { actions, rules_of_record: per_record }
 }
 
 /// The rules as written, each with the records on which it acts.

@@ -21,7 +21,7 @@ mod facts;
 mod html;
 mod markdown;
 
-use super::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
+use super::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::Spec;
 use crate::names::snake_case;
 

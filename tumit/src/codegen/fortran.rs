@@ -21,9 +21,9 @@ mod constants;
 mod names;
 mod procedure;
 
+use super::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use super::c::{CBackend, CNames};
 use super::writer::CodeWriter;
-use super::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::Spec;
 use names::FortranNames;
 use procedure::FortranProcedure;

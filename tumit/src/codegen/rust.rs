@@ -15,20 +15,27 @@
 //! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
 //! ```
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use tracer_format::schema::RecordKind;
 
-use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
+use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::diag::did_you_mean;
 use crate::names::snake_case;
-use crate::spec::{LevelId, RecordDecl, Spec};
+use crate::spec::{LevelId, Spec};
 
+mod code_context;
 mod fields;
 mod items;
+mod level_shape;
 mod names;
 pub mod reader;
 mod span;
+
+pub use code_context::CodeContext;
+use code_context::lints;
+
+use level_shape::LevelShape;
 
 pub use reader::RustReader;
 
@@ -90,16 +97,6 @@ pub fn head(spec: &Spec) -> Vec<String> {
         lines.extend(names::doc_lines(&spec.doc));
     }
     lines
-}
-
-/// The place of the generated code.
-#[derive(Clone, Debug)]
-pub struct CodeContext<'a> {
-    /// Visibility of the functions: `pub` or `pub(crate)`.
-    pub visibility: TokenStream,
-    /// Expressions for the paths of the spec's files. Cargo rebuilds the crate when one of them
-    /// changes.
-    pub watched: &'a [TokenStream],
 }
 
 /// The code for a spec, for a module of a crate that depends on `tracer-rt`. It contains no
@@ -211,14 +208,6 @@ fn switch(level: usize) -> Ident {
     format_ident!("LEVEL_{level}")
 }
 
-/// Attributes that disable lints in generated code. Programs can enable any lint, and need not call
-/// all functions.
-fn lints() -> TokenStream {
-    quote! {
-        #[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, rustdoc::all, reason = "generated")]
-    }
-}
-
 fn level(
     spec: &Spec,
     index: usize,
@@ -262,57 +251,6 @@ fn level(
             #(#functions)*
         }
     })
-}
-
-/// Data that all functions of one level share.
-struct LevelShape<'a> {
-    spec: &'a Spec,
-    compiled: bool,
-    visibility: &'a TokenStream,
-}
-
-impl LevelShape<'_> {
-    fn event(&self, position: usize, record: &RecordDecl) -> TokenStream {
-        let doc = names::record_doc(record, || format!("Records event `{}`.", record.name));
-        let (visibility, caller) = (self.visibility, caller(record));
-        let name = names::event(record);
-        let parameters = fields::parameters(self.spec, record);
-        if !self.compiled {
-            return quote! {
-                #doc
-                #[inline(always)]
-                #visibility fn #name(#parameters) {}
-            };
-        }
-        let (id, values) = (id(position), fields::values(record));
-        quote! {
-            #doc
-            #[inline(always)]
-            #caller
-            #visibility fn #name(#parameters) {
-                let __base = LEVEL.base();
-                if __base != 0 {
-                    __rt::record(__base + #id, #values);
-                }
-            }
-        }
-    }
-}
-
-/// The attribute with which a located event records the position of its caller.
-fn caller(record: &RecordDecl) -> Option<TokenStream> {
-    record.layout.located.then(|| quote!(#[track_caller]))
-}
-
-fn id(position: usize) -> Literal {
-    // `provider` checks that ids have at most 16 bits.
-    Literal::u16_unsuffixed(u16::try_from(position).unwrap_or(u16::MAX))
-}
-
-/// An identifier without conversion of its name.
-fn raw_identifier(name: &str) -> Ident {
-    // A name without letters becomes a lone underscore, which is not an identifier in Rust.
-    Ident::new(if name == "_" { "__" } else { name }, Span::call_site())
 }
 
 #[cfg(test)]

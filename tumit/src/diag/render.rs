@@ -2,14 +2,24 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
+use super::diagnostics::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
 use crate::source::{FileId, SourceMap};
 
 /// Maximum number of diagnostics in the output. The others are only counted, because a longer list
 /// has no use.
 const MAX_DRAWN: usize = 50;
 
-pub(super) fn render(diagnostics: &Diagnostics, color: bool) -> String {
+impl Diagnostics {
+    /// Renders the diagnostics with the lines that they refer to, and a last line that counts them.
+    ///
+    /// The result is empty when there are no diagnostics.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        render(self, color)
+    }
+}
+
+fn render(diagnostics: &Diagnostics, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
     for diagnostic in diagnostics.list.iter().take(MAX_DRAWN) {

@@ -2,7 +2,7 @@
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{ExprScope, error_value};
+use super::scope::{ExprScope, error_value};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source::SourceSpan;
 use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern, ValueFormat};

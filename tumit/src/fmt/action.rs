@@ -2,7 +2,7 @@
 
 use super::print::{PendingSpace, SpecPrinter};
 use super::token::TokenNode;
-use super::{INDENT, MAX_WIDTH};
+use super::width::{INDENT, MAX_WIDTH};
 use crate::syntax::Rule;
 
 /// Maximum column of a `->` on the line of the target of its rule. A `->` further right moves to

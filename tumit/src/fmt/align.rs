@@ -2,10 +2,10 @@
 
 use std::mem;
 
-use super::MAX_WIDTH;
 use super::action::MAX_ARROW;
 use super::print::SpecPrinter;
 use super::token::TokenNode;
+use super::width::MAX_WIDTH;
 use crate::syntax::Rule;
 
 /// The `->` of neighbouring rules are aligned unless their columns differ by more than this.

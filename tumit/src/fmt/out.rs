@@ -75,7 +75,7 @@ impl FormatOutput {
         let mut copied = 0;
         let mut rest = self.comments.as_slice();
         while !rest.is_empty() {
-            let (count, column) = self.aligned_group(rest);
+            let AlignedComments { count, column } = self.aligned_group(rest);
             for comment in &rest[..count] {
                 finished.push_str(&self.text[copied..comment.at]);
                 finished.extend(std::iter::repeat_n(' ', column + BEFORE_COMMENT - comment.column));
@@ -87,9 +87,8 @@ impl FormatOutput {
         finished
     }
 
-    /// Number of comments from the start of the list that are aligned, and the maximum of their
-    /// columns.
-    fn aligned_group(&self, comments: &[TrailingComment]) -> (usize, usize) {
+    /// The comments from the start of the list that are aligned.
+    fn aligned_group(&self, comments: &[TrailingComment]) -> AlignedComments {
         let (mut min_column, mut max_column, mut count) = (comments[0].column, comments[0].column, 1);
         for pair in comments.windows(2) {
             let (above, below) = (self.code(&pair[0]), self.code(&pair[1]));
@@ -103,13 +102,19 @@ impl FormatOutput {
             max_column = widened;
             count += 1;
         }
-        (count, max_column)
+        AlignedComments { count, column: max_column }
     }
 
     /// The text before a comment on its line.
     fn code(&self, comment: &TrailingComment) -> &str {
         self.text[comment.line_start..comment.at].trim_start()
     }
+}
+
+/// Comments that are aligned: their number, and the maximum of their columns.
+struct AlignedComments {
+    count: usize,
+    column: usize,
 }
 
 /// Number of columns of a text of one line: its characters.

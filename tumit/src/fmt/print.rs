@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::out::{FormatOutput, width};
 use super::token::{SpecToken, TokenGap, TokenNode, TokenTree, is_closer, is_opener, takes_comma};
-use super::{INDENT, MAX_WIDTH};
+use super::width::{INDENT, MAX_WIDTH};
 use crate::syntax::Rule;
 
 /// Maximum number of tokens examined to find the tokens that must stay on the line of the token
@@ -321,6 +321,6 @@ fn is_block(rule: Rule) -> bool {
 
 /// Whether a continuation line can start with this rule.
 pub(super) fn may_start_line(rule: Rule) -> bool {
-    use Rule::{color, link_from, link_to, look, stream_mark, string};
-    matches!(rule, string | color | look | stream_mark | link_from | link_to)
+    use Rule::{color, link_from, link_to, stream_mark, string, style};
+    matches!(rule, string | color | style | stream_mark | link_from | link_to)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::check_name;
+use super::declared_names::check_name;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::expr::ExprScope;
 use crate::expr::fold::{FoldError, MAX_TEXT, fold};
@@ -20,7 +20,7 @@ impl SpecModel {
             let Item::Const(constant) = item else { continue };
             check_name(&constant.name, diagnostics);
             if let Some(first) = places.get(constant.name.text.as_str()) {
-                super::duplicate("constant", &constant.name, declared[*first].name.span, diagnostics);
+                super::declared_names::duplicate("constant", &constant.name, declared[*first].name.span, diagnostics);
                 continue;
             }
             places.insert(&constant.name.text, declared.len());

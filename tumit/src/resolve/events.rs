@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tracer_format::FIRST_RESERVED_ID;
 use tracer_format::schema::{FieldInfo, RecordKind, RecordType};
 
-use super::{check_name, duplicate};
+use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::layout::{self, MAX_FIXED_BYTES};
 use crate::model::{EventRef, SpecModel, index};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{check_name, duplicate};
+use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{KeyModel, SpecModel, index};
 use crate::source::SourceSpan;
@@ -301,7 +301,7 @@ impl SpecModel {
                 doc: value.doc.clone(),
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
-                style: resolve_style(&value.look, &entity.kind, diagnostics),
+                style: resolve_style(&value.style, &entity.kind, diagnostics),
             });
         }
         let id = EntityTypeId(index(self.spec.entities.len()));
@@ -316,7 +316,7 @@ impl SpecModel {
             container: holder,
             values,
             color: entity.color,
-            style: resolve_style(&entity.look, &entity.kind, diagnostics),
+            style: resolve_style(&entity.style, &entity.kind, diagnostics),
             is_partial: false,
         });
     }

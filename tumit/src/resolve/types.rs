@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{check_name, duplicate};
+use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::layout::MAX_ELEMENTS;
 use crate::model::{SpecModel, index};

@@ -157,7 +157,7 @@ pub(crate) struct Entity {
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
     pub(crate) color: Option<SpecColor>,
-    pub(crate) look: Vec<StyleClause>,
+    pub(crate) style: Vec<StyleClause>,
     pub(crate) from: Vec<Ident>,
     pub(crate) to: Vec<Ident>,
     pub(crate) values: Vec<Value>,
@@ -175,7 +175,7 @@ pub(crate) struct Value {
     pub(crate) name: Ident,
     pub(crate) label: Option<String>,
     pub(crate) color: Option<SpecColor>,
-    pub(crate) look: Vec<StyleClause>,
+    pub(crate) style: Vec<StyleClause>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,10 +1,21 @@
 //! Numbers, colours and texts.
 
 use super::ast::{Expr, Text, TextPiece};
-use super::{AstBuilder, ParseNode, Rule, children, css};
+use super::ast_builder::{AstBuilder, ParseNode, children};
+use super::css;
+use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::source::SourceSpan;
 use crate::spec::{NumberNotation, SpecColor, TextAlign, ValueFormat};
+
+/// The text between the quotes of a literal.
+struct TextContent<'i> {
+    text: &'i str,
+    /// Offset of the text in the file.
+    start: usize,
+    /// Whether backslashes are escapes.
+    has_escapes: bool,
+}
 
 impl AstBuilder<'_> {
     /// An unsigned integer. 0 after an error.
@@ -119,13 +130,13 @@ impl AstBuilder<'_> {
 
     /// A text without holes.
     pub(super) fn plain_text(&mut self, node: &ParseNode<'_>) -> String {
-        let (content, start, escapes) = self.content(node);
-        if escapes { self.unescape(content, start) } else { content.to_owned() }
+        let content = self.content(node);
+        if content.has_escapes { self.unescape(content.text, content.start) } else { content.text.to_owned() }
     }
 
     /// A text with expressions in its `{…}`.
     pub(super) fn text_with_holes(&mut self, node: &ParseNode<'_>) -> Text {
-        let (content, start, escapes) = self.content(node);
+        let TextContent { text: content, start, has_escapes } = self.content(node);
         let mut pieces = Vec::new();
         let mut literal = String::new();
         let mut at = 0;
@@ -135,7 +146,7 @@ impl AstBuilder<'_> {
             literal.push_str(&rest[..brace]);
             at += brace;
             let rest = &content[at..];
-            if let Some(escaped) = rest.strip_prefix('\\').filter(|_| escapes) {
+            if let Some(escaped) = rest.strip_prefix('\\').filter(|_| has_escapes) {
                 let length = 1 + escape_length(escaped);
                 literal.push_str(&self.unescape(&rest[..length], start + at));
                 at += length;
@@ -192,16 +203,15 @@ impl AstBuilder<'_> {
         );
     }
 
-    /// The text between the quotes, its offset in the file, and whether backslashes are escapes.
-    fn content<'i>(&self, node: &ParseNode<'i>) -> (&'i str, usize, bool) {
+    fn content<'i>(&self, node: &ParseNode<'i>) -> TextContent<'i> {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
         match text.strip_prefix("\"\"\"").and_then(|rest| rest.strip_suffix("\"\"\"")) {
             Some(long) => {
                 let content = long.strip_prefix("\r\n").or_else(|| long.strip_prefix('\n')).unwrap_or(long);
-                (content, start + 3 + long.len() - content.len(), false)
+                TextContent { text: content, start: start + 3 + long.len() - content.len(), has_escapes: false }
             }
-            None => (&text[1..text.len() - 1], start + 1, true),
+            None => TextContent { text: &text[1..text.len() - 1], start: start + 1, has_escapes: true },
         }
     }
 

@@ -1,7 +1,8 @@
 //! Levels, events, spans, fields, enums.
 
 use super::ast::{Count, Enum, EnumValue, Event, Field, Level, TypeKind, TypeRef};
-use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
+use super::ast_builder::{AstBuilder, ParseNode, add_line, children, doc_line, docs};
+use super::grammar::Rule;
 
 impl AstBuilder<'_> {
     pub(super) fn level(&mut self, node: ParseNode<'_>) -> Option<Level> {

@@ -3,7 +3,9 @@
 use pest::Parser as _;
 
 use super::ast::{Expr, ExprKind, Path};
-use super::{AstBuilder, ParseNode, Rule, SpecGrammar, children, recover, scan};
+use super::ast_builder::{AstBuilder, ParseNode, children};
+use super::grammar::{Rule, SpecGrammar};
+use super::{recover, scan};
 use crate::diag::{Code, Diagnostic};
 use crate::source::SourceSpan;
 use crate::spec::{BinaryOp, UnaryOp};

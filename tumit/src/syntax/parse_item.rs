@@ -1,7 +1,8 @@
 //! A file and its items.
 
 use super::ast::{Alias, Const, File, Item, Use};
-use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
+use super::ast_builder::{AstBuilder, ParseNode, add_line, children, doc_line, docs};
+use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic};
 
 impl AstBuilder<'_> {

@@ -1,7 +1,8 @@
 //! The `paje` block: containers, and the types of their entities.
 
 use super::ast::{Container, Entity, EntityKind, Ident, StyleClause, TreeMember, Value};
-use super::{AstBuilder, ParseNode, Rule, add_line, children, doc_line, docs};
+use super::ast_builder::{AstBuilder, ParseNode, add_line, children, doc_line, docs};
+use super::grammar::Rule;
 
 const MEMBERS: &str = "the tree contains containers, states, events, variables and links";
 
@@ -51,21 +52,21 @@ impl AstBuilder<'_> {
 
     fn entity(&mut self, node: ParseNode<'_>, kind: EntityKind) -> Option<Entity> {
         let (mut doc, mut name, mut label, mut color) = (String::new(), None, None, None);
-        let (mut look, mut from, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut style, mut from, mut to, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for child in children(node) {
             match child.as_rule() {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
                 Rule::color => color = self.color(child),
-                Rule::look => look.extend(self.style_clause(child)),
+                Rule::style => style.extend(self.style_clause(child)),
                 Rule::link_from => from = self.names(child),
                 Rule::link_to => to = self.names(child),
                 Rule::values => values = children(child).filter_map(|value| self.value(value)).collect(),
                 _ => {}
             }
         }
-        Some(Entity { doc, kind, name: name?, label, color, look, from, to, values })
+        Some(Entity { doc, kind, name: name?, label, color, style, from, to, values })
     }
 
     fn names(&self, node: ParseNode<'_>) -> Vec<Ident> {
@@ -78,17 +79,17 @@ impl AstBuilder<'_> {
             return None;
         }
         let doc = docs(&node);
-        let (mut name, mut label, mut color, mut look) = (None, None, None, Vec::new());
+        let (mut name, mut label, mut color, mut style) = (None, None, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
                 Rule::color => color = self.color(child),
-                Rule::look => look.extend(self.style_clause(child)),
+                Rule::style => style.extend(self.style_clause(child)),
                 _ => {}
             }
         }
-        Some(Value { doc, name: name?, label, color, look })
+        Some(Value { doc, name: name?, label, color, style })
     }
 
     fn style_clause(&mut self, node: ParseNode<'_>) -> Option<StyleClause> {

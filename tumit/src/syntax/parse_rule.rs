@@ -1,9 +1,11 @@
 //! Rules, their actions and clauses, and text outputs.
 
+use super::ast;
 use super::ast::{
     Action, ActionKind, AssignVerb, Clause, ClauseKind, Expr, Ident, Instance, Key, Output, Target, WithField,
 };
-use super::{AstBuilder, ParseNode, Rule, ast, children, docs};
+use super::ast_builder::{AstBuilder, ParseNode, children, docs};
+use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic};
 use crate::source::SourceSpan;
 

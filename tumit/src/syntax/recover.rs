@@ -6,7 +6,8 @@
 use pest::Parser as _;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
-use super::{AstBuilder, ParseNode, Rule, SpecGrammar};
+use super::ast_builder::{AstBuilder, ParseNode};
+use super::grammar::{Rule, SpecGrammar};
 use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::source::SourceSpan;
 
@@ -118,7 +119,7 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::string => "a text in quotes",
         Rule::integer | Rule::float => "a number",
         Rule::color | Rule::hex | Rule::rgb => "a colour",
-        Rule::look => "`shape` or `size`",
+        Rule::style => "`shape` or `size`",
         Rule::fields | Rule::values => "`{`",
         Rule::end_fields => "`end`",
         Rule::field => "a parameter `name: type`",

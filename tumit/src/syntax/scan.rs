@@ -19,8 +19,8 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
         match bytes[at] {
             b'/' if bytes[at..].starts_with(b"//") => at = line_end(bytes, at),
             b'"' => {
-                let (end, closed) = text_end(bytes, at);
-                if !closed {
+                let TextEnd { at: end, is_closed } = text_end(bytes, at);
+                if !is_closed {
                     let is_long = bytes[at..].starts_with(b"\"\"\"");
                     diagnostics.push(unterminated_text(file, at, end, is_long));
                     if is_long {
@@ -73,25 +73,31 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
 
-/// The end of the text that starts at `at`, and whether a quote closes it there.
-fn text_end(bytes: &[u8], at: usize) -> (usize, bool) {
+/// The end of a text, and whether a quote closes it there.
+struct TextEnd {
+    at: usize,
+    is_closed: bool,
+}
+
+/// The end of the text that starts at `at`.
+fn text_end(bytes: &[u8], at: usize) -> TextEnd {
     if bytes[at..].starts_with(b"\"\"\"") {
         let rest = &bytes[at + 3..];
         return match rest.windows(3).position(|window| window == b"\"\"\"") {
-            Some(length) => (at + 3 + length + 3, true),
-            None => (bytes.len(), false),
+            Some(length) => TextEnd { at: at + 3 + length + 3, is_closed: true },
+            None => TextEnd { at: bytes.len(), is_closed: false },
         };
     }
     let mut end = at + 1;
     while end < bytes.len() {
         match bytes[end] {
-            b'"' => return (end + 1, true),
+            b'"' => return TextEnd { at: end + 1, is_closed: true },
             b'\n' => break,
             b'\\' if bytes.get(end + 1).is_some_and(|next| *next != b'\n') => end += 2,
             _ => end += 1,
         }
     }
-    (end.min(bytes.len()), false)
+    TextEnd { at: end.min(bytes.len()), is_closed: false }
 }
 
 fn unterminated_text(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {

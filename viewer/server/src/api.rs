@@ -253,9 +253,9 @@ pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(request): Query
     let snapshot = trace.served.source.snapshot();
     // A followed trace is expected to change.
     let changed =
-        if snapshot.standing == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
+        if snapshot.availability == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
     Ok(Json(
-        json!({ "changed": changed, "generation": snapshot.generation, "availability": snapshot.standing.sentence(), "interrupted": matches!(snapshot.standing, TraceAvailability::Kept(_)) }),
+        json!({ "changed": changed, "generation": snapshot.generation, "availability": snapshot.availability.sentence(), "interrupted": matches!(snapshot.availability, TraceAvailability::Interrupted(_)) }),
     ))
 }
 
@@ -284,8 +284,8 @@ pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(request): Qu
         "saved_filters": trace.saved_filters(),
         "style": app.styles.read(&model),
         "generation": snapshot.generation,
-        "availability": snapshot.standing.sentence(),
-        "interrupted": matches!(snapshot.standing, TraceAvailability::Kept(_)),
+        "availability": snapshot.availability.sentence(),
+        "interrupted": matches!(snapshot.availability, TraceAvailability::Interrupted(_)),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }

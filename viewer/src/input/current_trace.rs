@@ -52,7 +52,7 @@ pub enum TraceAvailability {
     /// Nothing yet. The text gives the reason.
     Awaited(String),
     /// The part that was read before the file disappeared. The text gives the reason.
-    Kept(String),
+    Interrupted(String),
 }
 
 impl TraceAvailability {
@@ -72,7 +72,7 @@ impl TraceAvailability {
                 format!("following; {open} of {processes} processes still run, and their timestamps are provisional")
             }
             Self::Awaited(why) => why.clone(),
-            Self::Kept(why) => format!("{why}: the part read so far is shown"),
+            Self::Interrupted(why) => format!("{why}: the part read so far is shown"),
         })
     }
 
@@ -96,14 +96,14 @@ pub struct TraceSnapshot {
     /// The number of the source. It increases with each new source.
     pub generation: u64,
     /// How much of the trace the source has.
-    pub standing: TraceAvailability,
+    pub availability: TraceAvailability,
 }
 
 impl fmt::Debug for TraceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TraceSnapshot")
             .field("generation", &self.generation)
-            .field("standing", &self.standing)
+            .field("availability", &self.availability)
             .finish_non_exhaustive()
     }
 }
@@ -114,16 +114,16 @@ pub struct CurrentTrace(Arc<RwLock<TraceSnapshot>>);
 
 impl From<Arc<dyn TimelineSource>> for CurrentTrace {
     fn from(source: Arc<dyn TimelineSource>) -> Self {
-        Self(Arc::new(RwLock::new(TraceSnapshot { source, generation: 1, standing: TraceAvailability::Final })))
+        Self(Arc::new(RwLock::new(TraceSnapshot { source, generation: 1, availability: TraceAvailability::Final })))
     }
 }
 
 impl CurrentTrace {
     /// A trace without contents; only its name is known.
-    pub(crate) fn empty(name: &str, standing: TraceAvailability) -> Self {
+    pub(crate) fn empty(name: &str, availability: TraceAvailability) -> Self {
         let current =
             Self::from(Arc::new(TraceStore::from_events(name, [] as [PajeEvent<'_>; 0])) as Arc<dyn TimelineSource>);
-        current.stand(standing);
+        current.set_availability(availability);
         current
     }
 
@@ -140,17 +140,17 @@ impl CurrentTrace {
     }
 
     /// Replaces the source by a newer one.
-    pub fn put(&self, source: Arc<dyn TimelineSource>, standing: TraceAvailability) {
+    pub fn put(&self, source: Arc<dyn TimelineSource>, availability: TraceAvailability) {
         let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let generation = now.generation + 1;
-        let before = std::mem::replace(&mut *now, TraceSnapshot { source, generation, standing });
+        let before = std::mem::replace(&mut *now, TraceSnapshot { source, generation, availability });
         drop(now);
         // The old source can be large. It is dropped after the lock is released.
         drop(before);
     }
 
     /// Changes the state and keeps the source.
-    pub(crate) fn stand(&self, standing: TraceAvailability) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
+    pub(crate) fn set_availability(&self, availability: TraceAvailability) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).availability = availability;
     }
 }

@@ -48,8 +48,8 @@ pub(crate) fn preview_store(mut simulation: Simulation) -> Arc<dyn TimelineSourc
 }
 
 fn put(preview: Simulation, current: &CurrentTrace) {
-    let standing = current.snapshot().standing;
-    current.put(preview_store(preview), standing);
+    let availability = current.snapshot().availability;
+    current.put(preview_store(preview), availability);
 }
 
 impl PajeSink for PreviewSink<'_> {
@@ -132,7 +132,7 @@ mod tests {
                 shown_at.push(at + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
                 let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
-                assert_eq!((listed.total, now.standing.percent()), (at + 1, Some(33)));
+                assert_eq!((listed.total, now.availability.percent()), (at + 1, Some(33)));
             }
         }
         let doubling = std::iter::successors(Some(FIRST), |count| Some(count * 2)).take_while(|count| *count <= MOST);

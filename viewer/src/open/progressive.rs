@@ -74,7 +74,7 @@ pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result
     let (target, path, mut options) = (current.clone(), path.to_owned(), options.clone());
     let (reporter, progress) = (current.clone(), options.convert.progress.take());
     options.convert.progress = Some(Arc::new(move |done, total| {
-        reporter.stand(TraceAvailability::Reading { done, total });
+        reporter.set_availability(TraceAvailability::Reading { done, total });
         if let Some(progress) = &progress {
             progress(done, total);
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use tracer_format::live::{
-    LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, LOSS_COUNTERS, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
+    DROP_COUNTERS, LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
 };
 
 use crate::run::read_at::read_at;
@@ -154,7 +154,7 @@ impl LiveHeader {
             log_in_file: u64_at(bytes, head::LOG_WRITTEN),
             slots_offset: u64_at(bytes, head::SLOTS_OFFSET),
             cut_slots: 0,
-            dropped: (0..LOSS_COUNTERS)
+            dropped: (0..DROP_COUNTERS)
                 .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
             overwritten: u64_at(bytes, head::OVERWRITTEN),

@@ -141,7 +141,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
             let lost = DroppedRecords::decode(body).unwrap_or_default();
-            return Recorded::new(head, tracer_format::typed::AnyRecord::lost(lost));
+            return Recorded::new(head, tracer_format::typed::AnyRecord::from_dropped(lost));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];

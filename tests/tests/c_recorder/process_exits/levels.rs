@@ -25,12 +25,12 @@ int main(void) {
     t_tick(4);
     tumit1_flush();
     tumit1_get_stats(&stats);
-    if (stats.written_ != 2 || stats.dropped_ != 0 || stats.streams_ != 1 || stats.blocks_ != 1 || !stats.mapped_ || !stats.helper_ ||
+    if (stats.written_ != 2 || stats.dropped_ != 0 || stats.streams_ != 1 || stats.blocks_ != 1 || !stats.mapped_ || !stats.writer_thread_ ||
         stats.slots_ != 256 || stats.slots_free_ >= 256) { return 1; }
     tumit1_finish();
     t_tick(5);
     tumit1_get_stats(&stats);
-    return stats.helper_ == 0 && stats.written_ == 2 ? 0 : 2;
+    return stats.writer_thread_ == 0 && stats.written_ == 2 ? 0 : 2;
 }
 "#;
     let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));

@@ -118,8 +118,8 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     let mut pipe = writing.join().unwrap();
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 6");
     browser.wait(SETTLED);
-    let standing = browser.find("status", Some("Reading progress"));
-    assert_eq!(browser.text(&standing), "partial, reading");
+    let availability = browser.find("status", Some("Reading progress"));
+    assert_eq!(browser.text(&availability), "partial, reading");
     let before = state_count_in_name(&mut browser);
     assert!((1_000..20_000).contains(&before), "{before}");
     // The shown part is exact and can be queried.

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::constants::method;
 use super::*;
 use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use crate::{ID_LOST, ID_WIDE_DATE};

@@ -1,8 +1,9 @@
 //! Unpacking: combines columns to records, all of them or those of some types.
 
+use super::constants::MAX_PARTS;
+use super::constants::method;
 use super::layout::{BodyPart, PartCount};
 use super::numbers::{self, ByteReader};
-use super::{MAX_PARTS, method};
 use crate::constants::RECORD_HEAD_BYTES;
 
 /// The columns of a block of records that were read.

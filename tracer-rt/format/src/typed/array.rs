@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use super::context::{Context, Sink};
 use super::display::list;
-use super::{Context, Encode, Field, Sink};
+use super::{Encode, Field};
 use crate::record::{Value, scalar_value};
 use crate::schema::{FieldType, Scalar};
 

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{AnyRecord, Content, Context, Event, Field, Name, Raw, Recorded, Text};
+use super::context::Context;
+use super::record::{AnyRecord, Content, Event, Raw, Recorded};
+use super::{Field, Name, Text};
 use crate::record::{Value, array_elements, values};
 
 /// Prints `post  node=1 stamp=7`. Fields that the file does not have are omitted.
@@ -15,7 +17,7 @@ pub fn event(event: &dyn Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut before = " ";
     f.write_str(ty.name)?;
     for (index, (name, _)) in ty.fields.iter().enumerate() {
-        let Some(value) = event.field(index).filter(|_| !event.missing().contains(name)) else { continue };
+        let Some(value) = event.field(index).filter(|_| !event.missing_fields().contains(name)) else { continue };
         text.clear();
         let quoted = value.show(&mut text);
         field(before, name, quoted, &text, f)?;
@@ -48,7 +50,7 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
         let fields = match self.record.content() {
             Content::Event(known) => {
                 event(known, f)?;
-                known.spec().types[known.kind()].fields.len() > known.missing().len()
+                known.spec().types[known.kind()].fields.len() > known.missing_fields().len()
             }
             Content::Unknown(raw) => {
                 write!(f, "{raw}")?;

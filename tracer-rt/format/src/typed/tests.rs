@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::{EnumValueInfo, FieldInfo as FileField, RecordKind, Scalar};
+use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo as FileField, FieldType, RecordKind, RecordType, Scalar};
 
 static SPEC: Spec = Spec {
     name: "t",
@@ -77,7 +77,7 @@ fn an_older_layout_is_matched_by_name() {
     assert_eq!(tint, Choice::Unknown { number: 1, name: Some("violet") });
     assert_eq!(fields.next::<Text<'_>>(), Text(b""));
     assert_eq!(fields.next::<Array<'_, i64>>().to_vec(), [-1, 3]);
-    assert_eq!(fields.missing(), ["gone"]);
+    assert_eq!(fields.missing_fields(), ["gone"]);
     let blue = Choice::Known(TestTint::Blue);
     let mut out = Vec::new();
     let mut sink = Sink { out: &mut out, names: &mut TestNumbers, enums: Some(&schema.enums) };

@@ -1,35 +1,20 @@
 //! The types of fields: reading, encoding and printing.
 
 mod choice;
+mod field;
 mod text;
+
+pub use field::{Encode, Field};
 
 use std::fmt::Write as _;
 
-use super::{Context, Sink, display};
+use super::context::{Context, Sink};
+use super::display;
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 
 pub use choice::{Choice, Enumerated};
 pub use text::{Name, Text};
-
-/// A value that can be encoded and printed.
-pub trait Encode {
-    /// Appends the value in the type `ty` of a file.
-    /// Returns `false` if the type cannot represent it.
-    fn encode(&self, ty: FieldType, sink: &mut Sink<'_>) -> bool;
-
-    /// Appends the text of the value as in `tumit dump`. Returns whether it needs quotes there.
-    fn show(&self, out: &mut String) -> bool;
-}
-
-/// The type of a field.
-pub trait Field<'a>: Encode + Sized {
-    /// The value of a field that the file does not have.
-    fn zero() -> Self;
-
-    /// Reads the value. `None` if it has another type.
-    fn from_value(value: Value<'a>, context: Context<'a>) -> Option<Self>;
-}
 
 /// Appends an integer in this type. Returns whether it fits.
 fn put_integer(value: i128, ty: FieldType, out: &mut Vec<u8>) -> bool {

@@ -1,9 +1,11 @@
 //! `tumit check`.
 
+mod counted;
 mod json;
 mod older_spec;
 mod paje;
 
+use counted::counted;
 pub(super) use paje::is_paje;
 
 use std::io::Write as _;
@@ -12,7 +14,7 @@ use anyhow::Context as _;
 use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::trace_input::TraceInput;
 use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
@@ -157,19 +159,15 @@ fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> 
 fn summary(spec: &Spec) -> String {
     let events = spec.events();
     let ruled = spec.rules.iter().filter(|actions| !actions.is_empty()).count();
-    let mut parts = vec![count(events, "event")];
+    let mut parts = vec![counted(events, "event")];
     if !spec.spans.is_empty() {
-        parts.push(count(spec.spans.len(), "span"));
+        parts.push(counted(spec.spans.len(), "span"));
     }
-    parts.push(count(spec.levels.len(), "level"));
-    parts.push(count(spec.containers.len() + spec.entities.len(), "type"));
-    parts.push(format!("rules for {ruled} of {}", count(spec.first_absent_end(), "kind")) + " of record");
+    parts.push(counted(spec.levels.len(), "level"));
+    parts.push(counted(spec.containers.len() + spec.entities.len(), "type"));
+    parts.push(format!("rules for {ruled} of {}", counted(spec.first_absent_end(), "kind")) + " of record");
     if !spec.outputs.is_empty() {
-        parts.push(count(spec.outputs.len(), "text output"));
+        parts.push(counted(spec.outputs.len(), "text output"));
     }
     format!("`{}` is correct: {}", spec.name, parts.join(", "))
-}
-
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

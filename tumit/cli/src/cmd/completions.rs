@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use clap_complete::Shell;
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::term;
 
 /// Prints a script for a shell that completes commands, options and values

@@ -15,8 +15,8 @@ use tumit_paje::read::parts_of;
 use tumit_paje::write::{PajeStyle, in_style};
 use tumit_viewer::tables::TableFormat;
 
-use super::ExitStatus;
 use super::check::is_paje;
+use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;

@@ -8,7 +8,7 @@ use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::OpenRun;
 use tumit_converter::tools::cut::{CutSummary, cut};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::filters::RecordFilters;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;

@@ -8,7 +8,7 @@ use clap::ValueHint;
 use tumit::codegen::doc::{HtmlBackend, MarkdownBackend};
 use tumit::codegen::{Backend, CodegenOptions};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 

@@ -12,7 +12,7 @@ use tumit_converter::run::OpenRun;
 use tumit_converter::tools::dump::{DumpValue, ListedRecord, list_selected};
 use tumit_paje::TraceDiagnostic;
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::filters::RecordFilters;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;

@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tumit::Code;
 use tumit::explain;
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::term;
 
 /// Explains codes of mistakes, each with a wrong and a right example

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use clap::ValueHint;
 use similar::{ChangeTag, TextDiff};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::{spec_files, term};
 

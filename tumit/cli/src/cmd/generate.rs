@@ -12,7 +12,7 @@ use tumit::codegen::fortran::FortranBackend;
 use tumit::codegen::rust::{RustBackend, RustReader};
 use tumit::codegen::{Backend, CodegenOptions, GeneratedFiles};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::{spec_files, term};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tumit_viewer::{IndexChoice, make_index};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::run_options::RunOptions;
 use crate::{diagnostics, term};
 

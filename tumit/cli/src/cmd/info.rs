@@ -18,7 +18,7 @@ use tumit_converter::run::{ProcessInRun, StreamInRun};
 use tumit_converter::tools::info::{self, DroppedRange};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::run_options::LaunchChoice;
 use crate::term;
 use crate::trace_input::TraceInput;

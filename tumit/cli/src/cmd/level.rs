@@ -13,7 +13,7 @@ use tumit_converter::run::OpenRun;
 use tumit_converter::run::active_recorders;
 use tumit_converter::run::{LevelName, ProcessInRun, levels_of_live};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::term;
 
 /// Switches a level of a running program on or off

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::write_if_changed;
 use crate::term;
 

@@ -16,7 +16,7 @@ use tumit_converter::tools::join;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;

@@ -12,7 +12,7 @@ use tumit_converter::run::active_recorders;
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::repair::{self, FileRepair};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::term;
 

@@ -9,7 +9,7 @@ use tumit_viewer::scene::number;
 use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time::{duration, group_digits, timestamp};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
 use crate::time_range::{self, time_range};

@@ -14,7 +14,7 @@ use tumit_converter::report::{ConversionReport, loss_diagnostics};
 use tumit_converter::run::OpenRun;
 use tumit_paje::diagnostic_texts;
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;

@@ -20,7 +20,7 @@ use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::ExitStatus;
+use super::exit_status::ExitStatus;
 use crate::diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{RunOptions, index_choice, is_mistake};

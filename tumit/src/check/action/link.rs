@@ -1,7 +1,8 @@
 //! `start` and `end` of links.
 
+use super::ExprScope;
+use super::operands::{entity, instance, value_of, wrong_verb};
 use super::usage::{EndpointUse, RuleUsage};
-use super::{ExprScope, entity, instance, value_of, wrong_verb};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::spec::{ActionVerb, ContainerTypeId, EntityNature, EntityTypeId};
 use crate::syntax::ast::{self, Expr, Ident, Key};

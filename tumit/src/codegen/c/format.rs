@@ -22,7 +22,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define {prefix}{name} \"{octal}\"");
     }
-    let _ = writeln!(out, "#define {prefix}WRITER_VERSION \"{}\"", super::VERSION);
+    let _ = writeln!(out, "#define {prefix}WRITER_VERSION \"{}\"", super::text::VERSION);
     for (name, number) in numbers().iter().chain(more) {
         let _ = writeln!(out, "#define {prefix}{name} {number:#X}u");
     }
@@ -110,7 +110,7 @@ fn numbers() -> [(&'static str, u64); 84] {
         ("LIVE_LAST_READING", live::head::LAST_READING as u64),
         ("LIVE_TRUNCATED", live::head::TRUNCATED as u64),
         ("LIVE_LOSSES", live::head::LOSSES as u64),
-        ("LIVE_COUNTERS", live::LOSS_COUNTERS as u64),
+        ("LIVE_COUNTERS", live::DROP_COUNTERS as u64),
         ("TAKEN_YES", u64::from(live::taken::YES)),
         ("TAKEN_OVERWRITES", u64::from(live::taken::OVERWRITES)),
         ("TAKEN_BEING_OVERWRITTEN", u64::from(live::taken::BEING_OVERWRITTEN)),

@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::schema::{FieldType, RecordType, Scalar};
 
+use super::header::CHeader;
+use super::names;
+use super::text::{comment, wrap};
 use super::types::CElement;
-use super::{CHeader, UnsupportedFeature, comment, names, wrap};
+use crate::codegen::backend::UnsupportedFeature;
 use crate::spec::RecordDecl;
 
 /// The parameters of a function in C.
@@ -29,13 +32,13 @@ struct CField {
     /// bytes.
     cut: Option<String>,
     /// Statements that write the bytes.
-    put: Vec<String>,
+    stores: Vec<String>,
 }
 
 impl CField {
     /// A field of constant size.
-    const fn fixed_size(put: Vec<String>) -> Self {
-        Self { before: None, bytes: None, cut: None, put }
+    const fn fixed_size(stores: Vec<String>) -> Self {
+        Self { before: None, bytes: None, cut: None, stores }
     }
 }
 
@@ -73,7 +76,7 @@ impl CSignature {
                     before: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
                     bytes: Some(count.clone()),
                     cut: Some(format!("{count} = tumit1_fit_text({text}, {count}, tumit1_most);")),
-                    put: vec![put_count, put_bytes(&text, &count)],
+                    stores: vec![put_count, put_bytes(&text, &count)],
                 }
             }
             FieldType::One(Scalar::Bytes) => {
@@ -83,7 +86,7 @@ impl CSignature {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(count.clone()),
                     cut: Some(cut_count(&count, 1)),
-                    put: vec![put_count, put_bytes(&bytes, &count)],
+                    stores: vec![put_count, put_bytes(&bytes, &count)],
                 }
             }
             FieldType::One(_) => {
@@ -97,13 +100,13 @@ impl CSignature {
             FieldType::Variable(_) => {
                 let array = self.declare(&pointer_to(&element.c), name);
                 let size = self.declare("size_t", &format!("{name}_count"));
-                let mut put = put_all(&element, scalar, &array, &count);
-                put.insert(0, put_count);
+                let mut stores = put_all(&element, scalar, &array, &count);
+                stores.insert(0, put_count);
                 CField {
                     before: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(times(scalar, &count)),
                     cut: Some(cut_count(&count, scalar.bytes().unwrap_or(1))),
-                    put,
+                    stores,
                 }
             }
         };
@@ -255,7 +258,7 @@ fn put(out: &mut String, signature: &CSignature, located: bool, depth: usize) {
     if located {
         let _ = writeln!(out, "{indent}    tumit1_p = tumit1_put_u32(tumit1_p, tumit1_site_id(tumit1_at));");
     }
-    for line in signature.fields.iter().flat_map(|field| &field.put) {
+    for line in signature.fields.iter().flat_map(|field| &field.stores) {
         let _ = writeln!(out, "{indent}    {line}");
     }
     let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_to);\n{indent}}}");
@@ -273,7 +276,7 @@ fn pointer_to(c: &str) -> String {
 
 fn put_one(element: &CElement, value: &str) -> String {
     let (before, after) = element.convert;
-    format!("tumit1_put_{}(tumit1_p, {before}{value}{after})", element.put)
+    format!("tumit1_put_{}(tumit1_p, {before}{value}{after})", element.put_function)
 }
 
 fn put_bytes(from: &str, bytes: &str) -> String {

@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::{UnsupportedFeature, suffix};
+use tracer_format::schema::RecordKind;
+
 use crate::Spec;
+use crate::codegen::backend::UnsupportedFeature;
 use crate::names::c_name;
 use crate::spec::RecordId;
 
@@ -151,6 +153,15 @@ const FAMILIES: [&str; 8] = ["MPI", "PMPI", "PR", "PTHREAD", "SYS", "omp", "pmix
 
 /// Names with an inner `_` that system headers of glibc declare, sorted.
 const SYSTEM_NAMES: &str = include_str!("system_names.txt");
+
+/// The suffix of a function. Spans have two functions.
+fn suffix(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Event => "",
+        RecordKind::Begin => "_begin",
+        RecordKind::End => "_end",
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,10 @@ use std::fmt::Write as _;
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::names::{self, CNames};
-use super::{VERSION, comment, doc, narrow, types};
+use super::text::{VERSION, comment, doc, narrow};
+use super::types;
 use crate::Spec;
-use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
+use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::c_name;
 
 /// Generates C headers that read, write and print records.

@@ -7,46 +7,57 @@ use super::format::constants;
 
 const RUNTIME: &str = include_str!("runtime.h");
 
-/// The parts, by the names in their include lines.
-const PARTS: [(&str, &str); 36] = [
-    ("platform", include_str!("runtime/platform.h")),
-    ("disabled", include_str!("runtime/disabled.h")),
-    ("interface", include_str!("runtime/interface.h")),
-    ("extern", include_str!("runtime/extern.h")),
-    ("state", include_str!("runtime/state.h")),
-    ("locks", include_str!("runtime/locks.h")),
-    ("memory", include_str!("runtime/memory.h")),
-    ("diagnostics", include_str!("runtime/diagnostics.h")),
-    ("bytes", include_str!("runtime/bytes.h")),
-    ("checksum", include_str!("runtime/checksum.h")),
-    ("lz4", include_str!("runtime/lz4.h")),
-    ("number_groups", include_str!("runtime/number_groups.h")),
-    ("columns", include_str!("runtime/columns.h")),
-    ("clock", include_str!("runtime/clock.h")),
-    ("file", include_str!("runtime/file.h")),
-    ("clock_readings", include_str!("runtime/clock_readings.h")),
-    ("live_file", include_str!("runtime/live_file.h")),
-    ("pool", include_str!("runtime/pool.h")),
-    ("names", include_str!("runtime/names.h")),
-    ("session", include_str!("runtime/session.h")),
-    ("drops", include_str!("runtime/drops.h")),
-    ("flight_recorder", include_str!("runtime/flight_recorder.h")),
-    ("seal", include_str!("runtime/seal.h")),
-    ("levels", include_str!("runtime/levels.h")),
-    ("control", include_str!("runtime/control.h")),
-    ("writer_thread", include_str!("runtime/writer_thread.h")),
-    ("handler_detection", include_str!("runtime/handler_detection.h")),
-    ("end", include_str!("runtime/end.h")),
-    ("attach", include_str!("runtime/attach.h")),
-    ("slow_path", include_str!("runtime/slow_path.h")),
-    ("fork", include_str!("runtime/fork.h")),
-    ("process", include_str!("runtime/process.h")),
-    ("self_trace", include_str!("runtime/self_trace.h")),
-    ("link", include_str!("runtime/link.h")),
-    ("clock_sync", include_str!("runtime/clock_sync.h")),
-    ("record", include_str!("runtime/record.h")),
+/// Pairs of each part's name, as in its include line, and its text.
+macro_rules! parts {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("runtime/", $name, ".h")))),*] };
+}
+
+/// The parts, by the names in their include lines. Parts of the first group declare the functions
+/// and the state of the whole recorder. The others are in folders by their purpose.
+const PARTS: &[(&str, &str)] = parts![
+    "interface",
+    "disabled",
+    "extern",
+    "state",
+    // The compiler and the system: memory, locks, messages, access to bytes.
+    "platform/platform",
+    "platform/bytes",
+    "platform/memory",
+    "platform/locks",
+    "platform/diagnostics",
+    // The functions that record: the hot path, slots, streams and names.
+    "records/record",
+    "records/slow_path",
+    "records/attach",
+    "records/pool",
+    "records/names",
+    "records/drops",
+    "records/flight_recorder",
+    "records/handler_detection",
+    "records/self_trace",
+    // From slots to the files of a process: blocks, compression, the writer thread.
+    "writer/writer_thread",
+    "writer/seal",
+    "writer/columns",
+    "writer/number_groups",
+    "writer/lz4",
+    "writer/checksum",
+    "writer/file",
+    "writer/live_file",
+    // Start and end of recording in a process, its children, and its levels.
+    "session/process",
+    "session/session",
+    "session/fork",
+    "session/end",
+    "session/levels",
+    "session/control",
+    // The clock, and its comparison with the clocks of other processes.
+    "clock/clock",
+    "clock/clock_readings",
+    "clock/link",
+    "clock/clock_sync",
+    "clock/mpi",
 ];
-const MPI: &str = include_str!("runtime/mpi.h");
 
 /// The text of the runtime.
 pub(super) fn text() -> String {
@@ -55,7 +66,6 @@ pub(super) fn text() -> String {
         match line.strip_prefix("#include \"runtime/").and_then(|rest| rest.strip_suffix(".h\"")) {
             Some("format") => out.push_str(&constants("TUMIT1_", &[])),
             Some("spec") => super::tables::write_self_trace_spec(&mut out),
-            Some("mpi") => out.push_str(MPI),
             Some(part) => {
                 let text = PARTS.iter().find(|(name, _)| *name == part).map(|(_, text)| *text);
                 out.push_str(text.expect("every include line of runtime.h names a part"));

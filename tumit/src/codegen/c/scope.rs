@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::CHeader;
 use super::function::CSignature;
+use super::header::CHeader;
 use crate::spec::{RecordId, SpanType};
 
 /// A member of the class: data that the end needs.
@@ -29,8 +29,34 @@ fn members(header: &CHeader<'_>, span: &SpanType, signature: &CSignature) -> Vec
     members
 }
 
+/// Writes the guards of C++. Their name space depends on the options of the unit, because their
+/// code does.
+pub(super) fn write(out: &mut String, header: &CHeader<'_>) {
+    if header.spec.spans.is_empty() {
+        return;
+    }
+    let tag = header.tag();
+    let _ = write!(
+        out,
+        "
+#if defined __cplusplus && __cplusplus >= 201103L
+/* Guards: `{class} guard(...);`, `auto guard = {class}(...);` or TUMIT_SCOPE({class}(...)); */
+#ifdef TUMIT_OFF
+inline namespace tumit1_off_{tag} {{
+#else
+inline namespace tumit1_{tag} {{
+#endif
+",
+        class = header.names.scopes[0]
+    );
+    for (span, class) in header.spec.spans.iter().zip(&header.names.scopes) {
+        write_guard(out, header, span, class);
+    }
+    out.push_str("}\n#endif\n");
+}
+
 /// Appends the class of a span. If it has a source position, also appends the macro that passes it.
-pub(super) fn write(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &str) {
+fn write_guard(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &str) {
     let signature = CSignature::new(header, span.begin.index());
     let names = &header.names.functions;
     let (begin, end) = (&names[span.begin.index()], &names[span.end.index()]);

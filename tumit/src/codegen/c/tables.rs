@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use tracer_format::columns::{BodyPart, PartCount, RecordShape};
 
-use super::{CHeader, types};
+use super::header::CHeader;
+use super::types;
 use crate::Spec;
 
 pub(super) fn write(out: &mut String, header: &CHeader<'_>, schema: &[u8]) {
@@ -93,10 +94,10 @@ impl LayoutTable {
 
     fn new(spec: &Spec) -> Self {
         let mut shapes = Self { bytes: Vec::new(), at: Vec::new() };
-        let mut known = BTreeMap::new();
+        let mut positions = BTreeMap::new();
         for record in &spec.records {
             let code = RecordShape::of(0, &record.layout).and_then(|shape| code(&shape.parts)).unwrap_or_default();
-            let at = *known.entry(code).or_insert_with_key(|code| {
+            let at = *positions.entry(code).or_insert_with_key(|code| {
                 let at = u16::try_from(shapes.bytes.len()).ok().filter(|at| *at != Self::NONE && !code.is_empty());
                 if at.is_some() {
                     shapes.bytes.extend(code);

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use tracer_format::schema::Scalar;
 
-use super::{CNames, comment, doc};
+use super::CNames;
+use super::text::{comment, doc};
 use crate::Spec;
 use crate::spec::{Expr, PatternPiece};
 
@@ -95,15 +96,15 @@ pub(super) struct CElement {
     /// The type of a parameter.
     pub(super) c: String,
     /// The function that writes the value: `tumit1_put_…`.
-    pub(super) put: &'static str,
+    pub(super) put_function: &'static str,
     /// Code before and after the value, if it must be converted.
     pub(super) convert: (&'static str, &'static str),
 }
 
 impl CElement {
     pub(super) fn new(scalar: Scalar, names: &CNames) -> Self {
-        let plain = |c: &str, put| Self { c: c.into(), put, convert: ("", "") };
-        let cast = |c: &str, put, before, after| Self { c: c.into(), put, convert: (before, after) };
+        let plain = |c: &str, put_function| Self { c: c.into(), put_function, convert: ("", "") };
+        let cast = |c: &str, put_function, before, after| Self { c: c.into(), put_function, convert: (before, after) };
         match scalar {
             Scalar::U8 => plain("uint8_t", "u8"),
             Scalar::U16 => plain("uint16_t", "u16"),

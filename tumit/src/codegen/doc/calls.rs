@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::codegen::{Backend, CodegenOptions, c, fortran::FortranBackend, rust};
+use crate::codegen::backend::{Backend, CodegenOptions};
+use crate::codegen::{c, fortran::FortranBackend, rust};
 use crate::names::{fortran_name, rust_name};
 use crate::spec::{RecordDecl, RecordId, Spec};
 

@@ -7,7 +7,7 @@ use tracer_format::schema::{FieldType, RecordKind, RecordType, Scalar};
 
 use super::calls::{ExampleCall, ExampleCalls};
 use super::expr;
-use crate::codegen::CodegenOptions;
+use crate::codegen::backend::CodegenOptions;
 use crate::spec::{
     ContainerTypeId, EntityNature, EntityType, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
     SpecStyle, TemplateLine, TextPattern,

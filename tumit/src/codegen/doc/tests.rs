@@ -1,5 +1,5 @@
 use super::{HtmlBackend, MarkdownBackend};
-use crate::codegen::{Backend, CodegenOptions};
+use crate::codegen::backend::{Backend, CodegenOptions};
 
 const SPEC: &str = "//! Events of a <demo> & more.\ntrace demo;\nversion 3;\n\n/// What \"it\" is.\nenum paint { red, dark = 300 }\n\
 type rank = u16;\nconst LENGTH = 4;\n\n/// Messages.\nlevel COM {\n    /// The message leaves.\n    event post located {\n        \

@@ -23,8 +23,8 @@ pub(super) struct FortranArgument {
     pub(super) is_wide: bool,
     /// Whether Fortran can call the C routine with the first form unchanged.
     pub(super) is_direct: bool,
-    /// Dummy arguments of the C routine: type with attributes, and name with shape.
-    pub(super) dummies: Vec<(String, String)>,
+    /// Dummy arguments of the C routine.
+    pub(super) dummies: Vec<DummyArgument>,
     /// Parameters of the C routine, as C declarations.
     pub(super) parameters: Vec<String>,
     /// Statements before and after the call of the header's function.
@@ -32,6 +32,28 @@ pub(super) struct FortranArgument {
     pub(super) after: Vec<String>,
     /// Arguments of the call of the header's function.
     pub(super) call_arguments: Vec<String>,
+}
+
+/// A dummy argument of a procedure.
+#[derive(Clone)]
+pub(super) struct DummyArgument {
+    /// The type with its attributes.
+    pub(super) declared_type: String,
+    /// The name with its shape.
+    pub(super) name: String,
+}
+
+impl DummyArgument {
+    pub(super) fn new(declared_type: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { declared_type: declared_type.into(), name: name.into() }
+    }
+}
+
+/// A parameter of a C routine.
+struct CParameter {
+    declaration: String,
+    /// The argument for the header's function.
+    argument: String,
 }
 
 /// The conversion of one value from Fortran to C.
@@ -136,25 +158,24 @@ impl ValuePassing {
         self.forms.iter().map(form).collect()
     }
 
-    /// The declaration of the C routine's parameter for a single value, and the argument for the
-    /// header's function.
-    fn scalar_in_c(&self, parameter: &str) -> (String, String) {
+    /// The C routine's parameter for a single value.
+    fn scalar_in_c(&self, parameter: &str) -> CParameter {
         let space = if self.c.ends_with('*') { "" } else { " " };
         let argument =
             if self.c == self.header { parameter.to_owned() } else { format!("({}){parameter}", self.header) };
-        (format!("{}{space}{parameter}", self.c), argument)
+        CParameter { declaration: format!("{}{space}{parameter}", self.c), argument }
     }
 
     /// The same for an array. Enums have the size of `int`, and the cast to `void *` loses no
     /// alignment here.
-    fn array_in_c(&self, parameter: &str) -> (String, String) {
+    fn array_in_c(&self, parameter: &str) -> CParameter {
         let pointer = |ty: &str| if ty.ends_with('*') { format!("{ty}const *") } else { format!("const {ty} *") };
         let argument = if self.c == self.header {
             parameter.to_owned()
         } else {
             format!("({})(const void *){parameter}", pointer(&self.header))
         };
-        (format!("{}{parameter}", pointer(self.c)), argument)
+        CParameter { declaration: format!("{}{parameter}", pointer(self.c)), argument }
     }
 }
 
@@ -175,13 +196,13 @@ impl FortranArgument {
 
     fn scalar(number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
         let passing = ValuePassing::of_scalar(scalar, enums);
-        let (parameter, argument) = passing.scalar_in_c(&format!("p{number}"));
+        let CParameter { declaration, argument } = passing.scalar_in_c(&format!("p{number}"));
         Self {
             forms: passing.forms(name, "", &[]),
             is_wide: is_wide(scalar),
             is_direct: !matches!(scalar, Scalar::Bool),
-            dummies: vec![(format!("{}, value", passing.fortran), name.to_owned())],
-            parameters: vec![parameter],
+            dummies: vec![DummyArgument::new(format!("{}, value", passing.fortran), name)],
+            parameters: vec![declaration],
             call_arguments: vec![argument],
             ..Self::empty(name)
         }
@@ -189,14 +210,14 @@ impl FortranArgument {
 
     fn fixed_array(number: usize, name: &str, scalar: Scalar, length: u32, enums: &[String]) -> Self {
         let passing = ValuePassing::of_element(scalar, enums);
-        let (parameter, argument) = passing.array_in_c(&format!("p{number}"));
+        let CParameter { declaration, argument } = passing.array_in_c(&format!("p{number}"));
         let shape = format!("({length})");
         Self {
             forms: passing.forms(name, &shape, &[]),
             is_wide: is_wide(scalar),
             is_direct: !matches!(scalar, Scalar::Bool),
-            dummies: vec![(format!("{}, intent(in)", passing.fortran), format!("{name}{shape}"))],
-            parameters: vec![parameter],
+            dummies: vec![DummyArgument::new(format!("{}, intent(in)", passing.fortran), format!("{name}{shape}"))],
+            parameters: vec![declaration],
             call_arguments: vec![argument],
             ..Self::empty(name)
         }
@@ -204,16 +225,16 @@ impl FortranArgument {
 
     fn variable(names: &mut ArgumentNames, number: usize, name: &str, scalar: Scalar, enums: &[String]) -> Self {
         let passing = ValuePassing::of_element(scalar, enums);
-        let (parameter, argument) = passing.array_in_c(&format!("p{number}"));
+        let CParameter { declaration, argument } = passing.array_in_c(&format!("p{number}"));
         let count = names.add(&format!("{name}_count"));
         Self {
             forms: passing.forms(name, "(:)", &[format!("size({name}, kind=c_size_t)")]),
             is_wide: is_wide(scalar),
             dummies: vec![
-                (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
-                ("integer(c_size_t), value".into(), count),
+                DummyArgument::new(format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
+                DummyArgument::new("integer(c_size_t), value", count),
             ],
-            parameters: vec![parameter, format!("size_t n{number}")],
+            parameters: vec![declaration, format!("size_t n{number}")],
             call_arguments: vec![argument, format!("n{number}")],
             ..Self::empty(name)
         }
@@ -237,8 +258,8 @@ impl FortranArgument {
         Self {
             forms: passing.forms(name, "", &[format!("len({name}, c_size_t)")]),
             dummies: vec![
-                (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
-                ("integer(c_size_t), value".into(), length),
+                DummyArgument::new(format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
+                DummyArgument::new("integer(c_size_t), value", length),
             ],
             parameters: vec![format!("const char *p{number}"), format!("size_t n{number}")],
             before: vec![
@@ -257,15 +278,15 @@ impl FortranArgument {
         let shape = fixed.map_or_else(|| "(:)".into(), |length| format!("({length})"));
         let mut pass = vec![format!("len({name}, c_size_t)")];
         let mut dummies = vec![
-            (format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
-            ("integer(c_size_t), value".into(), length),
+            DummyArgument::new(format!("{}, intent(in)", passing.fortran), format!("{name}(*)")),
+            DummyArgument::new("integer(c_size_t), value", length),
         ];
         let mut parameters = vec![format!("const char *p{number}"), format!("size_t n{number}")];
         let mut call_arguments = vec![format!("(const char *const *)t{number}")];
         let count = fixed.map_or_else(|| format!("c{number}"), |length| format!("{length}u"));
         if fixed.is_none() {
             pass.push(format!("size({name}, kind=c_size_t)"));
-            dummies.push(("integer(c_size_t), value".into(), names.add(&format!("{name}_count"))));
+            dummies.push(DummyArgument::new("integer(c_size_t), value", names.add(&format!("{name}_count"))));
             parameters.push(format!("size_t c{number}"));
             call_arguments.push(format!("t{number} == NULL ? 0 : c{number}"));
         }

@@ -9,17 +9,17 @@ end interface
 
 ! Statistics of the recorder, from tumit_get_stats().
 type, bind(C) :: tumit_stats
-  integer(c_int64_t) :: written    !< records in the file; without those in the slots of threads
-  integer(c_int64_t) :: dropped    !< dropped records, including overwritten ones
-  integer(c_int64_t) :: kept       !< records that stay in the live file, because writing the file failed
+  integer(c_int64_t) :: written       !< records in the file; without those in the slots of threads
+  integer(c_int64_t) :: dropped       !< dropped records, including overwritten ones
+  integer(c_int64_t) :: in_live_file  !< records that stay in the live file, because writing the file failed
   integer(c_int64_t) :: file_bytes
-  integer(c_int64_t) :: blocks     !< blocks of records
-  integer(c_int64_t) :: streams    !< one per thread with records
-  integer(c_int64_t) :: slots      !< slots of 64 KiB each
-  integer(c_int64_t) :: slots_free !< free slots
-  integer(c_int64_t) :: slots_full !< full slots that are not yet written
-  integer(c_int64_t) :: mapped     !< 1: slots survive the killing of the process
-  integer(c_int64_t) :: helper     !< 1: a writer thread writes
+  integer(c_int64_t) :: blocks        !< blocks of records
+  integer(c_int64_t) :: streams       !< one per thread with records
+  integer(c_int64_t) :: slots         !< slots of 64 KiB each
+  integer(c_int64_t) :: slots_free    !< free slots
+  integer(c_int64_t) :: slots_full    !< full slots that are not yet written
+  integer(c_int64_t) :: mapped        !< 1: slots survive the killing of the process
+  integer(c_int64_t) :: writer_thread !< 1: a writer thread writes
 end type tumit_stats
 
 interface

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::argument::{FortranArgument, combinations};
+use super::argument::{DummyArgument, FortranArgument, combinations};
 use super::names::{ArgumentNames, FortranNames, imported};
 use crate::codegen::c::CNames;
 use crate::codegen::writer::CodeWriter;
@@ -24,10 +24,23 @@ pub(super) struct FortranProcedure<'a> {
     /// A C expression that is 0 when the level is off.
     on: String,
     arguments: Vec<FortranArgument>,
-    /// The procedures of the module that convert arguments: name, and the form of each argument.
-    converting: Vec<(String, Vec<usize>)>,
-    /// The optional arguments `file` and `line`.
-    place: Option<(String, String)>,
+    /// The procedures of the module that convert arguments.
+    converting: Vec<ConvertingProcedure>,
+    /// The optional arguments for the source position.
+    position: Option<PositionArguments>,
+}
+
+/// A procedure of the module that converts arguments.
+struct ConvertingProcedure {
+    name: String,
+    /// The form of each argument.
+    forms: Vec<usize>,
+}
+
+/// The names of the arguments for the source position.
+struct PositionArguments {
+    file: String,
+    line: String,
 }
 
 /// Intrinsics that procedures of the module use in their bodies.
@@ -47,11 +60,14 @@ impl<'a> FortranProcedure<'a> {
                     FortranArgument::new(&mut argument_names, number, &field.name, field.ty, &c.enums)
                 })
                 .collect();
-            let place = record.layout.located.then(|| (argument_names.add("file"), argument_names.add("line")));
-            (arguments, place)
+            let position = record
+                .layout
+                .located
+                .then(|| PositionArguments { file: argument_names.add("file"), line: argument_names.add("line") });
+            (arguments, position)
         };
-        let (arguments, place) = build(&[]);
-        let direct = place.is_none() && arguments.iter().all(|argument| argument.is_direct);
+        let (arguments, position) = build(&[]);
+        let direct = position.is_none() && arguments.iter().all(|argument| argument.is_direct);
         let mut forms = combinations(&arguments);
         if direct {
             forms.remove(0);
@@ -67,15 +83,15 @@ impl<'a> FortranProcedure<'a> {
                 } else {
                     names.unique_private_name(public, &(number + 1).to_string())
                 };
-                (name, forms)
+                ConvertingProcedure { name, forms }
             })
             .collect();
-        let (arguments, place) = if converting.is_empty() {
-            (arguments, place)
+        let (arguments, position) = if converting.is_empty() {
+            (arguments, position)
         } else {
-            let specifics = converting.iter().map(|(name, _)| name.as_str());
+            let specifics = converting.iter().map(|procedure| procedure.name.as_str());
             let passed: Vec<_> = arguments.iter().flat_map(|a| a.forms.iter().flat_map(|form| &form.pass)).collect();
-            let placed = |name: &str| place.is_some() && ["len", "present"].contains(&name);
+            let placed = |name: &str| position.is_some() && ["len", "present"].contains(&name);
             let used = |name: &&str| placed(name) || passed.iter().any(|text| text.contains(&format!("{name}(")));
             build(&INTRINSICS.into_iter().filter(used).chain([routine.as_str()]).chain(specifics).collect::<Vec<_>>())
         };
@@ -89,13 +105,13 @@ impl<'a> FortranProcedure<'a> {
             routine,
             arguments,
             converting,
-            place,
+            position,
         }
     }
 
     /// Writes the interfaces.
     pub(super) fn interfaces(&self, out: &mut CodeWriter) {
-        let generic = self.converting.iter().any(|(name, _)| name != self.name);
+        let generic = self.converting.iter().any(|procedure| procedure.name != self.name);
         let direct = self.is_direct();
         out.line("");
         if !generic {
@@ -118,7 +134,7 @@ impl<'a> FortranProcedure<'a> {
             if direct {
                 self.c_interface(out);
             }
-            let specifics: Vec<_> = self.converting.iter().map(|(name, _)| name.clone()).collect();
+            let specifics: Vec<_> = self.converting.iter().map(|procedure| procedure.name.clone()).collect();
             out.list("module procedure :: ", &specifics, "");
         });
         out.line(&format!("end interface {}", self.name));
@@ -126,7 +142,7 @@ impl<'a> FortranProcedure<'a> {
 
     /// Whether programs can call the C routine itself.
     fn is_direct(&self) -> bool {
-        self.place.is_none() && self.arguments.iter().all(|argument| argument.is_direct)
+        self.position.is_none() && self.arguments.iter().all(|argument| argument.is_direct)
     }
 
     /// The record's documentation, and that of its fields.
@@ -137,7 +153,7 @@ impl<'a> FortranProcedure<'a> {
                 let _ = write!(text, "\n- `{}`: {}", argument.name, field.doc.trim());
             }
         }
-        if let Some((file, line)) = &self.place {
+        if let Some(PositionArguments { file, line }) = &self.position {
             let _ = write!(
                 text,
                 "\n- `{file}`, `{line}`: the source position of the call: __FILE__ and __LINE__ in a file.F90"
@@ -147,28 +163,28 @@ impl<'a> FortranProcedure<'a> {
     }
 
     fn c_interface(&self, out: &mut CodeWriter) {
-        let mut dummies: Vec<(String, String)> = Vec::new();
-        if let Some((file, line)) = &self.place {
-            dummies.push(("character(kind=c_char), intent(in)".into(), format!("{file}(*)")));
+        let mut dummies: Vec<DummyArgument> = Vec::new();
+        if let Some(PositionArguments { file, line }) = &self.position {
+            dummies.push(DummyArgument::new("character(kind=c_char), intent(in)", format!("{file}(*)")));
             // The C routine gets these arguments by position, so their names are free.
-            dummies.push(("integer(c_size_t), value".into(), "tumit_len".into()));
-            dummies.push(("integer(c_int), value".into(), line.clone()));
+            dummies.push(DummyArgument::new("integer(c_size_t), value", "tumit_len"));
+            dummies.push(DummyArgument::new("integer(c_int), value", line));
         }
         let argument_dummies = self.arguments.iter().flat_map(|argument| argument.dummies.iter().cloned());
         dummies.extend(argument_dummies);
-        let bare = |name: &String| name.split('(').next().unwrap_or_default().to_owned();
-        let names: Vec<_> = dummies.iter().map(|(_, name)| bare(name)).collect();
+        let bare = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
+        let names: Vec<_> = dummies.iter().map(|dummy| bare(&dummy.name)).collect();
         out.list(&format!("subroutine {}(", self.routine), &names, ") &");
         out.line(&format!("    bind(C, name=\"{}\")", self.label));
         out.nested(|out| {
-            let types: String = dummies.iter().map(|(ty, _)| format!("{ty} ")).collect();
+            let types: String = dummies.iter().map(|dummy| format!("{} ", dummy.declared_type)).collect();
             let kinds = imported(&types);
             if !kinds.is_empty() {
                 out.list("import :: ", &kinds, "");
             }
-            for (number, (ty, name)) in dummies.iter().enumerate() {
+            for (number, dummy) in dummies.iter().enumerate() {
                 let written = if self.is_direct() { self.field_type_text(number) } else { "" };
-                out.line_with_comment(&format!("{ty} :: {name}"), written);
+                out.line_with_comment(&format!("{} :: {}", dummy.declared_type, dummy.name), written);
             }
         });
         out.line(&format!("end subroutine {}", self.routine));
@@ -181,7 +197,7 @@ impl<'a> FortranProcedure<'a> {
 
     /// Writes the procedures of the module that convert arguments.
     pub(super) fn bodies(&self, out: &mut CodeWriter) {
-        for (name, forms) in &self.converting {
+        for ConvertingProcedure { name, forms } in &self.converting {
             out.line("");
             if name == self.name {
                 out.doc(&self.documentation());
@@ -191,8 +207,8 @@ impl<'a> FortranProcedure<'a> {
     }
 
     fn body(&self, out: &mut CodeWriter, name: &str, forms: &[usize]) {
-        let place = self.place.iter().flat_map(|(file, line)| [file.clone(), line.clone()]);
-        let dummies: Vec<_> = self.arguments.iter().map(|argument| argument.name.clone()).chain(place).collect();
+        let position = self.position.iter().flat_map(|names| [names.file.clone(), names.line.clone()]);
+        let dummies: Vec<_> = self.arguments.iter().map(|argument| argument.name.clone()).chain(position).collect();
         out.list(&format!("subroutine {name}("), &dummies, ")");
         out.nested(|out| {
             let mut pass = Vec::new();
@@ -203,10 +219,10 @@ impl<'a> FortranProcedure<'a> {
                 pass.extend(form.pass.iter().cloned());
             }
             let call = format!("call {}(", self.routine);
-            let Some((file, line)) = &self.place else { return out.list(&call, &pass, ")") };
+            let Some(PositionArguments { file, line }) = &self.position else { return out.list(&call, &pass, ")") };
             out.line(&format!("character(len=*), intent(in), optional :: {file}"));
             out.line(&format!("integer(c_int), intent(in), optional :: {line}"));
-            let with = |place: [String; 3]| place.into_iter().chain(pass.iter().cloned()).collect::<Vec<_>>();
+            let with = |position: [String; 3]| position.into_iter().chain(pass.iter().cloned()).collect::<Vec<_>>();
             out.line(&format!("if (present({file}) .and. present({line})) then"));
             out.nested(|out| {
                 out.list(&call, &with([file.clone(), format!("len({file}, c_size_t)"), line.clone()]), ")");
@@ -225,9 +241,9 @@ impl<'a> FortranProcedure<'a> {
         let mut parameters: Vec<_> = self.arguments.iter().flat_map(|a| a.parameters.iter().cloned()).collect();
         let mut call_arguments: Vec<_> = self.arguments.iter().flat_map(|a| a.call_arguments.iter().cloned()).collect();
         let mut function = self.function.to_owned();
-        if self.place.is_some() {
-            let place = ["const char *file", "size_t length", "int line"];
-            parameters.splice(0..0, place.map(str::to_owned));
+        if self.position.is_some() {
+            let position = ["const char *file", "size_t length", "int line"];
+            parameters.splice(0..0, position.map(str::to_owned));
             call_arguments.insert(0, "tumit1f_place(file, length, line)".into());
             function += "_at";
         }

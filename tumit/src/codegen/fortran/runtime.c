@@ -108,7 +108,7 @@ TUMIT1F_SHARED void tumit1f_get_stats(int64_t *to) {
     tumit1_get_stats(&stats);
     to[0] = (int64_t)stats.written_;
     to[1] = (int64_t)stats.dropped_;
-    to[2] = (int64_t)stats.kept_;
+    to[2] = (int64_t)stats.in_live_file_;
     to[3] = (int64_t)stats.file_bytes_;
     to[4] = (int64_t)stats.blocks_;
     to[5] = (int64_t)stats.streams_;
@@ -116,7 +116,7 @@ TUMIT1F_SHARED void tumit1f_get_stats(int64_t *to) {
     to[7] = stats.slots_free_;
     to[8] = stats.slots_full_;
     to[9] = stats.mapped_;
-    to[10] = stats.helper_;
+    to[10] = stats.writer_thread_;
 }
 TUMIT1F_SHARED int tumit1f_set_level(const char *name, size_t length, int on) {
     size_t bytes = tumit1f_bytes(name, length);

@@ -44,7 +44,13 @@ pub(super) fn values_from(record: &RecordDecl, first: usize) -> TokenStream {
 }
 
 /// The tuple of the values of a record as expressions that own their data, and the tuple's type.
-pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, TokenStream) {
+pub(super) struct OwnedValues {
+    pub(super) values: TokenStream,
+    pub(super) ty: TokenStream,
+}
+
+/// The values of a record.
+pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> OwnedValues {
     let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
@@ -73,7 +79,7 @@ pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> (TokenStream, To
         }
     });
     let (values, types): (Vec<_>, Vec<_>) = site.into_iter().chain(fields).unzip();
-    (nest(&values), nest(&types))
+    OwnedValues { values: nest(&values), ty: nest(&types) }
 }
 
 fn kept_list(scalar: Scalar) -> TokenStream {

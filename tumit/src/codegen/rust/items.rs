@@ -3,7 +3,8 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{lints, names};
+use super::code_context::lints;
+use super::names;
 use crate::spec::{Constant, Enum, Expr, PatternPiece, Spec, UnaryOp};
 
 /// An enum of Rust with the numbers of the spec.
@@ -40,7 +41,7 @@ pub(super) fn enumeration(item: &Enum, visibility: &TokenStream) -> TokenStream 
 pub(super) fn constants(spec: &Spec, visibility: &TokenStream) -> TokenStream {
     let lints = lints();
     let constants = spec.constants.iter().filter_map(|constant| {
-        let (ty, value) = value(&constant.value)?;
+        let ConstantValue { ty, value } = value(&constant.value)?;
         let name = names::constant(&constant.name);
         let doc = names::doc(&names::text(&constant.doc, || format!("The spec's constant `{}`.", constant.name)));
         Some(quote!(#doc #lints #visibility const #name: #ty = #value;))
@@ -58,28 +59,34 @@ pub(super) fn is_stated(constant: &Constant) -> bool {
     value(&constant.value).is_some()
 }
 
-fn value(value: &Expr) -> Option<(TokenStream, TokenStream)> {
+/// The type and the value of a constant.
+struct ConstantValue {
+    ty: TokenStream,
+    value: TokenStream,
+}
+
+fn value(value: &Expr) -> Option<ConstantValue> {
     Some(match value {
         Expr::Integer(number) => {
             let number = Literal::i64_unsuffixed(*number);
-            (quote!(i64), quote!(#number))
+            ConstantValue { ty: quote!(i64), value: quote!(#number) }
         }
         Expr::Float(number) if number.is_finite() => {
             let number = Literal::f64_unsuffixed(*number);
-            (quote!(f64), quote!(#number))
+            ConstantValue { ty: quote!(f64), value: quote!(#number) }
         }
-        Expr::Bool(truth) => (quote!(bool), quote!(#truth)),
+        Expr::Bool(truth) => ConstantValue { ty: quote!(bool), value: quote!(#truth) },
         Expr::Text(pattern) => {
             let texts = pattern.0.iter().map(|piece| match piece {
                 PatternPiece::Text(text) => Some(text.as_str()),
                 _ => None,
             });
             let text = texts.collect::<Option<String>>()?;
-            (quote!(&str), quote!(#text))
+            ConstantValue { ty: quote!(&str), value: quote!(#text) }
         }
         Expr::Unary(UnaryOp::Minus, operand) => {
-            let (ty, operand) = self::value(operand)?;
-            (ty, quote!(-#operand))
+            let ConstantValue { ty, value: operand } = self::value(operand)?;
+            ConstantValue { ty, value: quote!(-#operand) }
         }
         // An expression over a record is not a constant.
         _ => return None,

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use tracer_format::schema::RecordKind;
 
-use super::{items, raw_identifier};
-use crate::codegen::UnsupportedFeature;
+use super::items;
+use crate::codegen::backend::UnsupportedFeature;
 use crate::names::{rust_name, rust_type_name};
 use crate::spec::{RecordDecl, Spec};
 
@@ -16,6 +16,12 @@ const PRIMITIVE_TYPES: &[&str] = &[
     "bool", "char", "f128", "f16", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
     "u32", "u64", "u8", "usize",
 ];
+
+/// An identifier without conversion of its name.
+pub(super) fn raw_identifier(name: &str) -> Ident {
+    // A name without letters becomes a lone underscore, which is not an identifier in Rust.
+    Ident::new(if name == "_" { "__" } else { name }, Span::call_site())
+}
 
 /// The identifier of a function, module or parameter.
 pub(super) fn function(name: &str) -> Ident {

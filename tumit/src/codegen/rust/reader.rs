@@ -21,8 +21,9 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::{CodeContext, names, raw_identifier};
-use crate::codegen::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
+use super::code_context::CodeContext;
+use super::names::{self, raw_identifier};
+use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::{rust_type_name, snake_case};
 use crate::spec::{Enum, RecordDecl, Spec};
 
@@ -208,7 +209,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
 
         impl<'a> #name<'a> {
             fn read(__fields: &mut #typed::Fields<'a>) -> Self {
-                Self { #(#idents: __fields.next(),)* #missing: __fields.missing() }
+                Self { #(#idents: __fields.next(),)* #missing: __fields.missing_fields() }
             }
         }
 
@@ -234,7 +235,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
                 }
             }
 
-            fn missing(&self) -> &[&'static str] {
+            fn missing_fields(&self) -> &[&'static str] {
                 self.#missing
             }
         }
@@ -318,19 +319,19 @@ fn any_record(types: &[Ident]) -> TokenStream {
                 })
             }
 
-            fn unknown(raw: #typed::Raw<'a>) -> Self {
+            fn from_unknown(raw: #typed::Raw<'a>) -> Self {
                 Self::Unknown(raw)
             }
 
-            fn lost(lost: ::tracer_rt::format::record::DroppedRecords) -> Self {
-                Self::Lost(lost)
+            fn from_dropped(dropped: ::tracer_rt::format::record::DroppedRecords) -> Self {
+                Self::Lost(dropped)
             }
 
             fn content(&self) -> #typed::Content<'_, 'a> {
                 match self {
                     #(Self::#types(event) => #typed::Content::Event(event),)*
                     Self::Unknown(raw) => #typed::Content::Unknown(raw),
-                    Self::Lost(lost) => #typed::Content::Lost(lost),
+                    Self::Lost(dropped) => #typed::Content::Lost(dropped),
                 }
             }
         }

@@ -9,8 +9,10 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{LevelShape, caller, fields, id, names, raw_identifier};
-use crate::codegen::UnsupportedFeature;
+use super::fields::{self, OwnedValues};
+use super::level_shape::{LevelShape, caller, id};
+use super::names::{self, raw_identifier};
+use crate::codegen::backend::UnsupportedFeature;
 use crate::spec::{RecordDecl, RecordId};
 
 /// The two ends of a span.
@@ -25,6 +27,12 @@ pub(super) struct SpanEnds<'a> {
     /// Position and record of the end with its parameters, if it has any.
     declared_end: Option<(usize, &'a RecordDecl)>,
     is_async: bool,
+}
+
+/// The type that stores the arguments of a span, and the expression that creates its value.
+struct ArgumentStorage {
+    ty: TokenStream,
+    value: TokenStream,
 }
 
 impl<'a> SpanEnds<'a> {
@@ -203,7 +211,7 @@ impl<'a> SpanEnds<'a> {
         let hidden = self.begin.layout.fields.iter().any(|field| names::function(&field.name) == name);
         let call = if hidden { quote!(self::#name) } else { quote!(#name) };
         let guard = self.guard_type();
-        let (storage_type, storage) = self.argument_storage();
+        let ArgumentStorage { ty: storage_type, value: storage } = self.argument_storage();
         if !self.is_async {
             return quote! {
                 #[inline(always)]
@@ -257,12 +265,11 @@ impl<'a> SpanEnds<'a> {
         }
     }
 
-    /// The type that stores the arguments, and the expression that creates it.
-    fn argument_storage(&self) -> (TokenStream, TokenStream) {
+    fn argument_storage(&self) -> ArgumentStorage {
         if !self.shape.compiled {
-            return (quote!(__rt::UntracedFuture), quote!(__rt::UntracedFuture));
+            return ArgumentStorage { ty: quote!(__rt::UntracedFuture), value: quote!(__rt::UntracedFuture) };
         }
-        let (values, value_type) = fields::owned_values(self.shape.spec, self.begin);
+        let OwnedValues { values, ty: value_type } = fields::owned_values(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {
             nothing if nothing.is_empty() => quote!(()),
             fields => fields,
@@ -275,6 +282,6 @@ impl<'a> SpanEnds<'a> {
             }
             __rt::SpanArguments::new(&LEVEL, #begin, #end, #values, #at_end)
         };
-        (quote!(__rt::SpanArguments<#value_type, #at_end_type>), body)
+        ArgumentStorage { ty: quote!(__rt::SpanArguments<#value_type, #at_end_type>), value: body }
     }
 }

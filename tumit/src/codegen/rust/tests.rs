@@ -1,6 +1,7 @@
 use tracer_format::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 use super::*;
+use crate::spec::RecordDecl;
 use crate::spec::{
     Constant, Enum, EnumValue, Expr, FieldText, Level, PatternPiece, RecordId, SourceFile, SpanType as SpecSpan,
     TextPattern, UnaryOp,

@@ -38,7 +38,7 @@ pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request
             .into_iter()
             .map(|completion| {
                 let from = units(text, completion.from);
-                json!({ "text": completion.text, "from": from, "kind": completion.what, "is_hint": completion.told })
+                json!({ "text": completion.text, "from": from, "kind": completion.kind, "is_hint": completion.is_hint })
             })
             .collect();
         let filter = text.parse::<FilterExpr>();

@@ -113,7 +113,7 @@ impl TraceFollower {
     fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, past: &mut ShownPosition) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
-        let is_kept = matches!(self.current.snapshot().standing, TraceAvailability::Kept(_));
+        let is_kept = matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_));
         copy.report(self.parts_left_out());
         copy.report(reader.faults().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
         let source = preview_store(copy);
@@ -139,9 +139,9 @@ impl TraceFollower {
     /// Reports the fate of the file, if it has been shown.
     fn report_fate(&self, why: &str) {
         let now = self.current.snapshot();
-        let is_reported = matches!(&now.standing, TraceAvailability::Kept(reported) if reported == why);
-        if !is_reported && !matches!(now.standing, TraceAvailability::Awaited(_)) {
-            self.current.stand(TraceAvailability::Kept(why.to_owned()));
+        let is_reported = matches!(&now.availability, TraceAvailability::Interrupted(reported) if reported == why);
+        if !is_reported && !matches!(now.availability, TraceAvailability::Awaited(_)) {
+            self.current.set_availability(TraceAvailability::Interrupted(why.to_owned()));
         }
     }
 
@@ -156,7 +156,7 @@ impl TraceFollower {
     /// Shows the content of a pipe.
     fn read_pipe(&self) -> Result<(), TraceOpenError> {
         let name = TraceInputFile::find_name(&self.path);
-        self.current.stand(TraceAvailability::Growing { open: 0, processes: 0 });
+        self.current.set_availability(TraceAvailability::Growing { open: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
         let input = TraceInputFile::find(&self.path, &self.options)?;
         let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;

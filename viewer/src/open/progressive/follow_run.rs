@@ -28,7 +28,7 @@ const MOST_LIVE: u64 = 64 << 20;
 #[derive(Clone, PartialEq)]
 struct RunObservation {
     summary: TraceSummary,
-    standing: TraceAvailability,
+    availability: TraceAvailability,
 }
 
 impl TraceFollower {
@@ -45,23 +45,24 @@ impl TraceFollower {
             if previous != Some(fingerprint) {
                 previous = Some(fingerprint);
                 match self.simulate(&mut live) {
-                    Ok((source, standing)) => {
+                    Ok((source, availability)) => {
                         failed = false;
-                        let observation = RunObservation { summary: source.summary(), standing: standing.clone() };
-                        if matches!(self.current.snapshot().standing, TraceAvailability::Kept(_)) {
-                            self.current.stand(standing.clone());
+                        let observation =
+                            RunObservation { summary: source.summary(), availability: availability.clone() };
+                        if matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_)) {
+                            self.current.set_availability(availability.clone());
                         }
                         if last.as_ref() != Some(&observation) {
-                            self.current.put(source, standing);
+                            self.current.put(source, availability);
                             last = Some(observation);
                         }
                     }
                     // The previous image stays until there is a newer one.
                     Err(error) if is_passing(&error) => {
                         if last.is_none() {
-                            self.current.stand(TraceAvailability::Awaited(format!("waiting: {error}")));
+                            self.current.set_availability(TraceAvailability::Awaited(format!("waiting: {error}")));
                         } else if failed {
-                            self.current.stand(TraceAvailability::Kept(format!("{error}")));
+                            self.current.set_availability(TraceAvailability::Interrupted(format!("{error}")));
                         } else {
                             // A file may have no name for a moment.
                             (failed, previous) = (true, None);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Encode, Field};
+use super::field::{Encode, Field};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 use crate::typed::{Context, Sink};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use super::{Encode, Field};
+use super::field::{Encode, Field};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 use crate::typed::{Context, Sink};
@@ -14,7 +14,7 @@ pub enum Name<'a> {
     /// The text.
     Known(&'a str),
     /// The number in the file, if the table of the file does not contain the text.
-    Lost(u32),
+    Missing(u32),
 }
 
 impl<'a> Name<'a> {
@@ -53,7 +53,7 @@ impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(text) => f.write_str(text),
-            Self::Lost(number) => write!(f, "string {number} (lost)"),
+            Self::Missing(number) => write!(f, "string {number} (lost)"),
         }
     }
 }
@@ -67,7 +67,7 @@ impl Encode for Name<'_> {
                 sink.out.extend_from_slice(&number.to_le_bytes());
                 true
             }
-            (FieldType::One(Scalar::Interned), Self::Lost(number)) => {
+            (FieldType::One(Scalar::Interned), Self::Missing(number)) => {
                 sink.out.extend_from_slice(&number.to_le_bytes());
                 true
             }
@@ -93,7 +93,7 @@ impl<'a> Field<'a> for Name<'a> {
                 match text {
                     Some(text) => Self::Known(text),
                     None if id == 0 => Self::Known(""),
-                    None => Self::Lost(id),
+                    None => Self::Missing(id),
                 }
             }
             Value::Text(bytes) => Self::Known(std::str::from_utf8(bytes).unwrap_or("\u{fffd}")),

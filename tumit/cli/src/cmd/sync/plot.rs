@@ -69,13 +69,18 @@ struct PlotAxis {
     size: f64,
 }
 
+/// Four to ten round values on an axis, and their number of decimals.
+struct AxisTicks {
+    values: Vec<f64>,
+    decimals: usize,
+}
+
 impl PlotAxis {
     fn place(&self, value: f64) -> f64 {
         self.at + (value - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * self.size
     }
 
-    /// Four to ten round values, and their number of decimals.
-    fn ticks(&self) -> (Vec<f64>, usize) {
+    fn ticks(&self) -> AxisTicks {
         let least_step = (self.to - self.from) / 5.0;
         let power = 10f64.powf(least_step.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * power).into_iter().find(|step| *step >= least_step);
@@ -84,13 +89,13 @@ impl PlotAxis {
         let values = (0..20).map(|tick| (first + f64::from(tick)) * step).take_while(|value| *value <= self.to);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
-        (values.collect(), decimals)
+        AxisTicks { values: values.collect(), decimals }
     }
 }
 
 fn axes(out: &mut String, across: &PlotAxis, upward: &PlotAxis) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    let (values, decimals) = across.ticks();
+    let AxisTicks { values, decimals } = across.ticks();
     for value in values {
         let x = across.place(value);
         let _ = writeln!(
@@ -99,7 +104,7 @@ fn axes(out: &mut String, across: &PlotAxis, upward: &PlotAxis) {
             bottom + 18.0
         );
     }
-    let (values, decimals) = upward.ticks();
+    let AxisTicks { values, decimals } = upward.ticks();
     for value in values {
         let y = upward.place(value);
         let _ = writeln!(

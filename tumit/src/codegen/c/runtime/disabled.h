@@ -30,9 +30,9 @@ TUMIT1_HOT void tumit1_finish(void) {}
 TUMIT1_HOT void tumit1_pause(void) {}
 TUMIT1_HOT void tumit1_resume(void) {}
 struct tumit1_stats {
-    uint64_t written_, dropped_, kept_, file_bytes_, blocks_, streams_;
+    uint64_t written_, dropped_, in_live_file_, file_bytes_, blocks_, streams_;
     uint32_t slots_, slots_free_, slots_full_;
-    int mapped_, helper_;
+    int mapped_, writer_thread_;
 };
 TUMIT1_HOT void tumit1_get_stats(struct tumit1_stats *stats_) { memset(stats_, 0, sizeof *stats_); }
 

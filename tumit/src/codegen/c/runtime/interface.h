@@ -161,7 +161,7 @@ struct tumit1_stats {
     uint64_t written_;       /* records in the file; without those in the slots of threads */
     uint64_t dropped_;       /* dropped records, including overwritten ones */
     /* records that stay in the live file, because writing the file failed */
-    uint64_t kept_;
+    uint64_t in_live_file_;
     uint64_t file_bytes_;
     uint64_t blocks_;        /* blocks of records */
     uint64_t streams_;       /* one per thread with records */
@@ -169,7 +169,7 @@ struct tumit1_stats {
     uint32_t slots_free_;    /* free slots */
     uint32_t slots_full_;    /* full slots that are not yet written */
     int mapped_;             /* 1: slots survive the killing of the process */
-    int helper_;             /* 1: a writer thread writes */
+    int writer_thread_;      /* 1: a writer thread writes */
 };
 TUMIT1_CALL void tumit1_get_stats(struct tumit1_stats *stats_);
 /* Sets a clock of the program before the first record. `hz_` is its number of ticks per second

@@ -141,9 +141,9 @@ struct tumit1_thread {
     uint32_t stream_;
     uint32_t queued_;              /* slots in the queue, and the slot that is being written */
     /* full slots that are kept until a dump, or until they are overwritten */
-    uint32_t kept_;
+    uint32_t retained_;
     int overwrites_;               /* the stream of levels that overwrite */
-    int had_slot_;                      /* it already had a slot */
+    int had_slot_;                 /* it already had a slot */
     int described_;                /* its id and name are in the file */
     char name_[48], label_[48];
     uint32_t recent_[TUMIT1_RECENT]; /* ids of strings, by hash */
@@ -223,7 +223,7 @@ struct tumit1_writer {
     uint64_t reserved_;      /* end of the reserved room */
     int has_unwritten_;        /* writing failed for contents that the live file still has */
     /* this was so at the end: there is no end block, and the live file stays */
-    int kept_;
+    int keeps_live_file_;
     uint64_t offset_;        /* end of the last complete block */
     uint64_t sequence_;
     uint64_t written_;       /* number of written records */

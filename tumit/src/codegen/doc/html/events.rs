@@ -16,7 +16,7 @@ pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level,
     let state = if level.enabled { "on" } else { "off by default" };
     let _ = write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"what\">Level</span> {} <span class=\"badge {}\">{state}\
+        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"kind\">Level</span> {} <span class=\"badge {}\">{state}\
          </span></h2>\n",
         HtmlText(&level.name),
         if level.enabled { "good" } else { "off" }
@@ -29,7 +29,7 @@ pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level,
 }
 
 /// The start of a card: its name, its badges, and a short text at the right.
-pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str], remark: &str) {
+pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str], note: &str) {
     let _ = write!(
         out,
         "<article class=\"card\" id=\"{id}\" aria-labelledby=\"{id}-name\">\n<div class=\"top\"><h3 id=\"{id}-name\">\
@@ -39,8 +39,8 @@ pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str],
     for badge in badges {
         let _ = write!(out, " <span class=\"badge\">{}</span>", HtmlText(badge));
     }
-    if !remark.is_empty() {
-        let _ = write!(out, "<span class=\"remark\">{}</span>", HtmlText(remark));
+    if !note.is_empty() {
+        let _ = write!(out, "<span class=\"note\">{}</span>", HtmlText(note));
     }
     out.push_str("</div>\n");
 }
@@ -67,7 +67,7 @@ fn event(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     for call in &event.calls {
         let _ = writeln!(
             out,
-            "<details class=\"made\">\n<summary>Generated {}</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
+            "<details class=\"generated\">\n<summary>Generated {}</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
             call.language,
             HtmlText(&call.code)
         );

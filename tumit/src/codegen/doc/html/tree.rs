@@ -42,7 +42,7 @@ fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) 
     }
     let label = facts::pattern(&container.pattern);
     if !label.is_empty() {
-        let _ = write!(out, "<span class=\"remark\">“{}”</span>", HtmlText(&label));
+        let _ = write!(out, "<span class=\"note\">“{}”</span>", HtmlText(&label));
     }
     out.push_str("</div>\n");
     out.push_str(&prose(&container.doc));
@@ -59,7 +59,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
     let nature = facts::nature(&entity.nature);
     let _ = write!(
         out,
-        "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"what\">{nature}</span> {}",
+        "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"kind\">{nature}</span> {}",
         entity_anchor(index, &entity.name),
         code(&entity.name)
     );

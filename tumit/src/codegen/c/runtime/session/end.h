@@ -39,25 +39,26 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     }
     tumit1_writer.ending_ = 1;
     /* its counters report the drops */
-    tumit1_writer.kept_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
+    tumit1_writer.keeps_live_file_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
     for (next_ = 0; next_ < s_->streams_; next_++) {
         pthread_mutex_lock(&tumit1_state_lock);
         t_ = tumit1_find_stream(next_);
         pthread_mutex_unlock(&tumit1_state_lock);
-        if (t_ != NULL && tumit1_writer.kept_) {
+        if (t_ != NULL && tumit1_writer.keeps_live_file_) {
             tumit1_report_to_live_file((struct tumit1_thread *)(uintptr_t)t_);
         } else if (t_ != NULL) {
             (void)tumit1_report_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
             tumit1_report_drops((struct tumit1_thread *)(uintptr_t)t_);
         }
     }
-    tumit1_writer.kept_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
+    tumit1_writer.keeps_live_file_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;
     (void)tumit1_append_definitions();
     tumit1_append_anchor();
     pthread_mutex_lock(&tumit1_state_lock);
     /* only now: earlier calls count as dropped, and calls after the sum are not recorded */
     tumit1_apply_levels();
-    dropped_ = tumit1_dropped_records() + (tumit1_writer.kept_ ? 0 : tumit1_unwritten_records());
+    dropped_ = tumit1_dropped_records() +
+               (tumit1_writer.keeps_live_file_ ? 0 : tumit1_unwritten_records());
     end_ = end_ > tumit1_writer.latest_ ? end_ : tumit1_writer.latest_;
     for (t_ = s_->live_; t_ != NULL; t_ = t_->next_) { /* threads can end at the same time */
         end_ = end_ > t_->end_ ? end_ : t_->end_;
@@ -65,7 +66,7 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     pthread_mutex_unlock(&tumit1_state_lock);
     tumit1_store_process_end(end_);
     /* otherwise there is no end block, and readers read the live file */
-    if (!tumit1_writer.kept_) {
+    if (!tumit1_writer.keeps_live_file_) {
         tumit1_writer.ending_ = 2;
         if (tumit1_append_end(dropped_, end_) == 0) {
             tumit1_remove_live_file(); /* otherwise its counters report the drops */
@@ -119,7 +120,7 @@ void tumit1_finish(void) {
             fprintf(stderr, "tumit: %llu records were dropped from %s\n",
                     (unsigned long long)dropped_, s_->folder_);
         }
-        if (tumit1_writer.kept_) {
+        if (tumit1_writer.keeps_live_file_) {
             fprintf(
                 stderr,
                 "tumit: records that %s cannot contain are in %s; `tumit repair` joins the files\n",

@@ -1,26 +1,29 @@
 //! Checks the hand-over of slots between a thread and the writer thread, for every memory order in
 //! which they may see each other's stores.
 //!
-//! The words of a slot are those of the recorder (`src/slots/slot.rs`). The rest is a model of the
-//! recorder.
-
-#![expect(clippy::unwrap_used, reason = "a model of tests")]
-
-/// The atomics of the model checker.
-mod atomic {
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-}
-
-#[path = "../src/slots/slot.rs"]
-#[expect(dead_code, reason = "the recorder uses more of it")]
-mod slot;
+//! The head of a slot is the recorder's, with the atomic words of the model checker. The rest is a
+//! model of the recorder.
 
 use std::collections::VecDeque;
 
-use atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
-use slot::{FlushMark, ONE_RECORD, SlotHeader, records, used_bytes};
+
+use super::{FlushMark, ONE_RECORD, SharedWord, records, used_bytes};
+
+/// The head of a slot whose words the model checker watches.
+type SlotHeader = super::SlotHeader<AtomicU64>;
+
+impl SharedWord for AtomicU64 {
+    fn load(&self, order: Ordering) -> u64 {
+        Self::load(self, order)
+    }
+
+    fn store(&self, value: u64, order: Ordering) {
+        Self::store(self, value, order);
+    }
+}
 
 /// Number of records that fit into a slot.
 /// Each record has one byte, and its content is its timestamp.
@@ -45,7 +48,7 @@ struct State {
 }
 
 struct ModelProcess {
-    places: [ModelSlot; SLOTS],
+    slots: [ModelSlot; SLOTS],
     busy: AtomicBool,
     state: Mutex<State>,
 }
@@ -59,31 +62,31 @@ fn head() -> SlotHeader {
         flushed_last: AtomicU64::new(0),
         sequence: AtomicU64::new(0),
         dropped: AtomicU64::new(0),
-        stream: AtomicU32::new(0),
-        taken: AtomicU32::new(0),
+        stream: std::sync::atomic::AtomicU32::new(0),
+        taken: std::sync::atomic::AtomicU32::new(0),
     }
 }
 
 impl ModelProcess {
     fn new() -> Self {
-        let place = |_| ModelSlot { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
+        let slot = |_| ModelSlot { head: head(), payload: [UnsafeCell::new(0), UnsafeCell::new(0)] };
         let state = State { free: (0..SLOTS).collect(), ..State::default() };
-        Self { places: std::array::from_fn(place), busy: AtomicBool::new(false), state: Mutex::new(state) }
+        Self { slots: std::array::from_fn(slot), busy: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
     /// A model of `record::record`, and of `attach::exchange` if the slot is full.
-    fn record(&self, current: &mut Option<usize>, date: u64, publish: fn(&SlotHeader, u64, u64)) {
+    fn record(&self, current: &mut Option<usize>, timestamp: u64, publish: fn(&SlotHeader, u64, u64)) {
         self.busy.store(true, Ordering::Relaxed);
-        let full = |at: &usize| used_bytes(self.places[*at].head.state.load(Ordering::Relaxed)) == ROOM;
+        let full = |at: &usize| used_bytes(self.slots[*at].head.state.load(Ordering::Relaxed)) == ROOM;
         if current.as_ref().is_none_or(full) {
             let mut state = self.state.lock().unwrap();
             let before = state.current.take();
             state.full.extend(before);
             let next = state.free.pop();
             if let Some(next) = next {
-                let head = &self.places[next].head;
+                let head = &self.slots[next].head;
                 head.flushed.store(0, Ordering::Relaxed);
-                head.last.store(date, Ordering::Relaxed);
+                head.last.store(timestamp, Ordering::Relaxed);
                 head.state.store(0, Ordering::Release);
             }
             state.current = next;
@@ -91,11 +94,11 @@ impl ModelProcess {
             *current = next;
         }
         if let Some(at) = *current {
-            let place = &self.places[at];
-            let state = place.head.state.load(Ordering::Relaxed);
+            let slot = &self.slots[at];
+            let state = slot.head.state.load(Ordering::Relaxed);
             // SAFETY: the checker fails if another thread reads this at the same time.
-            place.payload[used_bytes(state)].with_mut(|byte| unsafe { *byte = date });
-            publish(&place.head, state + (ONE_RECORD | 1), date);
+            slot.payload[used_bytes(state)].with_mut(|byte| unsafe { *byte = timestamp });
+            publish(&slot.head, state + (ONE_RECORD | 1), timestamp);
         }
         self.busy.store(false, Ordering::Release);
     }
@@ -104,14 +107,14 @@ impl ModelProcess {
     fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
         // SAFETY: the checker fails if another thread writes this at the same time.
         let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
-        (last, self.places[at].payload[from.bytes..used_bytes(state)].iter().map(read).collect())
+        (last, self.slots[at].payload[from.bytes..used_bytes(state)].iter().map(read).collect())
     }
 
     /// A model of `BlockWriter::write_next`.
     fn write_full(&self, file: &mut Vec<Block>) {
         let next = self.state.lock().unwrap().full.pop_front();
         let Some(at) = next else { return };
-        let head = &self.places[at].head;
+        let head = &self.slots[at].head;
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
         if head.flushed().bytes < used_bytes(state) {
             file.push(self.block(at, head.flushed(), state, last));
@@ -123,18 +126,20 @@ impl ModelProcess {
     fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
         let state = self.state.lock().unwrap();
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
-        let head = &self.places[at].head;
+        let head = &self.slots[at].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
-        let Some((now, last)) =
-            head.read_between_records(is_busy).filter(|(now, _)| used_bytes(*now) > head.flushed().bytes)
+        let Some(now) = head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flushed().bytes)
         else {
             return;
         };
         let from = head.flushed();
         drop(state);
-        file.push(self.block(at, from, now, last));
+        file.push(self.block(at, from, now.state, now.last));
         let _state = self.state.lock().unwrap();
-        head.commit(FlushMark { bytes: used_bytes(now), records: records(now), blocks: from.blocks + 1 }, last);
+        head.commit(
+            FlushMark { bytes: used_bytes(now.state), records: records(now.state), blocks: from.blocks + 1 },
+            now.last,
+        );
     }
 }
 
@@ -148,7 +153,7 @@ fn hand_over(publish: fn(&SlotHeader, u64, u64)) {
         let of_thread = Arc::clone(&process);
         let thread = loom::thread::spawn(move || {
             let mut current = None;
-            (1..=RECORDS).for_each(|date| of_thread.record(&mut current, date, publish));
+            (1..=RECORDS).for_each(|timestamp| of_thread.record(&mut current, timestamp, publish));
         });
         let mut file = Vec::new();
         process.write_live(&mut file, false);
@@ -174,8 +179,8 @@ fn slots_are_handed_over_whole() {
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn a_state_that_is_stored_too_early_is_detected() {
-    hand_over(|slot, state, date| {
-        slot.last.store(date, Ordering::Release);
+    hand_over(|slot, state, timestamp| {
+        slot.last.store(timestamp, Ordering::Release);
         slot.state.store(state, Ordering::Relaxed);
     });
 }
@@ -183,8 +188,8 @@ fn a_state_that_is_stored_too_early_is_detected() {
 #[test]
 #[should_panic(expected = "a block says when it ends")]
 fn a_timestamp_stored_without_release_is_detected() {
-    hand_over(|slot, state, date| {
-        slot.last.store(date, Ordering::Relaxed);
+    hand_over(|slot, state, timestamp| {
+        slot.last.store(timestamp, Ordering::Relaxed);
         slot.state.store(state, Ordering::Release);
     });
 }

@@ -294,13 +294,13 @@ void tumit1_get_stats(struct tumit1_stats *stats_) {
     stats_->file_bytes_ = tumit1_writer.offset_;
     stats_->blocks_ = tumit1_writer.blocks_;
     stats_->dropped_ = tumit1_dropped_records();
-    stats_->kept_ = tumit1_writer.kept_ ? tumit1_unwritten_records() : 0;
+    stats_->in_live_file_ = tumit1_writer.keeps_live_file_ ? tumit1_unwritten_records() : 0;
     stats_->streams_ = s_->streams_;
     stats_->slots_ = s_->pool_.slots_;
     stats_->slots_free_ = s_->pool_.available_;
     stats_->slots_full_ = s_->pool_.queue_count_;
     stats_->mapped_ = s_->pool_.live_;
-    stats_->helper_ = s_->has_writer_thread_;
+    stats_->writer_thread_ = s_->has_writer_thread_;
     pthread_mutex_unlock(&tumit1_state_lock);
     pthread_mutex_unlock(&tumit1_writer_lock);
     tumit1_end_work(before_);

@@ -65,7 +65,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         s_->prints_folder_ = 0;
     tumit1_writer.written_ = tumit1_writer.blocks_ = tumit1_writer.latest_ = 0;
     tumit1_writer.file_ = s_->pool_.file_ = -1;
-    tumit1_writer.ending_ = tumit1_writer.has_unwritten_ = tumit1_writer.kept_ = 0;
+    tumit1_writer.ending_ = tumit1_writer.has_unwritten_ = tumit1_writer.keeps_live_file_ = 0;
     s_->strings_.written_ = s_->sites_.written_ = 0;
     s_->strings_.logged_ = s_->sites_.logged_ = 0;
     for (provider_ = s_->providers_; provider_ != NULL; provider_ = provider_->next_) {

@@ -38,7 +38,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
 TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
     *tumit1_kept_slot_at(tumit1_session.pool_.kept_count_++) = slot_;
     tumit1_session.pool_.kept_bytes_ += tumit1_slot_bytes(slot_);
-    t_->kept_++;
+    t_->retained_++;
 }
 
 /* Removes the oldest kept slot. */
@@ -58,7 +58,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_oldest_kept_slot(void)) {
     t_ = tumit1_find_stream(slot_->stream_);
     /* NULL: a signal handler forked during this function, and this is the child */
     if (t_ != NULL) {
-        t_->kept_--;
+        t_->retained_--;
     }
     return slot_;
 }

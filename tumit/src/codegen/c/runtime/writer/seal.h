@@ -298,7 +298,7 @@ TUMIT1_SLOW(void tumit1_remove_exited_streams(void)) {
     pthread_mutex_lock(&tumit1_state_lock);
     link_ = &s_->live_;
     while ((t_ = *link_) != NULL) {
-        if (t_->cursor_ != NULL || t_->queued_ != 0 || t_->kept_ != 0) {
+        if (t_->cursor_ != NULL || t_->queued_ != 0 || t_->retained_ != 0) {
             link_ = &t_->next_;
             continue;
         }
@@ -443,7 +443,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_next_unwritten_stream(
             if (which_ != TUMIT1_FINISH && t_->overwrites_ != (which_ == TUMIT1_DUMP)) {
                 continue;
             }
-            if (t_->overwrites_ && t_->kept_ != 0) {
+            if (t_->overwrites_ && t_->retained_ != 0) {
                 tumit1_release_kept_slots(); /* filled since the call */
             }
             if (which_ != TUMIT1_FINISH && tumit1_has_exited(t_)) {

@@ -1,4 +1,4 @@
-/* Makes a run of the case `types` without any recorder: anew FILE. */
+/* Makes a run of the case `types` without any recorder: without_recorder FILE. */
 #include "types_read.h"
 
 int main(int argc, char **argv) {

@@ -1,0 +1,29 @@
+//! The sizes of slots and of the records in them.
+
+use tracer_format::RECORD_HEAD_BYTES;
+use tracer_format::record::DroppedRecords;
+
+use super::slot::SlotHeader;
+
+/// Size of a slot with its head.
+pub(crate) const SLOT_BYTES: usize = 1 << 16;
+
+/// Size of a slot's head; the payload follows.
+pub(crate) const HEAD_BYTES: usize = size_of::<SlotHeader>();
+
+/// Size of a record that sets the timestamp.
+pub(super) const WIDE_BYTES: usize = RECORD_HEAD_BYTES + 8;
+
+/// Size of a record that reports a loss.
+pub(crate) const LOST_BYTES: usize = RECORD_HEAD_BYTES + DroppedRecords::BYTES;
+
+/// The largest record. A `lost` record may precede it in the slot.
+pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - LOST_BYTES;
+
+/// Payload bytes available in a slot of `slot_bytes` bytes.
+/// A slot is full when its payload would exceed this.
+/// A record that sets the timestamp always fits after it, so that the check need not know whether
+/// one is necessary.
+pub(crate) const fn room_bytes(slot_bytes: usize) -> usize {
+    slot_bytes - HEAD_BYTES - WIDE_BYTES
+}

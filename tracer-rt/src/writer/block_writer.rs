@@ -1,0 +1,423 @@
+//! The writer of blocks: the file, the amount of data in it, and its end.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use tracer_format::entries::{ClockAnchor, SyncSample};
+use tracer_format::tags::{append_integer, tag};
+use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause};
+
+use crate::cursor::raise_test_signal;
+use crate::locks::{RecorderLock, bit};
+use crate::slots::write::{REPEATED, TRUNCATED};
+use crate::slots::{LOST_BYTES, SlotHeader, pool};
+use crate::state::{STATE, flight_recorder};
+use crate::stream::drops::report_at_start;
+use crate::{clock, fault_injection, live_file};
+
+use super::clock_steps::ClockStepWatch;
+use super::codec::{CompressionEffort, PayloadPacker};
+use super::file_handle::ProcessFileHandle;
+use super::flush_active::ActiveSlots;
+use super::pending_block::SealedBlock;
+use super::reserve::{DiskReserve, ReserveStage};
+
+pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::new_closed());
+
+/// The file and the amount of data in it.
+#[derive(Debug)]
+pub(crate) struct BlockWriter {
+    pub(super) file: WriterTarget,
+    /// Length of the file up to its last whole block.
+    pub(super) length: u64,
+    /// Sequence number of the next block of the process.
+    pub(super) sequence: u64,
+    pub(super) schemas: usize,
+    pub(super) strings: usize,
+    pub(super) sites: usize,
+    records: u64,
+    /// Timestamp of the latest record that was written.
+    latest: u64,
+    /// At the end, the live file contains records that could not be written.
+    pub(super) live_file_remains: bool,
+    pub(super) has_reported: bool,
+    pub(super) reserve: DiskReserve,
+    pub(super) stage: ReserveStage,
+    pub(super) packing: PayloadPacker,
+    watch: ClockStepWatch,
+    /// The buffer of a block, reused.
+    block: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) enum WriterTarget {
+    /// Not opened yet.
+    None,
+    Open(ProcessFileHandle),
+    /// Could not be opened.
+    Failed,
+    /// Complete, or no longer writable: records in slots stay there.
+    Ended,
+}
+
+impl BlockWriter {
+    const fn new_closed() -> Self {
+        Self {
+            file: WriterTarget::None,
+            length: 0,
+            sequence: 0,
+            schemas: 0,
+            strings: 0,
+            sites: 0,
+            records: 0,
+            latest: 0,
+            live_file_remains: false,
+            has_reported: false,
+            reserve: DiskReserve::new(false),
+            stage: ReserveStage::Records,
+            packing: PayloadPacker::new(),
+            watch: ClockStepWatch::new(),
+            block: Vec::new(),
+        }
+    }
+
+    /// Resets the writer in a forked child, because the file belongs to the parent.
+    pub(crate) fn reset_in_child(&mut self) {
+        *self = Self::new_closed();
+    }
+
+    /// Length of the file up to its last whole block.
+    pub(crate) const fn file_bytes(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) const fn records_written(&self) -> u64 {
+        self.records
+    }
+
+    /// Writes all full slots. If threads fill slots faster, writes as many as wait at the start.
+    pub(crate) fn write_full(&mut self) {
+        let waiting = STATE.lock().full.len();
+        for _ in 0..waiting.max(1) {
+            if !self.write_next() {
+                return;
+            }
+        }
+    }
+
+    /// Writes the oldest full slot. Returns false if there is none.
+    pub(crate) fn write_next(&mut self) -> bool {
+        if matches!(self.file, WriterTarget::Ended) && !fault_injection::is_injected("slots are taken after the end") {
+            // The writer thread came too late. A live file that remains contains these slots.
+            return false;
+        }
+        self.ensure_open();
+        let mut state = STATE.lock();
+        let Some(slot) = state.full.pop_front() else {
+            drop(state);
+            self.remove_exited_streams();
+            return false;
+        };
+        // If more than half of the slots wait, speed matters more than size.
+        let hurry = state.full.len() > state.pool.slots() / 2;
+        let mapped = state.live.is_some();
+        let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
+        drop(state);
+        let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
+        while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
+            if !fault_injection::is_injected("full slots are discarded")
+                && self.write_after_drop_reports(&piece, effort).is_err()
+            {
+                if mapped && self.is_open() {
+                    // The records are safe in the live file. They stay there until the file can
+                    // take them, or for ever.
+                    STATE.lock().full.push_front(slot);
+                    self.live_file_remains = true;
+                    return false;
+                }
+                self.give_up(&piece);
+            }
+            let mut state = STATE.lock();
+            piece.commit(slot);
+            if let Some(entry) = state.entry(piece.stream).filter(|_| pending.is_some()) {
+                entry.pending = None;
+            }
+            pending = None;
+        }
+        let stream = stream_of(slot);
+        pool::make_ready(slot);
+        let mut state = STATE.lock();
+        state.pool.give(slot);
+        if let Some(entry) = state.entry(stream) {
+            // In a child that was forked meanwhile, this is another entry, without waiting slots.
+            entry.waiting = entry.waiting.saturating_sub(1);
+        }
+        true
+    }
+
+    /// Writes all records made before the call: those in full slots and those in the threads'
+    /// current slots.
+    pub(crate) fn flush(&mut self) {
+        // Before the first record no folder is known.
+        if !STATE.lock().is_recording() {
+            return;
+        }
+        STATE.lock().end_streams_of_exited_threads();
+        self.write_full();
+        self.write_live(ActiveSlots::SinceTheCall);
+    }
+
+    /// Writes the kept records of the streams that overwrite.
+    pub(crate) fn dump(&mut self) {
+        let mut state = STATE.lock();
+        if !state.is_recording() {
+            return;
+        }
+        flight_recorder::release(&mut state);
+        drop(state);
+        fault_injection::hold_dump();
+        self.write_full();
+        self.write_live(ActiveSlots::Dump);
+    }
+
+    /// Runs about once per second.
+    pub(crate) fn tick(&mut self) {
+        self.restore();
+        STATE.lock().end_streams_of_exited_threads();
+        self.write_live(ActiveSlots::Quiet);
+        // If slots wait all the time, no other call does this.
+        self.remove_exited_streams();
+        if matches!(self.file, WriterTarget::Open(_))
+            && let Err(error) = self.anchor(&clock::anchor())
+        {
+            self.report_once(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Reads the clocks, about ten times per second.
+    /// If a clock was set since the last reading, writes both readings.
+    pub(crate) fn read_clocks(&mut self) {
+        let now = clock::anchor();
+        live_file::store_clock_reading(now.ticks);
+        if matches!(self.file, WriterTarget::Open(_))
+            && let Err(error) = self.add_reading(&now, false)
+        {
+            self.report_once(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Writes samples of the clocks of this process and of a peer.
+    /// The anchor after them is the nearest one.
+    pub(crate) fn write_samples(&mut self, samples: &[SyncSample]) {
+        let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
+        if !STATE.lock().is_recording() || !self.ensure_open() {
+            return;
+        }
+        let payload: Vec<u8> = samples.iter().flat_map(SyncSample::encode).collect();
+        let written = self.process_block(BlockKind::Sync, samples.len() as u32, &payload, (first.t1, last.t4));
+        if let Err(error) = written.and_then(|()| self.anchor(&clock::anchor())) {
+            self.report_once(&format!("cannot write the trace: {error}"));
+        }
+    }
+
+    /// Writes everything and ends the file.
+    /// Returns the number of records that are in none of the files.
+    pub(crate) fn finish(&mut self) -> u64 {
+        let now = clock::read();
+        self.restore();
+        flight_recorder::release(&mut STATE.lock());
+        // Threads get no new slots any more, so the number of full slots is finite.
+        while self.write_next() {}
+        self.live_file_remains = false;
+        self.write_live(ActiveSlots::AtEnd);
+        while self.write_next() {}
+        fault_injection::hold_end();
+        self.stage = ReserveStage::Reports;
+        self.report_remaining_drops();
+        let mut state = STATE.lock();
+        state.keeps_live_file = state.live.is_some() && self.is_open() && self.live_file_remains;
+        let keeps_live_file = state.keeps_live_file;
+        drop(state);
+        live_file::store_process_end(now.max(self.latest));
+        if !self.ensure_open() || keeps_live_file {
+            // Without an `end` block, readers open the live file.
+            self.close();
+            let state = STATE.lock();
+            return state.dropped_records() + if keeps_live_file { 0 } else { state.unwritten_at_the_end() };
+        }
+        // New names and one more reading of the clocks may not fit. There is reserved space for the
+        // `end` block.
+        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
+        let state = STATE.lock();
+        // Records that other threads made meanwhile count as dropped, too.
+        let dropped = state.dropped_records() + state.unwritten_at_the_end();
+        let last_thread = state.entries.iter().filter_map(|entry| entry.end).max().unwrap_or(0);
+        drop(state);
+        let mut tags = Vec::new();
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
+        append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
+        let repeated = REPEATED.load(Ordering::Relaxed);
+        if repeated > 0 {
+            append_integer(&mut tags, tag::DATES_REPEATED, repeated);
+        }
+        let truncated = TRUNCATED.load(Ordering::Relaxed);
+        if truncated > 0 {
+            append_integer(&mut tags, tag::RECORDS_TRUNCATED, truncated);
+        }
+        if clock::wraps() > 0 {
+            append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());
+        }
+        append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
+        self.stage = ReserveStage::End;
+        match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
+            Ok(()) => {
+                if let Some(live) = &STATE.lock().live {
+                    live.remove();
+                }
+            }
+            Err(error) => self.report_once(&format!("cannot write the end of the trace: {error}")),
+        }
+        self.close();
+        dropped
+    }
+
+    /// Closes the file. Nothing is written after this.
+    fn close(&mut self) {
+        if let WriterTarget::Open(file) = &mut self.file
+            && self.reserve.has_space_after(self.length)
+        {
+            file.cut(self.length);
+        }
+        self.file = WriterTarget::Ended;
+    }
+
+    pub(super) fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
+        let written = if self.ensure_open() {
+            self.try_piece(piece, effort)
+        } else {
+            Err(io::Error::other("its file could not be created"))
+        };
+        let written = if fault_injection::is_injected("write errors are ignored") { Ok(()) } else { written };
+        match &written {
+            Ok(()) => {
+                self.records += u64::from(piece.records);
+                self.latest = self.latest.max(piece.last);
+            }
+            Err(error) => self.report_once(&format!("cannot write the trace: {error}")),
+        }
+        written
+    }
+
+    /// Counts the records of a piece that could not be written as dropped.
+    pub(super) fn give_up(&mut self, piece: &SealedBlock) {
+        if let Some(entry) = STATE.lock().entry(piece.stream) {
+            let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
+            if let Some(reported) = report_at_start(piece.payload()) {
+                entry.stream.drops.undo_report(&reported);
+                bytes -= LOST_BYTES as u64;
+            }
+            entry.stream.count_dropped(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
+        }
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.file, WriterTarget::Open(_))
+    }
+
+    fn try_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {
+        raise_test_signal("the file");
+        let named = self.definitions();
+        if self.stage == ReserveStage::Records {
+            named?;
+        }
+        // At the end there may be no space for names. Reports of drops are written all the same,
+        // because they need no names.
+        let header = BlockHeader {
+            kind: BlockKind::Records as u8,
+            stream: piece.stream,
+            records: piece.records,
+            sequence: piece.sequence,
+            dropped: piece.dropped,
+            flags: piece.flags,
+            first_ticks: piece.first,
+            last_ticks: piece.last,
+            ..BlockHeader::default()
+        };
+        self.append(header, piece.payload(), effort)
+    }
+
+    pub(super) fn anchor(&mut self, anchor: &ClockAnchor) -> io::Result<()> {
+        self.add_reading(anchor, true)
+    }
+
+    /// Passes a reading of the clocks to the step detection.
+    /// Writes it if `is_wanted` or if a clock was set.
+    pub(super) fn add_reading(&mut self, now: &ClockAnchor, is_wanted: bool) -> io::Result<()> {
+        self.watch.add_reading(*now, is_wanted).try_for_each(|anchor| {
+            self.process_block(BlockKind::Anchors, 1, &anchor.encode(), (anchor.ticks, anchor.ticks))
+        })
+    }
+
+    pub(super) fn process_block(
+        &mut self,
+        kind: BlockKind,
+        entries: u32,
+        payload: &[u8],
+        dates: (u64, u64),
+    ) -> io::Result<()> {
+        let header = BlockHeader {
+            kind: kind as u8,
+            stream: PROCESS_STREAM,
+            records: entries,
+            sequence: self.sequence,
+            first_ticks: dates.0,
+            last_ticks: dates.1,
+            ..BlockHeader::default()
+        };
+        self.append(header, payload, CompressionEffort::Texts)?;
+        self.sequence += 1;
+        Ok(())
+    }
+
+    /// Appends a block by one write. If the write fails, cuts the file to its previous length.
+    pub(super) fn append(
+        &mut self,
+        mut header: BlockHeader,
+        payload: &[u8],
+        effort: CompressionEffort,
+    ) -> io::Result<()> {
+        let WriterTarget::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
+        let (codec, stored) = self.packing.pack(payload, effort);
+        header.codec = codec as u8;
+        header.raw_bytes = payload.len() as u32;
+        header.stored_bytes = stored.len() as u32;
+        self.block.clear();
+        block::append_block(&mut self.block, &header, stored);
+        self.reserve.grow(file.checked_file(self.length)?, self.length + self.block.len() as u64, self.stage)?;
+        if let Err(error) = file.write(&self.block, self.length) {
+            file.cut(self.length);
+            self.reserve.note_truncation(self.length);
+            return Err(error);
+        }
+        self.length += self.block.len() as u64;
+        Ok(())
+    }
+}
+
+pub(super) fn stream_of(slot: *const SlotHeader) -> u32 {
+    // SAFETY: slots are never unmapped.
+    unsafe { &*slot }.stream.load(Ordering::Relaxed)
+}
+
+/// Writes full slots in the calling thread, if the system provided no writer thread.
+pub(crate) fn write_full_slots() {
+    SINK.lock().write_full();
+}
+
+/// Writes names to the file in the calling thread. Used if the live file has no space for them.
+pub(crate) fn write_names() {
+    let mut sink = SINK.lock();
+    if STATE.lock().is_recording() {
+        sink.write_names();
+    }
+}

@@ -1,0 +1,24 @@
+//! The results of subcommands, and their exit codes.
+
+use std::process::ExitCode;
+
+/// The result of a subcommand that could run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    /// Success.
+    Done,
+    /// The input has mistakes or losses. The rest of it was used.
+    InputHasMistakes,
+    /// Could not run.
+    CouldNotRun,
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        Self::from(match status {
+            ExitStatus::Done => 0,
+            ExitStatus::InputHasMistakes => 1,
+            ExitStatus::CouldNotRun => 2,
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! Pieces of C text: comments and lists over several lines.
+
+use std::fmt::Write as _;
+
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Converts the size of a part of a spec, which is far below 4 Gi.
+pub(super) fn narrow(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+/// Text for a C comment.
+///
+/// Compilers warn about the start of another comment in it, about trigraphs, and about characters
+/// that change the direction of text.
+pub(super) fn comment(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
+}
+
+/// Joins items between `before` and `after`, on lines of at most 120 columns. `separator` follows
+/// each item but the last, and `newline` separates lines.
+pub(super) fn wrap(before: &str, items: &[String], separator: &str, newline: &str, after: &str) -> String {
+    let mut out = String::from(before);
+    let mut column = before.len();
+    for (at, item) in items.iter().enumerate() {
+        let last = at + 1 == items.len();
+        let text = format!("{item}{}", if last { after } else { separator });
+        if at > 0 && column + 1 + text.len() > 118 {
+            out.push_str(newline);
+            column = newline.len();
+        } else if at > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        column += text.len();
+        out.push_str(&text);
+    }
+    if items.is_empty() {
+        out.push_str(after);
+    }
+    out
+}
+
+pub(super) fn doc(out: &mut String, text: &str) {
+    if !text.trim().is_empty() {
+        let lines: Vec<_> = text.trim().lines().map(|line| comment(line.trim())).collect();
+        let _ = writeln!(out, "/* {} */", lines.join("\n * ").replace(" * \n", " *\n"));
+    }
+}
