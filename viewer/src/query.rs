@@ -170,10 +170,10 @@ pub struct ContainerInfo {
 #[non_exhaustive]
 pub enum QueryError {
     /// The id does not exist in this source.
-    #[error("no such {what} exists")]
+    #[error("no such {kind} exists")]
     Unknown {
         /// The kind of the requested entity.
-        what: &'static str,
+        kind: &'static str,
     },
     /// The interval is empty or reversed, or there are no columns.
     #[error("the time range is empty")]

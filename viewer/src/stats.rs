@@ -127,7 +127,7 @@ fn times_of<'a>(
 ) -> Result<StateTimes, QueryError> {
     let (mut existence, mut ids) = (0_i128, Vec::new());
     for info in containers {
-        let info = info.ok_or(QueryError::Unknown { what: "container" })?;
+        let info = info.ok_or(QueryError::Unknown { kind: "container" })?;
         existence += existence_nanos(source, info, ty, interval);
         ids.push(info.id);
     }

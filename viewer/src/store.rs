@@ -118,7 +118,7 @@ impl TraceStore {
     fn position(&self, container: ContainerId) -> Result<usize, QueryError> {
         match self.positions.get(container.index()) {
             Some(&position) if position != u32::MAX => Ok(position as usize),
-            _ => Err(QueryError::Unknown { what: "container" }),
+            _ => Err(QueryError::Unknown { kind: "container" }),
         }
     }
 
@@ -129,7 +129,7 @@ impl TraceStore {
     }
 
     fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
-        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
+        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { kind: "type" }) }
     }
 
     /// All state lanes of a container, of all types.

@@ -271,7 +271,7 @@ impl TimelineSource for TableTrace {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let unknown = QueryError::Unknown { what: "entity" };
+        let unknown = QueryError::Unknown { kind: "entity" };
         let EntityId::State(number) = id else { return Err(unknown) };
         let (container, ty, state) = self.states.get(number as usize).ok_or(unknown)?;
         Ok(EntityFacts {

@@ -155,11 +155,11 @@ async function showPaneDifferences() {
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
   const answers = await Promise.all(compared.map(async ({ trace, from, to, filters }, at) => {
-    const [times, sums] = await Promise.all(["times", "sums"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
+    const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
       progress[route + at] = done;
       if (ownTurn === turn) showProgress(box, Math.min(...Object.values(progress)));
     }).catch(() => null)));
-    return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
+    return { types: times?.types ?? [], rows: totals?.rows ?? [], failed: times === null || totals === null };
   }));
   if (ownTurn !== turn) return;
   const other = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];

@@ -170,7 +170,7 @@ impl IndexReader {
     }
 
     fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
-        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { what: "type" }) }
+        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { kind: "type" }) }
     }
 
     fn value_name(&self, value: ValueId) -> String {

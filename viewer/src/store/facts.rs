@@ -61,7 +61,7 @@ impl EntityLookup for TraceStore {
                 Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { what: "state" })?;
+                let (lane, index) = locate(&self.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
@@ -71,7 +71,7 @@ impl EntityLookup for TraceStore {
                 })
             }
             EntityId::Event(number) => {
-                let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
+                let (lane, index) = locate(&self.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(index)),
                     ty: lane.ty,
@@ -81,7 +81,7 @@ impl EntityLookup for TraceStore {
                 })
             }
             EntityId::Link(number) => {
-                let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { what: "link" })?;
+                let (table, index) = locate(&self.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
                 let row = &table.rows[index];
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
@@ -92,7 +92,7 @@ impl EntityLookup for TraceStore {
                 })
             }
             EntityId::Sample(number) => {
-                let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
+                let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 Ok(FoundEntity {
                     name: lane.value(index).to_string(),
                     ty: lane.ty,

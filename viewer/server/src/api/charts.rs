@@ -12,7 +12,6 @@ use axum::extract::{Query, State};
 use serde_json::json;
 
 pub(crate) use self::durations::histogram;
-pub(crate) use self::durations::longer_entity;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
@@ -32,7 +31,7 @@ impl DrawRequest {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
             None if self.id.is_empty() => Ok(ContainerId::ROOT),
-            _ => Err(QueryError::Unknown { what: "container" }),
+            _ => Err(QueryError::Unknown { kind: "container" }),
         }
     }
 }

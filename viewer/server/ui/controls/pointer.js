@@ -75,7 +75,7 @@ export async function pointAt(x, y, pointer) {
     const [left, right] = entity?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
     const from = Math.floor(view.from + left * resolution);
     const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
-    const at = await request("at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
+    const at = await request("entity_at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
     if (ownTurn !== movements || !at) return;
     if (at.facts) showFacts(at.facts, at.parts[0].color, pointer);
     else if (at.states > 0) showMixture(at, row, pointer);

@@ -96,13 +96,13 @@ export async function showChain() {
   const text = JSON.stringify(view.filters);
   if (shownChain === text) return;
   // The filters that exist when the page opens are not new.
-  if (shownChain) send("saved", view.filters).catch(() => {});
+  if (shownChain) send("saved_filters", view.filters).catch(() => {});
   shownChain = text;
   errors = new Map();
   fill();
   const places = view.filters.flatMap(([, on], at) => (on ? [at] : []));
   if (!places.length) return;
-  const answer = await request("chain");
+  const answer = await request("filter_problems");
   if (!answer || shownChain !== text) return;
   errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
   if (errors.size) fill();

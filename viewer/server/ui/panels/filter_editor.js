@@ -67,7 +67,7 @@ export function listenToEditor() {
 
 async function updateCompletions() {
   const text = field.value;
-  const answer = await request("filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
+  const answer = await request("typed_filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
     .catch((error) => { if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
   if (!answer || field.value !== text || box.hidden) return null;
   completions = answer.completions;

@@ -11,12 +11,12 @@ const MAX_LISTED = 12;
 /**
  * Fills the inspector.
  * @param {any} facts
- * @param {import("../state/overlay_state.js").Hop[]} hops the chain of links through it
+ * @param {import("../state/overlay_state.js").ChainLink[]} chainLinks the chain of links through it
  * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same:
  * boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }}
  * act
  */
-export function fillInspector(facts, hops, act) {
+export function fillInspector(facts, chainLinks, act) {
   const list = make("dl");
   /**
    * Name, text to copy, and the displayed text where it differs.
@@ -33,8 +33,8 @@ export function fillInspector(facts, hops, act) {
       make("h2", { text: facts.name }),
       stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
-    list, ...(hops.length > 0 ? [chainList(facts.id, hops, act)] : []), relatedList(facts, act, MAX_LISTED),
-    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "Show the chain of links through this entity  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: act.zoom })),
+    list, ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, act)] : []), relatedList(facts, act, MAX_LISTED),
+    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(chainLinks.length > 0), title: "Show the chain of links through this entity  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: act.zoom })),
   ));
   byId("inspector").hidden = false;
 }
@@ -42,13 +42,13 @@ export function fillInspector(facts, hops, act) {
 /**
  * The links of a chain, in order.
  * @param {string} id the shown entity
- * @param {import("../state/overlay_state.js").Hop[]} hops
+ * @param {import("../state/overlay_state.js").ChainLink[]} chainLinks
  * @param {{ go: (id: string) => void }} act
  */
-function chainList(id, hops, act) {
-  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(hops.length)})` }),
-    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
-      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.endpoint_names, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+function chainList(id, chainLinks, act) {
+  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(chainLinks.length)})` }),
+    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...chainLinks.map((link) => make("li", {},
+      make("button", { text: `${isolate(link.name)} · ${joinNames(link.endpoint_names, " → ")}`, "aria-current": link.id === id ? "true" : null, onclick: () => act.go(link.id) })))));
 }
 
 /**

@@ -20,7 +20,7 @@ export async function openInspector(id) {
   overlay.stickyHighlights = [];
   // The links of a chain stay lit while the user moves along it.
   if (!view.chained) overlay.chainLinks = [];
-  else if (!overlay.chainLinks.some((hop) => hop.id === id)) overlay.chainLinks = (await requestChain(id))?.hops ?? [];
+  else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
   fillInspector(all, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToSelected, walk: stepTo, chain: toggleChain, source: () => openSource(id), light: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
   storeView(true);
@@ -30,11 +30,11 @@ export async function openInspector(id) {
 
 /**
  * @param {string} id
- * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number,
- * after: number, truncated: boolean } | undefined>}
+ * @returns {Promise<{ links: import("../state/overlay_state.js").ChainLink[], before:
+ * number, after: number, truncated: boolean } | undefined>}
  */
 function requestChain(id) {
-  return request("hops", { id }).catch(() => undefined);
+  return request("link_chain", { id }).catch(() => undefined);
 }
 
 /**
@@ -54,14 +54,14 @@ export async function toggleChain() {
   }
   const answer = await requestChain(from);
   if (!answer) return;
-  if (answer.hops.length === 0) {
+  if (answer.links.length === 0) {
     showNote("No link starts or ends here");
     return;
   }
-  overlay.chainLinks = answer.hops;
+  overlay.chainLinks = answer.links;
   view.chained = true;
   await openInspector(from);
-  const count = answer.hops.length;
+  const count = answer.links.length;
   showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
 }
 
@@ -139,7 +139,7 @@ export async function stepTo(by, same) {
     showNote("Select an entity first: click it or search for it");
     return;
   }
-  const answer = await request("step", { id: from, direction: by, same_value: String(same) }).catch(() => undefined);
+  const answer = await request("neighbour", { id: from, direction: by, same_value: String(same) }).catch(() => undefined);
   if (answer === undefined) return;
   if (!answer.facts) {
     showNote(by > 0 ? "This is the last of its kind" : "This is the first of its kind");

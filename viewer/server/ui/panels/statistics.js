@@ -5,7 +5,7 @@ import { request, cancel } from "../net/api.js";
 import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
 import { goTo } from "./selection.js";
 import { byId, make, refill, saveFile } from "../util/dom.js";
-import { rowCharts } from "./per_row_charts.js";
+import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
 import { selectedRows } from "../view/tree.js";
@@ -73,7 +73,7 @@ export async function showTimes() {
   };
   cancel("histogram");
   if (rows) {
-    const answer = await request("each", { ...part, text: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
+    const answer = await request("row_times", { ...part, text: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
     if (answer) showAnswer(answer);
     return;
   }

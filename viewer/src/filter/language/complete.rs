@@ -16,9 +16,9 @@ pub struct Completion {
     /// The start of the replaced text, in bytes.
     pub from: usize,
     /// The kind of the replacement: `word`, or the kind of name, such as `the name of a type`.
-    pub what: &'static str,
+    pub kind: &'static str,
     /// Whether the text is only a description of possible input, and cannot be inserted.
-    pub told: bool,
+    pub is_hint: bool,
 }
 
 /// Maximum number of names that are examined, because a trace may have millions.
@@ -75,13 +75,13 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
     for next in parse::next(before) {
         match next {
             ExpectedToken::Word(word) if word.starts_with(&prefix) && word != prefix && words.insert(word) => {
-                found.push((0, Completion { text: word.to_owned(), from, what: "word", told: false }));
+                found.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));
             }
             ExpectedToken::Word(_) => {}
-            ExpectedToken::Named(what) if named.insert(what) => {
-                let names = names(source, what);
+            ExpectedToken::Named(kind) if named.insert(kind) => {
+                let names = names(source, kind);
                 if names.is_none() && prefix.is_empty() {
-                    found.push((3, Completion { text: what.to_owned(), from, what, told: true }));
+                    found.push((3, Completion { text: kind.to_owned(), from, kind, is_hint: true }));
                 }
                 for name in names.into_iter().flatten() {
                     let lower = name.to_lowercase();
@@ -91,7 +91,7 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
                     let rank = if lower.starts_with(&prefix) { 1 } else { 2 };
                     let text =
                         if in_condition { ConditionName(&name).to_string() } else { FilterName(&name).to_string() };
-                    found.push((rank, Completion { text, from, what, told: false }));
+                    found.push((rank, Completion { text, from, kind, is_hint: false }));
                 }
             }
             ExpectedToken::Named(_) => {}
@@ -102,12 +102,12 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
 }
 
 /// The names of a kind in a trace; `None` if any text is possible.
-fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
+fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
     let model = source.model();
     let types = |fits: &dyn Fn(&TypeInfo) -> bool| {
         model.types.iter().skip(1).filter(|ty| fits(ty)).map(|ty| ty.name.clone()).collect()
     };
-    Some(match what {
+    Some(match kind {
         "the name of a type" => types(&|_| true),
         "the name of a container type" => types(&|ty| ty.kind == PajeTypeKind::Container),
         "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
@@ -221,8 +221,8 @@ mod tests {
         assert_eq!(place("hide type Thread <> x"), "<>");
         assert_eq!(place("group a, b"), "");
         assert_eq!(place("hide type é \"x"), "\"x");
-        let error = FilterError::Nothing {
-            what: "type",
+        let error = FilterError::NoMatch {
+            kind: "type",
             pattern: "Thred".to_owned(),
             help: String::new(),
             example: Box::default(),

@@ -25,10 +25,10 @@ pub enum FilterError {
         example: &'static str,
     },
     /// A pattern matches nothing in this trace.
-    #[error("no {what} is called `{pattern}`; {help}; example: `{example}`")]
-    Nothing {
+    #[error("no {kind} is called `{pattern}`; {help}; example: `{example}`")]
+    NoMatch {
         /// The kind of thing that the pattern should match.
-        what: &'static str,
+        kind: &'static str,
         /// The pattern.
         pattern: String,
         /// The names that exist.
@@ -95,7 +95,7 @@ impl FilterError {
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {
             Self::Syntax { at, .. } => at.clone(),
-            Self::Nothing { pattern, .. } => place_of(pattern, text),
+            Self::NoMatch { pattern, .. } => place_of(pattern, text),
             Self::NoEnd { name, .. } => place_of(name, text),
             _ => 0..text.len(),
         }

@@ -96,7 +96,7 @@ impl NamePatterns {
     /// pattern without a match is tried again without regard to case.
     fn find<'a, T: Copy>(
         &self,
-        what: &'static str,
+        kind: &'static str,
         all: impl Iterator<Item = (T, Vec<&'a str>)>,
     ) -> Result<Vec<T>, FilterError> {
         let all: Vec<(T, Vec<&str>)> = all.collect();
@@ -113,7 +113,7 @@ impl NamePatterns {
             let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
                 let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
-                return Err(FilterError::no_match(what, pattern, &names));
+                return Err(FilterError::no_match(kind, pattern, &names));
             }
         }
         Ok(all.iter().zip(found).filter(|(_, found)| *found).map(|((id, _), _)| *id).collect())
@@ -153,19 +153,19 @@ impl FilterError {
     /// No entity of the types that an expression concerns has the field.
     pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
         let error = Self::no_match("field of these types", &NamePattern::new(field), known);
-        let Self::Nothing { what, pattern, help, .. } = error else { return error };
+        let Self::NoMatch { kind, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
             let example = format!("keep Thread with {field} Wait* of Activity > 2s");
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
-            return Self::Nothing { what, pattern, help, example: example.into() };
+            return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
         let meant = known.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| known.first());
         let example = usage.example(meant.copied().unwrap_or("Bytes"));
-        Self::Nothing { what, pattern, help, example: example.into() }
+        Self::NoMatch { kind, pattern, help, example: example.into() }
     }
 
-    pub(crate) fn no_match(what: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
+    pub(crate) fn no_match(kind: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
         let mut known: Vec<&str> = Vec::new();
         for name in names {
@@ -184,15 +184,15 @@ impl FilterError {
                 false => format!("existing names: {}{more}", known.join(", ")),
             }
         });
-        let example = example(what, meant.or_else(|| names.first().copied()));
-        Self::Nothing { what, pattern: pattern.to_string(), help, example: example.into() }
+        let example = example(kind, meant.or_else(|| names.first().copied()));
+        Self::NoMatch { kind, pattern: pattern.to_string(), help, example: example.into() }
     }
 }
 
 /// A correct expression with a name of this kind.
-fn example(what: &str, name: Option<&str>) -> String {
+fn example(kind: &str, name: Option<&str>) -> String {
     let name = |other: &'static str| FilterName(name.unwrap_or(other)).to_string();
-    match what {
+    match kind {
         "value" => format!("only value {}", name("Waiting")),
         "container" => format!("only container {}", name("Node 1")),
         "container type" => format!("sort {} by name", name("Thread")),
@@ -205,10 +205,10 @@ fn example(what: &str, name: Option<&str>) -> String {
 pub(crate) fn types(
     model: &TypeModel,
     patterns: &NamePatterns,
-    what: &'static str,
+    kind: &'static str,
     is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<Vec<TypeId>, FilterError> {
-    patterns.find(what, model.types.iter().filter(|ty| is_candidate(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
+    patterns.find(kind, model.types.iter().filter(|ty| is_candidate(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
 }
 
 /// Container types that match. `trace` is the type of the root.
@@ -237,10 +237,10 @@ pub(crate) fn values_of(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    (what, is_candidate): (&'static str, &dyn Fn(&TypeInfo) -> bool),
+    (kind, is_candidate): (&'static str, &dyn Fn(&TypeInfo) -> bool),
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = types(model, &of, what, is_candidate)?;
+    let types = types(model, &of, kind, is_candidate)?;
     let mine = model.values.iter().filter(|value| types.contains(&value.ty));
     let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))

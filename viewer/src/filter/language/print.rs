@@ -145,7 +145,7 @@ impl fmt::Display for OrderKey {
             Measure::Integral { of } => write!(f, "integral{}", OfType(Some(of))),
             Measure::End => f.write_str("end"),
             Measure::Share { values, of } => some(f, "share", values, of.as_ref()),
-            Measure::Duration { which, values, of } => some(f, which.word(), values, of.as_ref()),
+            Measure::Duration { statistic, values, of } => some(f, statistic.word(), values, of.as_ref()),
             Measure::Field { operation, field, of } => {
                 write!(f, "{} {}{}", operation.word(), FilterName(field), OfType(Some(of)))
             }

@@ -359,7 +359,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let facts = self.inner.facts(id)?;
-        if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { what: "entity" }) }
+        if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { kind: "entity" }) }
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

@@ -127,7 +127,7 @@ impl GroupSource {
     fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
         match self.groups.get(&container) {
             Some(group) => Ok(&group.members),
-            None if self.of.contains_key(&container) => Err(QueryError::Unknown { what: "container" }),
+            None if self.of.contains_key(&container) => Err(QueryError::Unknown { kind: "container" }),
             None => Ok(&[]),
         }
     }
@@ -356,12 +356,12 @@ impl FilterLayer for GroupSource {
                 })
             }
             EntityId::Sample(number) if self.sums.iter().any(|sum| sum.base <= number) => {
-                self.facts_of_sum(number).ok_or(QueryError::Unknown { what: "sample" })
+                self.facts_of_sum(number).ok_or(QueryError::Unknown { kind: "sample" })
             }
             _ => {
                 let mut facts = self.inner.facts(id)?;
                 if matches!(id, EntityId::Sample(_)) && self.is_summed_sample(&facts) {
-                    return Err(QueryError::Unknown { what: "sample" });
+                    return Err(QueryError::Unknown { kind: "sample" });
                 }
                 let member = facts.container_path.last().cloned();
                 let group = self.group_of(facts.container);

@@ -71,7 +71,7 @@ impl HideSource {
 
     /// Whether a type is hidden; an error if the container is hidden.
     fn is_type_hidden(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
-        if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { what: "container" }) }
+        if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { kind: "container" }) }
     }
 
     /// The lanes that are not hidden.
@@ -283,7 +283,7 @@ impl FilterLayer for HideSource {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let unknown = QueryError::Unknown { what: "entity" };
+        let unknown = QueryError::Unknown { kind: "entity" };
         let facts = self.inner.facts(id)?;
         let ty = type_of(&self.model, &facts);
         let link = matches!(id, EntityId::Link(_));

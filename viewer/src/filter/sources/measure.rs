@@ -51,8 +51,8 @@ impl MeasuredTree<'_> {
             Measure::End => Ok(list.iter().map(|info| Some(info.life.to.0 as f64)).collect()),
             Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
             Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
-            Measure::Duration { which, values, of } => {
-                entity_values::durations(source, list, *which, values, of.as_ref(), interval)
+            Measure::Duration { statistic, values, of } => {
+                entity_values::durations(source, list, *statistic, values, of.as_ref(), interval)
             }
             Measure::Field { operation, field, of } => {
                 entity_values::fields(source, list, *operation, field, of, interval)

@@ -138,7 +138,7 @@ impl ReduceSource {
             (EntityId::Sample(number), None) if number >= self.inner.free_numbers().sample => {
                 let of = |r: &&ContainerReduction| (r.base..r.base + r.steps.len() as u32).contains(&number);
                 let Some(result) = self.results.iter().find(of) else {
-                    return Some(Err(QueryError::Unknown { what: "sample" }));
+                    return Some(Err(QueryError::Unknown { kind: "sample" }));
                 };
                 let (place, piece) =
                     ((result.container, result.ty), result.steps.piece((number - result.base) as usize));
@@ -153,7 +153,7 @@ impl ReduceSource {
 
     fn facts_of_state(&self, id: EntityId, states: &StateInput, number: u32) -> Result<EntityFacts, QueryError> {
         let within = states.store.facts(EntityId::State(number))?;
-        let place = states.owner(within.container).ok_or(QueryError::Unknown { what: "state" })?;
+        let place = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
         let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));
         let value = value.and_then(|value| self.model.values.get(value.index()));
         self.facts_of(id, place, within.life, value.map_or_else(String::new, |value| value.name.clone()))

@@ -151,7 +151,7 @@ impl StepFunction {
 
     /// Piece number `at`.
     pub(crate) fn piece(&self, at: usize) -> Result<FunctionPiece, QueryError> {
-        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { what: "sample" })
+        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }
 
     /// Number of pieces that overlap an interval, and the first `limit` of them with their numbers.

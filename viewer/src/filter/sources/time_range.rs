@@ -276,7 +276,7 @@ impl FilterLayer for TimeRangeSource {
         let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
         let root = id == EntityId::Container(ContainerId::ROOT);
         if !root && !overlaps(ordered, self.window) {
-            return Err(QueryError::Unknown { what: "entity" });
+            return Err(QueryError::Unknown { kind: "entity" });
         }
         if !matches!(id, EntityId::Link(_)) {
             facts.life = clip(life, self.window);

@@ -22,7 +22,7 @@ impl EntityLookup for IndexReader {
 
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
         let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
-        self.containers.get(position as usize).ok_or(QueryError::Unknown { what: "container" })
+        self.containers.get(position as usize).ok_or(QueryError::Unknown { kind: "container" })
     }
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
@@ -35,7 +35,7 @@ impl EntityLookup for IndexReader {
                 Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { what: "state" })?;
+                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
                 let lane = IndexStateLane::new(&self.image, record);
                 let (block, index) = lane.at(row);
                 let (container, ty) = of(&record);
@@ -48,7 +48,7 @@ impl EntityLookup for IndexReader {
                 })
             }
             EntityId::Event(number) => {
-                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { what: "event" })?;
+                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
                 let (timestamp, value, detail) = IndexMarkLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
@@ -60,7 +60,7 @@ impl EntityLookup for IndexReader {
                 })
             }
             EntityId::Link(number) => {
-                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { what: "link" })?;
+                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
                 let row = IndexLinks::new(&self.image, record).row(at);
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
@@ -72,7 +72,7 @@ impl EntityLookup for IndexReader {
             }
             EntityId::Sample(number) => {
                 let (record, row) =
-                    self.locate(header.variables, number).ok_or(QueryError::Unknown { what: "sample" })?;
+                    self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 let (life, value) = IndexVariableLane::new(&self.image, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })

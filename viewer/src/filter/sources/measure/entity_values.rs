@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::combine_subtrees;
-use crate::filter::language::ast::{DurationRank, ReduceOperation};
+use crate::filter::language::ast::{DurationStatistic, ReduceOperation};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
@@ -87,7 +87,7 @@ fn visit(
 pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    rank: DurationRank,
+    statistic: DurationStatistic,
     values: &NamePatterns,
     of: Option<&NamePattern>,
     interval: TimeRange,
@@ -109,14 +109,14 @@ pub(crate) fn durations(
     let statistic = |all: Vec<i64>| {
         let all = all.into_iter().collect::<Durations>();
         let at = |share| all.quantile(share).map(|nanos| nanos as f64);
-        match rank {
-            DurationRank::Mean => all.mean(),
-            DurationRank::Shortest => at(0.0),
-            DurationRank::Median => at(0.5),
-            DurationRank::P90 => at(0.9),
-            DurationRank::P95 => at(0.95),
-            DurationRank::P99 => at(0.99),
-            DurationRank::Longest => at(1.0),
+        match statistic {
+            DurationStatistic::Mean => all.mean(),
+            DurationStatistic::Shortest => at(0.0),
+            DurationStatistic::Median => at(0.5),
+            DurationStatistic::P90 => at(0.9),
+            DurationStatistic::P95 => at(0.95),
+            DurationStatistic::P99 => at(0.99),
+            DurationStatistic::Longest => at(1.0),
         }
     };
     let once = subtree_numbers(list, &direct)
