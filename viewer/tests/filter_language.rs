@@ -5,8 +5,9 @@
 
 use proptest::prelude::*;
 use tumit_viewer::filter::{
-    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, FieldTest, FilterChain, FilterError, FilterExpr,
-    Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm, SelectionEffect,
+    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, FieldTest, FilterChain, FilterError,
+    FilterExpr, Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect,
 };
 use tumit_viewer::query::{GlobalNanos, MarkShape, OpenTimeRange};
 use tumit_viewer::style::theme::rgb;

@@ -16,7 +16,10 @@ use tumit_viewer::filter::language::complete::complete;
 const MAX_COMPLETIONS: usize = 40;
 
 /// The problems of the filters of a chain. Positions count UTF-16 units, as JavaScript does.
-pub(crate) async fn filter_problems(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn filter_problems(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<DrawRequest>,
+) -> JsonAnswer {
     compute(app, request, |trace, _| {
         Ok(json!({ "problems": trace.problems.iter().map(problem_json).collect::<Vec<_>>() }))
     })

@@ -64,7 +64,8 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
     }
     assert!(page.json(&format!("neighbour?id={}&direction=-1&same_value=true", lane[0])).await["facts"].is_null());
     assert!(
-        page.json(&format!("neighbour?id={}&direction=1&same_value=true", lane[lane.len() - 1])).await["facts"].is_null()
+        page.json(&format!("neighbour?id={}&direction=1&same_value=true", lane[lane.len() - 1])).await["facts"]
+            .is_null()
     );
     let times = page.json("times?from=0&to=30000000").await;
     let rows = times["types"][0]["rows"].as_array().unwrap();

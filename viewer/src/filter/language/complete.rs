@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::parse::{self, ExpectedToken, FilterToken, FilterVersion};
+use super::parse::{self, ExpectedToken, FilterToken, FilterVersion, PlacedToken};
 use super::quote::{ConditionName, FilterName};
 use super::words::RESERVED;
 use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInfo};
@@ -45,12 +45,12 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
     let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
-    let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
+    let open = tokens.iter().rev().take_while(|placed| plain(&placed.token)).count();
     let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
-        let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
+        let from = tokens.get(tokens.len() - words).map_or(text.len(), |placed| placed.at.start);
         let (before, prefix) = text.split_at(from);
-        let is_open = matches!(tokens.last(), Some((FilterToken::Open | FilterToken::Close, _)));
+        let is_open = matches!(tokens.last(), Some(PlacedToken { token: FilterToken::Open | FilterToken::Close, .. }));
         if words == 0
             && !ends_with_space
             && !is_open

@@ -13,7 +13,7 @@ const MOST_EXAMINED: usize = 20_000;
 
 /// Returns an error if no entity of these types has the field.
 pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
-    if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+    if OF_ALL.iter().any(|field| field.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
     let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
@@ -21,8 +21,8 @@ pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[
     if search.found || search.examined == 0 || search.examined >= MOST_EXAMINED {
         return Ok(());
     }
-    let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
-    Err(FilterError::no_field(usage, name, &known))
+    let names: Vec<&str> = search.names.iter().map(String::as_str).chain(OF_ALL).collect();
+    Err(FilterError::no_field(usage, name, &names))
 }
 
 /// Whether one of the first entities has an extra field of this name. Links have fields `from` and
@@ -47,8 +47,8 @@ struct FieldSearch {
     found: bool,
     /// Number of entities that were searched.
     examined: usize,
-    /// Extra fields of these entities.
-    known: BTreeSet<String>,
+    /// The names of the extra fields of these entities.
+    names: BTreeSet<String>,
 }
 
 impl FieldSearch {
@@ -103,7 +103,7 @@ impl FieldSearch {
                 self.found = true;
                 return Ok(true);
             }
-            self.known.extend(facts.fields.into_iter().map(|field| field.0));
+            self.names.extend(facts.fields.into_iter().map(|field| field.0));
         }
         Ok(self.examined >= MOST_EXAMINED)
     }

@@ -151,8 +151,8 @@ const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
-    pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
-        let error = Self::no_match("field of these types", &NamePattern::new(field), known);
+    pub(crate) fn no_field(usage: FieldUse, field: &str, existing: &[&str]) -> Self {
+        let error = Self::no_match("field of these types", &NamePattern::new(field), existing);
         let Self::NoMatch { kind, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
@@ -160,28 +160,28 @@ impl FilterError {
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
             return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
-        let meant = known.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| known.first());
+        let meant = existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
         let example = usage.example(meant.copied().unwrap_or("Bytes"));
         Self::NoMatch { kind, pattern, help, example: example.into() }
     }
 
     pub(crate) fn no_match(kind: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
         const SHOWN: usize = 8;
-        let mut known: Vec<&str> = Vec::new();
+        let mut listed: Vec<&str> = Vec::new();
         for name in names {
-            if !known.contains(name) && known.len() <= SHOWN {
-                known.push(name);
+            if !listed.contains(name) && listed.len() <= SHOWN {
+                listed.push(name);
             }
         }
         let near = did_you_mean(pattern.as_str(), names.iter().copied());
         let is_near = |name: &&&str| near.as_ref().is_some_and(|near| near.contains(&format!("`{name}`")));
         let meant = names.iter().find(is_near).copied();
         let help = near.clone().unwrap_or_else(|| {
-            let more = if known.len() > SHOWN { ", …" } else { "" };
-            known.truncate(SHOWN);
-            match known.is_empty() {
+            let more = if listed.len() > SHOWN { ", …" } else { "" };
+            listed.truncate(SHOWN);
+            match listed.is_empty() {
                 true => "none exists".to_owned(),
-                false => format!("existing names: {}{more}", known.join(", ")),
+                false => format!("existing names: {}{more}", listed.join(", ")),
             }
         });
         let example = example(kind, meant.or_else(|| names.first().copied()));
@@ -228,16 +228,17 @@ pub(crate) fn values(
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let with_values =
         |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. });
-    values_of(model, patterns, of, ("type of states, events or links", &with_values))
+    values_of(model, patterns, of, "type of states, events or links", with_values)
 }
 
-/// Values that match, of the types of a kind that `of` matches; without `of`, of all types of that
-/// kind.
+/// Values that match, of the types that `of` matches; without `of`, of all types. Only types for
+/// which `is_candidate` is true count. `kind` describes them.
 pub(crate) fn values_of(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    (kind, is_candidate): (&'static str, &dyn Fn(&TypeInfo) -> bool),
+    kind: &'static str,
+    is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = types(model, &of, kind, is_candidate)?;

@@ -1,12 +1,12 @@
 //! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order
 //! of precedence.
 
-use super::super::comparison::Comparison;
-use super::super::condition::{Condition, FieldTest};
-use super::super::error::FilterError;
-use super::super::pattern::NamePatterns;
-use super::token::FilterToken;
-use super::{ExpectedToken, FilterReader};
+use super::reader::{ExpectedToken, FilterReader};
+use super::token::{FilterToken, PlacedToken};
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::condition::{Condition, FieldTest};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::NamePatterns;
 use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
@@ -14,7 +14,7 @@ const MOST_NESTED: usize = 64;
 
 impl FilterReader<'_> {
     /// The condition after `where`, up to `of`.
-    pub(crate) fn condition(&mut self) -> Result<Condition, FilterError> {
+    pub(super) fn condition(&mut self) -> Result<Condition, FilterError> {
         self.any_of(0)
     }
 
@@ -55,7 +55,7 @@ impl FilterReader<'_> {
             return Ok(inner);
         }
         self.could_be([ExpectedToken::Word(INVOLVES)]);
-        let is_field = matches!(self.tokens.get(self.at + 1), Some((FilterToken::Compare(_), _)));
+        let is_field = matches!(self.tokens.get(self.at + 1), Some(PlacedToken { token: FilterToken::Compare(_), .. }));
         if self.word() == Some(INVOLVES) && !is_field {
             self.at += 1;
             return Ok(Condition::Involves(self.patterns("the name of a container")?));
@@ -64,7 +64,7 @@ impl FilterReader<'_> {
     }
 
     /// A field, an operator and its operands.
-    pub(crate) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
+    pub(super) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
         let field = self.name("the name of a field")?;
         let comparison = self.compare()?;
         let operand = match field.to_ascii_lowercase().as_str() {

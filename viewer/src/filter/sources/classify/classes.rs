@@ -1,10 +1,10 @@
 //! The classes of a field: given as edges, or chosen from the values of some entities of the trace.
 
-use crate::filter::language::ast::MAX_CLASSES;
 use std::collections::BTreeMap;
 
 use tumit_paje::TypeId as Ty;
 
+use crate::filter::language::ast::{MAX_CLASSES, is_duration};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::query::{
@@ -44,7 +44,7 @@ impl FieldClasses {
     pub(crate) fn from_sample(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
         let mut found = Vec::new();
         visit_sample(source, types, |id, nanos| {
-            if super::is_duration(field) {
+            if is_duration(field) {
                 found.push(nanos.to_string());
             } else {
                 found.extend(fields::field(&source.facts(id)?, field));
@@ -85,7 +85,7 @@ impl FieldClasses {
         let nanos = |number: f64| time(number as i64);
         match self {
             Self::Numbers(edges) => {
-                let edges = match super::is_duration(field) {
+                let edges = match is_duration(field) {
                     true => edges.iter().map(|&edge| nanos(edge)).collect(),
                     false => format_distinct(edges),
                 };
@@ -99,7 +99,7 @@ impl FieldClasses {
                 (0..of).map(|at| (name(at), palette::ramp(at, of))).chain([none]).collect()
             }
             Self::Texts { texts, are_numbers } => {
-                let name = |text: &String| match number(text).filter(|_| super::is_duration(field)) {
+                let name = |text: &String| match number(text).filter(|_| is_duration(field)) {
                     Some(number) => format!("{field} {}", nanos(number)),
                     None => format!("{field} {text}"),
                 };
@@ -125,7 +125,7 @@ impl FieldClasses {
             (Self::Texts { texts, .. }, Some(text)) => {
                 // A linear search, because there are few texts, and numbers are not in the order of
                 // texts.
-                texts.iter().position(|known| known == text).unwrap_or(texts.len())
+                texts.iter().position(|class| class == text).unwrap_or(texts.len())
             }
             (Self::Texts { texts, .. }, None) => texts.len() + 1,
         };

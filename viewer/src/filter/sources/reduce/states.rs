@@ -9,10 +9,10 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{DrawStyle, PajeEvent, PajeSink};
 
-use super::ContainerReduction;
+use super::result::ContainerReduction;
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
-use crate::filter::sources::step_function::FunctionPiece;
+use crate::filter::sources::step_function::{FunctionPiece, StepFunction};
 use crate::index::{IndexKey, IndexReader};
 use crate::query::{
     ContainerId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimelineSource, TypeId, TypeModel,
@@ -25,6 +25,21 @@ use crate::text::entity_rows::format_distinct;
 const MOST_VALUES: usize = 1000;
 /// Maximum number of states in memory.
 const IN_MEMORY: usize = 1 << 21;
+
+/// Numbers of the shades of a type.
+#[derive(Default)]
+struct TypeShades {
+    assigned: usize,
+    total: usize,
+}
+
+/// The current piece of a result.
+struct CurrentPiece {
+    /// `None` after the last piece.
+    piece: Option<FunctionPiece>,
+    /// Whether its start has been sent.
+    has_begun: bool,
+}
 
 pub(crate) struct StateInput {
     pub(crate) store: Box<dyn TimelineSource>,
@@ -64,21 +79,21 @@ impl StateInput {
         let first = ValueId(model.values.len() as u32);
         let places: FxHashMap<(TypeId, i64), ValueId> =
             values.keys().zip(0..).map(|(&key, at)| (key, ValueId(at))).collect();
-        let mut shades: BTreeMap<TypeId, (usize, usize)> = BTreeMap::new();
+        let mut shades: BTreeMap<TypeId, TypeShades> = BTreeMap::new();
         for (ty, _) in values.keys() {
-            shades.entry(*ty).or_default().1 += 1;
+            shades.entry(*ty).or_default().total += 1;
         }
         let names = format_distinct(&values.values().copied().collect::<Vec<_>>());
         for ((id, &(ty, _)), name) in (first.0..).zip(values.keys()).zip(names) {
-            let (at, of) = shades.entry(ty).or_default();
-            let color = shade(*at, *of);
-            *at += 1;
+            let shades = shades.entry(ty).or_default();
+            let color = shade(shades.assigned, shades.total);
+            shades.assigned += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulate_pieces(results, &places, IN_MEMORY)?;
         for result in results {
-            result.steps = crate::filter::sources::step_function::StepFunction::default();
+            result.steps = StepFunction::default();
         }
         Ok(Self { store, base, first, of })
     }
@@ -169,14 +184,14 @@ fn send(
         sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
-    // The next timestamp of each result, and its piece. The flag is true if that piece has begun;
-    // the timestamp is then its end.
+    // The next timestamp of each result, and the index of the result. The timestamp is the start of
+    // the current piece, or its end if it has begun.
     let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
-    let mut now: Vec<(Option<FunctionPiece>, bool)> = Vec::with_capacity(all.len());
+    let mut current: Vec<CurrentPiece> = Vec::with_capacity(all.len());
     for (at, pieces) in all.iter_mut().enumerate() {
         let piece = pieces.next().transpose()?;
         next.extend(piece.map(|piece| Reverse((piece.from, at))));
-        now.push((piece, false));
+        current.push(CurrentPiece { piece, has_begun: false });
     }
     let begin = GlobalNanos(next.peek().map_or(0, |first| first.0.0));
     for at in 1..=results.len() as u32 {
@@ -185,19 +200,19 @@ fn send(
     }
     let mut end = begin;
     while let Some(Reverse((timestamp, at))) = next.pop() {
-        let (Some(piece), is_there) = now[at] else { continue };
+        let CurrentPiece { piece: Some(piece), has_begun } = current[at] else { continue };
         let (time, container, ty) = (GlobalNanos(timestamp), ContainerId(at as u32 + 1), STATE);
-        if is_there {
+        if has_begun {
             sink.event(&PajeEvent::PopState { time, container, ty })?;
             let piece = all[at].next().transpose()?;
             next.extend(piece.map(|piece| Reverse((piece.from, at))));
-            now[at] = (piece, false);
+            current[at] = CurrentPiece { piece, has_begun: false };
             end = time;
         } else {
             let value = places.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
             sink.event(&PajeEvent::PushState { time, container, ty, value, extra: &[], source: None })?;
             next.push(Reverse((piece.to, at)));
-            now[at].1 = true;
+            current[at].has_begun = true;
         }
     }
     Ok(sink.finish(end)?)
