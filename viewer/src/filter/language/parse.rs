@@ -27,6 +27,7 @@ const VERBS: [&str; 20] = [
     "least", "keep", "color", "shape", "size", "bright",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
+
 impl FromStr for FilterExpr {
     type Err = FilterError;
 

@@ -2,8 +2,8 @@
 //! a container and the containers below it.
 //!
 //! Cost: time, shares and variables come from sums; numbers without values come from counts.
-//! Durations and fields read each entity within the interval ([`entity_values`]); fields also read all its
-//! facts, some microseconds each. A median or quantile stores 8 bytes per entity.
+//! Durations and fields read each entity within the interval ([`entity_values`]); fields also read
+//! all its facts, some microseconds each. A median or quantile stores 8 bytes per entity.
 
 mod entity_values;
 mod subtrees;
@@ -132,8 +132,8 @@ impl MeasuredTree<'_> {
         Ok(self.sums(&direct))
     }
 
-    /// Adds the number of entities of a type in each container. A link counts at both endpoints, but
-    /// only once for a container with both endpoints below it.
+    /// Adds the number of entities of a type in each container. A link counts at both endpoints,
+    /// but only once for a container with both endpoints below it.
     fn add_counts(&self, ty: TypeId, values: Option<&[ValueId]>, counts: &mut [i64]) -> Result<(), QueryError> {
         let (source, list, interval) = (self.source.as_ref(), self.list.as_slice(), self.interval);
         let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));

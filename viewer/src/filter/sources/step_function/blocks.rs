@@ -147,8 +147,8 @@ impl StepFunction {
         self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }
 
-    /// The pieces that overlap an interval, as samples of a variable. The number of the first sample
-    /// of the function is `base`.
+    /// The pieces that overlap an interval, as samples of a variable. The number of the first
+    /// sample of the function is `base`.
     pub(crate) fn samples(
         &self,
         base: u32,
@@ -197,7 +197,8 @@ impl StepFunction {
     /// Minimum, maximum and mean of each column. The mean is over the time that has a value. Each
     /// column costs O(log n), plus the number of blocks in it.
     pub(crate) fn columns(&self, interval: TimeRange, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        // Adjacent columns usually have an edge in the same block. This is its number, and its pieces.
+        // The number and the pieces of a block. Adjacent columns usually have an edge in the same
+        // block.
         let mut previous: Option<(usize, Vec<FunctionPiece>)> = None;
         let column = |part: TimeRange| {
             let blocks = self.within(part);

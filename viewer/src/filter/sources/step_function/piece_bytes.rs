@@ -101,8 +101,8 @@ pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
     bytes
 }
 
-/// Decodes the pieces. The first one begins at `timestamp`. `None` if [`pack`] cannot have produced the
-/// bytes.
+/// Decodes the pieces. The first one begins at `timestamp`. `None` if [`pack`] cannot have produced
+/// the bytes.
 pub(crate) fn unpack(mut bytes: &[u8], mut timestamp: i64) -> Option<Vec<FunctionPiece>> {
     // A piece takes at least two bytes.
     let mut pieces = Vec::with_capacity(bytes.len() / 2);
