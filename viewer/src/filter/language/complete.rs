@@ -22,9 +22,9 @@ pub struct Completion {
 }
 
 /// Maximum number of names that are examined, because a trace may have millions.
-const EXAMINED: usize = 20_000;
+const MAX_EXAMINED: usize = 20_000;
 /// Maximum number of lanes from which the first state is read for its fields.
-const LANES: usize = 64;
+const MAX_LANES: usize = 64;
 
 /// At most `most` continuations of `text`. Those that begin with the last written words come before
 /// those that only contain them, and words come before names.
@@ -113,7 +113,7 @@ fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
         "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
         "the name of a variable" => types(&|ty| ty.kind == PajeTypeKind::Variable),
         "the name of a value" => {
-            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(EXAMINED);
+            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(MAX_EXAMINED);
             visible.map(|value| value.name.clone()).collect()
         }
         "the name of a value of events" => {
@@ -121,12 +121,12 @@ fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
                 model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Event)
                     && source.shows(value.id)
             };
-            let visible = model.values.iter().filter(of_events).take(EXAMINED);
+            let visible = model.values.iter().filter(of_events).take(MAX_EXAMINED);
             visible.map(|value| value.name.clone()).collect()
         }
         "the name of a container" | "the names of containers" => {
             let all = source.containers();
-            all.iter().skip(1).take(EXAMINED).map(|info| info.name.clone()).collect()
+            all.iter().skip(1).take(MAX_EXAMINED).map(|info| info.name.clone()).collect()
         }
         "the name of a field" => fields(source),
         _ => return None,
@@ -147,10 +147,10 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
             PajeTypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
                 lanes += 1;
                 let lane = StateLaneId { container: info.id, ty: ty.id, depth: 0 };
-                let list = source.states(lane, extent, usize::from(lanes <= LANES)).ok()?;
+                let list = source.states(lane, extent, usize::from(lanes <= MAX_LANES)).ok()?;
                 list.items.first().map(|state| state.id)
             }),
-            PajeTypeKind::Event => all.iter().take(LANES).find_map(|info| {
+            PajeTypeKind::Event => all.iter().take(MAX_LANES).find_map(|info| {
                 let list = source.events(info.id, ty.id, extent, 1).ok()?;
                 list.items.first().map(|mark| mark.id)
             }),

@@ -76,10 +76,10 @@ pub enum FilterError {
         example: String,
     },
     /// A reduction to a state has too many values.
-    #[error("the result has more than {most} different values; compute a variable instead; example: `{example}`")]
+    #[error("the result has more than {limit} different values; compute a variable instead; example: `{example}`")]
     TooManyValues {
         /// The maximum number.
-        most: usize,
+        limit: usize,
         /// The reduction to a variable.
         example: String,
     },

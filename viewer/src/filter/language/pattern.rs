@@ -160,31 +160,31 @@ impl FilterError {
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
             return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
-        let meant = existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
-        let example = usage.example(meant.copied().unwrap_or("Bytes"));
+        let intended = existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
+        let example = usage.example(intended.copied().unwrap_or("Bytes"));
         Self::NoMatch { kind, pattern, help, example: example.into() }
     }
 
     pub(crate) fn no_match(kind: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
-        const SHOWN: usize = 8;
+        const MAX_LISTED: usize = 8;
         let mut listed: Vec<&str> = Vec::new();
         for name in names {
-            if !listed.contains(name) && listed.len() <= SHOWN {
+            if !listed.contains(name) && listed.len() <= MAX_LISTED {
                 listed.push(name);
             }
         }
         let near = did_you_mean(pattern.as_str(), names.iter().copied());
         let is_near = |name: &&&str| near.as_ref().is_some_and(|near| near.contains(&format!("`{name}`")));
-        let meant = names.iter().find(is_near).copied();
+        let intended = names.iter().find(is_near).copied();
         let help = near.clone().unwrap_or_else(|| {
-            let more = if listed.len() > SHOWN { ", …" } else { "" };
-            listed.truncate(SHOWN);
+            let more = if listed.len() > MAX_LISTED { ", …" } else { "" };
+            listed.truncate(MAX_LISTED);
             match listed.is_empty() {
                 true => "none exists".to_owned(),
                 false => format!("existing names: {}{more}", listed.join(", ")),
             }
         });
-        let example = example(kind, meant.or_else(|| names.first().copied()));
+        let example = example(kind, intended.or_else(|| names.first().copied()));
         Self::NoMatch { kind, pattern: pattern.to_string(), help, example: example.into() }
     }
 }
@@ -242,8 +242,8 @@ pub(crate) fn values_of(
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = types(model, &of, kind, is_candidate)?;
-    let mine = model.values.iter().filter(|value| types.contains(&value.ty));
-    let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
+    let candidates = model.values.iter().filter(|value| types.contains(&value.ty));
+    let found = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn apply(
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
     let mut free = inner.free_numbers();
-    let (mut results, room) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
+    let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
@@ -63,7 +63,7 @@ pub(crate) fn apply(
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
-        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &room)?) {
+        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
                 free.sample = free.sample.saturating_add(steps.len() as u32);

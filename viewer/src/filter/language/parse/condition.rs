@@ -10,7 +10,7 @@ use crate::filter::language::pattern::NamePatterns;
 use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
-const MOST_NESTED: usize = 64;
+const MAX_NESTING: usize = 64;
 
 impl FilterReader<'_> {
     /// The condition after `where`, up to `of`.
@@ -37,8 +37,8 @@ impl FilterReader<'_> {
     }
 
     fn parse_single(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        if depth >= MOST_NESTED {
-            return Err(self.expected_error(format!("at most {MOST_NESTED} nested parentheses or `not`")));
+        if depth >= MAX_NESTING {
+            return Err(self.expected_error(format!("at most {MAX_NESTING} nested parentheses or `not`")));
         }
         if self.accept_keyword("not") {
             return Ok(Condition::Not(Box::new(self.parse_single(depth + 1)?)));

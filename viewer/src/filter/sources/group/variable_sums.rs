@@ -13,7 +13,7 @@ use crate::query::{ContainerId, ContainerInfo, EntityFacts, EntityId, PajeTypeKi
 impl GroupSource {
     /// Sums the variables that several members of a group have.
     pub(super) fn sum_variables(&mut self) -> Result<(), QueryError> {
-        let (model, room) = (Arc::clone(&self.model), PieceMemory::new(MEMORY_LIMIT));
+        let (model, memory) = (Arc::clone(&self.model), PieceMemory::new(MEMORY_LIMIT));
         for info in self.list.iter() {
             let Some(group) = self.groups.get(&info.id) else { continue };
             for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
@@ -27,7 +27,7 @@ impl GroupSource {
                 let size = (MAX_ENTITIES / having.len()).clamp(16, 4096);
                 let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, member, ty.id, size));
                 let mut merge = PieceMerge::new(lists.collect())?;
-                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &room);
+                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &memory);
                 while let Some(OwnedPiece { piece, .. }) = merge.next()? {
                     fold.add(&piece)?;
                 }

@@ -100,12 +100,12 @@ impl ReduceInput {
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &PieceMemory,
+        memory: &PieceMemory,
     ) -> Result<Vec<StepFunction>, QueryError> {
         // Each thread merges the lists of some result containers. Every thread reads all links.
         let parts = processors().min(MOST_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
-        let results = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, room));
+        let results = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
         let mut all = Vec::with_capacity(owners.len());
         for some in results {
             all.extend(some?);
@@ -118,9 +118,9 @@ impl ReduceInput {
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &PieceMemory,
+        memory: &PieceMemory,
     ) -> Result<Vec<StepFunction>, QueryError> {
-        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), room);
+        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), memory);
         let mut folds: Vec<PieceFold<'_>> = owners.iter().map(fold).collect();
         let mut merge = PieceMerge::new(self.lists(source, list, owners))?;
         while let Some(OwnedPiece { owner, piece }) = merge.next()? {

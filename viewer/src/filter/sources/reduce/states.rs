@@ -22,9 +22,9 @@ use crate::sim::Simulation;
 use crate::text::entity_rows::format_distinct;
 
 /// With more values than this, colours cannot distinguish the states.
-const MOST_VALUES: usize = 1000;
+const MAX_VALUES: usize = 1000;
 /// Maximum number of states in memory.
-const IN_MEMORY: usize = 1 << 21;
+const MAX_STATES_IN_MEMORY: usize = 1 << 21;
 
 /// Numbers of the shades of a type.
 #[derive(Default)]
@@ -70,14 +70,14 @@ impl StateInput {
                     continue;
                 }
                 values.insert((result.ty, sortable_integer(value)), value);
-                if values.len() > MOST_VALUES {
+                if values.len() > MAX_VALUES {
                     let example = Reduction { form: ReductionForm::Variable, ..reduction.clone() }.to_string();
-                    return Err(FilterError::TooManyValues { most: MOST_VALUES, example });
+                    return Err(FilterError::TooManyValues { limit: MAX_VALUES, example });
                 }
             }
         }
         let first = ValueId(model.values.len() as u32);
-        let places: FxHashMap<(TypeId, i64), ValueId> =
+        let value_ids: FxHashMap<(TypeId, i64), ValueId> =
             values.keys().zip(0..).map(|(&key, at)| (key, ValueId(at))).collect();
         let mut shades: BTreeMap<TypeId, TypeShades> = BTreeMap::new();
         for (ty, _) in values.keys() {
@@ -91,7 +91,7 @@ impl StateInput {
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
-        let store = simulate_pieces(results, &places, IN_MEMORY)?;
+        let store = simulate_pieces(results, &value_ids, MAX_STATES_IN_MEMORY)?;
         for result in results {
             result.steps = StepFunction::default();
         }
@@ -125,12 +125,12 @@ const STATE: TypeId = TypeId(2);
 /// A store with the pieces of each result.
 fn simulate_pieces(
     results: &[ContainerReduction],
-    places: &FxHashMap<(TypeId, i64), ValueId>,
+    value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     in_memory: usize,
 ) -> Result<Box<dyn TimelineSource>, FilterError> {
     let mut failed = None;
     let mut send = |sink: &mut dyn PajeSink| {
-        send(results, places, sink).map_err(|error| match error {
+        send(results, value_ids, sink).map_err(|error| match error {
             StateInputError::Query(error) => {
                 failed = Some(error);
                 io::Error::other("the results cannot be read")
@@ -173,13 +173,13 @@ impl From<io::Error> for StateInputError {
 /// Sends the pieces in order of time, as states of containers that are numbered from 1.
 fn send(
     results: &[ContainerReduction],
-    places: &FxHashMap<(TypeId, i64), ValueId>,
+    value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     sink: &mut dyn PajeSink,
 ) -> Result<(), StateInputError> {
     for (ty, kind, parent) in [(OWNER, PajeTypeKind::Container, TypeId::ROOT), (STATE, PajeTypeKind::State, OWNER)] {
         sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, style: DrawStyle::NONE })?;
     }
-    for number in 0..places.len() as u32 {
+    for number in 0..value_ids.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
         sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE })?;
     }
@@ -209,7 +209,7 @@ fn send(
             current[at] = CurrentPiece { piece, has_begun: false };
             end = time;
         } else {
-            let value = places.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
+            let value = value_ids.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
             sink.event(&PajeEvent::PushState { time, container, ty, value, extra: &[], source: None })?;
             next.push(Reverse((piece.to, at)));
             current[at].has_begun = true;
@@ -247,8 +247,8 @@ mod tests {
         let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(100_000) };
         let results: Vec<ContainerReduction> = (0..5_u32)
             .map(|container| {
-                let room = PieceMemory::new(0);
-                let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &room);
+                let memory = PieceMemory::new(0);
+                let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &memory);
                 for at in 0..3_000_i64 {
                     let from = at * 31 + i64::from(container);
                     fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 })
@@ -258,10 +258,10 @@ mod tests {
                 ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
-        let places = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
+        let value_ids = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
         let [store, index] =
-            [usize::MAX, 0].map(|most| simulate_pieces(&results, &places, most).expect("the simulation succeeds"));
+            [usize::MAX, 0].map(|most| simulate_pieces(&results, &value_ids, most).expect("the simulation succeeds"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
             let lane = StateLaneId { container, ty: STATE, depth: 0 };

@@ -78,12 +78,12 @@ pub(crate) struct StepWriter<'a> {
     steps: StepFunction,
     /// The latest pieces, which are not yet in a block.
     open: Vec<FunctionPiece>,
-    room: &'a PieceMemory,
+    memory: &'a PieceMemory,
 }
 
 impl<'a> StepWriter<'a> {
-    pub(crate) fn new(room: &'a PieceMemory) -> Self {
-        Self { steps: StepFunction::default(), open: Vec::new(), room }
+    pub(crate) fn new(memory: &'a PieceMemory) -> Self {
+        Self { steps: StepFunction::default(), open: Vec::new(), memory }
     }
 
     /// Appends a piece. It is merged with the previous piece if that one has the same value and
@@ -109,7 +109,7 @@ impl<'a> StepWriter<'a> {
         let pieces = std::mem::replace(&mut self.open, rest);
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
         let sum = pieces.iter().fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, piece.from, piece.to)));
-        let bytes = self.room.put(piece_bytes::pack(&pieces))?;
+        let bytes = self.memory.put(piece_bytes::pack(&pieces))?;
         self.steps.len += pieces.len();
         self.steps.blocks.push(PieceBlock { from: first.from, to: last.to, sum, bytes });
         Ok(())
@@ -258,8 +258,8 @@ mod tests {
         })
     }
 
-    fn build(pieces: &[FunctionPiece], room: &PieceMemory) -> StepFunction {
-        let mut writer = StepWriter::new(room);
+    fn build(pieces: &[FunctionPiece], memory: &PieceMemory) -> StepFunction {
+        let mut writer = StepWriter::new(memory);
         for piece in pieces {
             // The two halves are merged again.
             let middle = piece.from.midpoint(piece.to);
@@ -278,8 +278,8 @@ mod tests {
         fn packed_functions_round_trip(pieces in pieces(), memory in prop_oneof![Just(0_usize), Just(2_000), Just(usize::MAX)],
             from in -600_000_000_i64..600_000_000, length in 1_i64..900_000_000, columns in 1_u32..40, limit in 0_usize..900)
         {
-            let room = PieceMemory::new(memory);
-            let steps = build(&pieces, &room);
+            let memory = PieceMemory::new(memory);
+            let steps = build(&pieces, &memory);
             prop_assert_eq!(steps.len(), pieces.len());
             prop_assert_eq!(steps.iter().collect::<Result<Vec<_>, _>>().unwrap(), pieces.clone());
             let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };

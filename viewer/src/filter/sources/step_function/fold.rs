@@ -75,7 +75,12 @@ pub(crate) struct PieceFold<'a> {
 
 impl<'a> PieceFold<'a> {
     /// Starts with no piece in an interval. `none` is the value at times without a piece.
-    pub(crate) fn new(operation: ReduceOperation, within: TimeRange, none: Option<f64>, room: &'a PieceMemory) -> Self {
+    pub(crate) fn new(
+        operation: ReduceOperation,
+        within: TimeRange,
+        none: Option<f64>,
+        memory: &'a PieceMemory,
+    ) -> Self {
         Self {
             operation,
             none,
@@ -84,7 +89,7 @@ impl<'a> PieceFold<'a> {
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
             staying: FoldNode::EMPTY,
-            steps: StepWriter::new(room),
+            steps: StepWriter::new(memory),
         }
     }
 
