@@ -52,8 +52,8 @@ export function listenToEditor() {
   field.addEventListener("input", updateCompletions);
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && completions.length) markCompletion((markedCompletion + by + completions.length + (markedCompletion < 0 && by < 0 ? 1 : 0)) % completions.length);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && completions.length) markCompletion((markedCompletion + step + completions.length + (markedCompletion < 0 && step < 0 ? 1 : 0)) % completions.length);
     else if (event.key === "Escape") close();
     else if (event.key === "Tab" && completions.length && !event.shiftKey) acceptCompletion(completions[Math.max(markedCompletion, 0)]);
     else if (event.key === "Enter" && markedCompletion >= 0) acceptCompletion(completions[markedCompletion]);
