@@ -36,7 +36,7 @@ pub(crate) mod sources;
 
 pub use chain::{ChainEntry, FilterChain, FilterFailure, FilterFieldError, FilterFileError};
 pub use language::ast::{
-    AssignedEndpoint, DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    AssignedEndpoint, DurationStatistic, FilterExpr, Measure, OrderKey, ReduceOperation, Reduction, ReductionForm,
     SelectionEffect,
 };
 pub use language::comparison::Comparison;

@@ -311,7 +311,7 @@ fn containers_of_entities_are_named_by_name_or_end_of_path() {
     }
     // A field that no entity has is an error.
     let error = states_of("only where Byte > 3 of Message").unwrap_err();
-    assert!(matches!(error.error, FilterError::Nothing { .. }) && error.to_string().contains("Bytes"), "{error}");
+    assert!(matches!(error.error, FilterError::NoMatch { .. }) && error.to_string().contains("Bytes"), "{error}");
     assert!(states_of("only where from = t2 of Activity").is_err());
     let error = states_of("only where container = n7 of Activity").unwrap_err();
     assert!(error.to_string().contains("no container is called `n7`"), "{error}");

@@ -5,8 +5,9 @@
 
 use proptest::prelude::*;
 use tumit_viewer::filter::{
-    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationRank, FieldTest, FilterChain, FilterError, FilterExpr,
-    Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm, SelectionEffect,
+    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, FieldTest, FilterChain, FilterError,
+    FilterExpr, Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect,
 };
 use tumit_viewer::query::{GlobalNanos, MarkShape, OpenTimeRange};
 use tumit_viewer::style::theme::rgb;
@@ -66,8 +67,8 @@ fn key() -> impl Strategy<Value = OrderKey> {
         pattern().prop_map(|of| Measure::Integral { of }),
         Just(Measure::End),
         (patterns(), of()).prop_map(|(values, of)| Measure::Share { values, of }),
-        (prop::sample::select(DurationRank::ALL.to_vec()), patterns(), of())
-            .prop_map(|((_, which), values, of)| Measure::Duration { which, values, of }),
+        (prop::sample::select(DurationStatistic::ALL.to_vec()), patterns(), of())
+            .prop_map(|((_, statistic), values, of)| Measure::Duration { statistic, values, of }),
         (
             prop::sample::select(vec![
                 ReduceOperation::Sum,

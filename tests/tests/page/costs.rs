@@ -155,7 +155,7 @@ fn costs() {
             browser.wait("new Promise(done => setTimeout(() => done(true), 40))");
         }
         let hovers = browser.evaluate(
-            "performance.getEntriesByType('resource').filter((one) => /api\\/(at|facts)/.test(one.name)).map((one) => one.responseEnd - one.startTime)",
+            "performance.getEntriesByType('resource').filter((one) => /api\\/(entity_at|facts)/.test(one.name)).map((one) => one.responseEnd - one.startTime)",
         );
         println!("{size:28} {:24} {}", "hover", middle(&hovers));
     }

@@ -9,9 +9,10 @@ pub(crate) mod find;
 pub(crate) mod ids;
 pub(crate) mod image;
 pub(crate) mod link_chain;
+pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
-pub(crate) mod per_row;
 pub(crate) mod rematch;
+pub(crate) mod row_times;
 pub(crate) mod rows;
 pub(crate) mod source;
 pub(crate) mod statistics;
@@ -31,6 +32,7 @@ use serde_json::{Value, json};
 use super::app::AppState;
 use super::cancellation::{CancelFlag, ClientGuard};
 use super::filtered_cache::{FilterRefusal, FilteredTrace};
+use super::saved_filters::PageFilter;
 use tumit_viewer::input::current_trace::TraceAvailability;
 use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
@@ -125,11 +127,11 @@ pub(crate) struct DrawRequest {
     fill: f32,
     /// The entity.
     id: String,
-    /// For `step` and `find`: the direction, negative for backwards.
+    /// For `neighbour` and `find`: the direction, negative for backwards.
     direction: i32,
-    /// For `filter`: the position of the cursor in UTF-16 units.
+    /// For `typed_filter`: the position of the cursor in UTF-16 units.
     cursor: usize,
-    /// For `step`: whether the value must be the same.
+    /// For `neighbour`: whether the value must be the same.
     same_value: bool,
     /// For charts: the type.
     ty: u32,
@@ -137,8 +139,8 @@ pub(crate) struct DrawRequest {
     value: Option<u32>,
     /// For `export`: the format of the file.
     format: String,
-    /// The typed text of `find`, `containers` and `filter`, the rows of `each`, or the properties
-    /// of the entity of `rematch`.
+    /// The typed text of `find`, `containers` and `typed_filter`, the rows of `row_times`, or the
+    /// properties of the entity of `rematch`.
     text: String,
     /// For `times`: whether only sums are needed, without the numbers of states.
     sums_only: bool,
@@ -238,7 +240,8 @@ async fn run<T: Send + 'static>(
     // its permit until its end.
     let permit =
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
-    let (_client, cancel) = ClientGuard::new();
+    let client = ClientGuard::default();
+    let cancel = client.cancel_flag();
     let result = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work(&app, &cancel)
@@ -280,7 +283,7 @@ pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(request): Qu
         // The wall clock at the page's time 0, as text because JavaScript's numbers cannot
         // represent it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),
-        "filters": trace.served.filters.filters.iter().map(|entry| json!([entry.filter.to_string(), entry.on])).collect::<Vec<_>>(),
+        "filters": trace.served.filters.filters.iter().map(PageFilter::from).collect::<Vec<_>>(),
         "saved_filters": trace.saved_filters(),
         "style": app.styles.read(&model),
         "generation": snapshot.generation,

@@ -16,6 +16,8 @@ use super::user_files::ModelStyles;
 pub(crate) struct AppState {
     /// Contains at least one trace.
     pub(crate) traces: Vec<TraceCache>,
+    /// The usual port of the first trace.
+    pub(crate) usual_port: u16,
     /// The styles of the models, on disk.
     pub(crate) styles: ModelStyles,
     pub(crate) token: String,
@@ -44,11 +46,11 @@ impl std::fmt::Debug for AppState {
     }
 }
 
-/// Creates the state of the routes. Also returns the usual port of the first trace.
-pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<(Arc<AppState>, u16), ServerError> {
+/// Creates the state of the routes.
+pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError> {
     let traces: Vec<TraceCache> = traces.into_iter().map(TraceCache::new).collect();
     let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-    let port = usual_port(&first.served.source.source().summary());
+    let usual_port = usual_port(&first.served.source.source().summary());
     for trace in &traces {
         trace.filtered_trace("").map_err(|refusal| match refusal {
             FilterRefusal::Query(error) => ServerError::Query(error),
@@ -59,18 +61,19 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<(Arc<AppState>, u16), Serv
     let (permits, passes, styles) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time = OneTimeToken::default();
-    Ok((Arc::new(AppState { traces, styles, token, one_time, permits, passes, started, last_request }), port))
+    Ok(Arc::new(AppState { traces, usual_port, styles, token, one_time, permits, passes, started, last_request }))
 }
 
 /// A port for a trace, below the ports that systems assign dynamically.
 fn usual_port(summary: &TraceSummary) -> u16 {
-    const PORTS: (u16, u64) = (20_000, 8_000);
+    const FIRST_PORT: u16 = 20_000;
+    const PORTS: u64 = 8_000;
     let text = format!("{} {:?} {} {}", summary.name, summary.extent, summary.containers, summary.states);
     // FNV-1a gives the same result in every version of the program.
     let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    u16::try_from(hash % PORTS.1).map_or(PORTS.0, |offset| PORTS.0 + offset)
+    u16::try_from(hash % PORTS).map_or(FIRST_PORT, |offset| FIRST_PORT + offset)
 }
 
 /// Completes after `limit` without a request. Without a limit, never completes.

@@ -15,13 +15,13 @@ use tumit_viewer::query::{QueryError, TimelineSource, TypeId};
 pub(crate) struct CancelFlag(Arc<AtomicBool>);
 
 /// Held as long as the client waits. Dropping it sets the flag.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ClientGuard(CancelFlag);
 
 impl ClientGuard {
-    pub(crate) fn new() -> (Self, CancelFlag) {
-        let cancel = CancelFlag::default();
-        (Self(cancel.clone()), cancel)
+    /// The flag that the drop sets.
+    pub(crate) fn cancel_flag(&self) -> CancelFlag {
+        self.0.clone()
     }
 }
 

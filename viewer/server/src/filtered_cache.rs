@@ -94,16 +94,23 @@ pub(crate) struct FilterProblem {
     pub(crate) text: String,
 }
 
-/// A generation of the trace, and its filters.
-type CacheKey = (u64, String);
+/// A filtered trace, or the place for it while it is computed.
 type CacheSlotCell = Arc<OnceLock<Result<Arc<FilteredTrace>, QueryError>>>;
+
+/// An entry of the cache, identified by a generation of the trace and its filters.
+struct CacheEntry {
+    generation: u64,
+    /// A JSON list, as in the request.
+    filters: String,
+    slot: CacheSlotCell,
+}
 
 /// A trace and the cache of its filtered forms.
 pub(crate) struct TraceCache {
     pub(crate) served: ServedTrace,
     /// Fingerprint of the trace's file when it was opened.
     pub(crate) opened: Option<u64>,
-    entries: Mutex<VecDeque<(CacheKey, CacheSlotCell)>>,
+    entries: Mutex<VecDeque<CacheEntry>>,
 }
 
 /// The reason why a request with filters is rejected.
@@ -142,13 +149,18 @@ impl TraceCache {
     fn slot(&self, generation: u64, filters: &str) -> CacheSlotCell {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // Filtered traces of earlier generations are no longer needed.
-        entries.retain(|(key, _)| key.0 >= generation);
-        let position = entries.iter().position(|(key, _)| key.0 == generation && key.1 == filters);
+        entries.retain(|entry| entry.generation >= generation);
+        let position = entries.iter().position(|entry| entry.generation == generation && entry.filters == filters);
         let cached = position.and_then(|at| entries.remove(at));
-        let entry = cached.unwrap_or_else(|| ((generation, filters.to_owned()), CacheSlotCell::default()));
-        entries.push_front(entry.clone());
+        let entry = cached.unwrap_or_else(|| CacheEntry {
+            generation,
+            filters: filters.to_owned(),
+            slot: CacheSlotCell::default(),
+        });
+        let slot = Arc::clone(&entry.slot);
+        entries.push_front(entry);
         entries.truncate(CACHE_SIZE);
-        entry.1
+        slot
     }
 }
 

@@ -85,10 +85,10 @@ impl Server {
     /// # Errors
     /// If there is no trace, the port is taken, or a trace cannot be laid out.
     pub async fn serve(traces: Vec<ServedTrace>, port: u16) -> Result<Self, ServerError> {
-        let (app, usual_port) = app(traces)?;
+        let app = app(traces)?;
         // A browser stores its settings of a trace by address. The same trace therefore gets the
         // same port, if it is free.
-        let usual = if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, usual_port)).await.ok() } else { None };
+        let usual = if port == 0 { TcpListener::bind((Ipv4Addr::LOCALHOST, app.usual_port)).await.ok() } else { None };
         let listener = match usual {
             Some(listener) => Ok(listener),
             None => TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await,
@@ -108,7 +108,8 @@ impl Server {
     /// # Errors
     /// If there is another file at the path, or a trace cannot be laid out.
     pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
-        let (app, port) = app(traces)?;
+        let app = app(traces)?;
+        let port = app.usual_port;
         let listener = ServerListener::Socket(OwnerSocket::bind(path).await?);
         Ok(Self { listener, app, limits: ConnectionLimits::default(), port })
     }
@@ -193,20 +194,20 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/overview", get(api::image::overview))
         .route("/api/legend", get(api::legend))
         .route("/api/facts", get(api::facts))
-        .route("/api/at", get(api::image::at))
-        .route("/api/step", get(api::neighbour::step))
-        .route("/api/hops", get(api::link_chain::hops))
+        .route("/api/entity_at", get(api::image::entity_at))
+        .route("/api/neighbour", get(api::neighbour::neighbour))
+        .route("/api/link_chain", get(api::link_chain::link_chain))
         .route("/api/find", get(api::find::find))
         .route("/api/times", get(api::statistics::times))
-        .route("/api/each", get(api::per_row::per_row))
-        .route("/api/sums", get(api::totals::totals))
+        .route("/api/row_times", get(api::row_times::row_times))
+        .route("/api/totals", get(api::totals::totals))
         .route("/api/names", post(api::ids::names))
         .route("/api/numbers", post(api::ids::numbers))
-        .route("/api/chain", get(api::filters::chain))
-        .route("/api/filter", get(api::filters::typed_filter))
-        .route("/api/migrated", post(api::filters::migrated))
+        .route("/api/filter_problems", get(api::filters::filter_problems))
+        .route("/api/typed_filter", get(api::filters::typed_filter))
+        .route("/api/migrated_filters", post(api::filters::migrated_filters))
         .route("/api/style", post(api::files::save_style))
-        .route("/api/saved", post(api::files::save_filters))
+        .route("/api/saved_filters", post(api::files::save_filters))
         .route("/api/notes", get(api::files::notes).post(api::files::change_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))

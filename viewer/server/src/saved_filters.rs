@@ -3,13 +3,40 @@
 use std::io;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::filtered_cache::TraceCache;
 use super::user_files::{read, write};
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr};
 use tumit_viewer::generated_file::FILTERS;
 
-/// A filter as the page sends it: its expression, and whether it is on.
-type PageFilter = (String, bool);
+/// A filter of the page. In JSON it is the list `[text, on]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, bool)", into = "(String, bool)")]
+pub(crate) struct PageFilter {
+    /// The expression. It may be invalid.
+    pub(crate) text: String,
+    /// Whether the filter is on.
+    pub(crate) on: bool,
+}
+
+impl From<(String, bool)> for PageFilter {
+    fn from((text, on): (String, bool)) -> Self {
+        Self { text, on }
+    }
+}
+
+impl From<PageFilter> for (String, bool) {
+    fn from(filter: PageFilter) -> Self {
+        (filter.text, filter.on)
+    }
+}
+
+impl From<&ChainEntry> for PageFilter {
+    fn from(entry: &ChainEntry) -> Self {
+        Self { text: entry.filter.to_string(), on: entry.on }
+    }
+}
 
 impl TraceCache {
     fn filter_paths(&self) -> Vec<PathBuf> {
@@ -20,7 +47,7 @@ impl TraceCache {
     pub(crate) fn saved_filters(&self) -> Vec<PageFilter> {
         let found = |path: &PathBuf| FilterChain::from_text(&read(path).ok()?).ok();
         let chain = self.filter_paths().iter().find_map(found).unwrap_or_default();
-        chain.filters.iter().map(|entry| (entry.filter.to_string(), entry.on)).collect()
+        chain.filters.iter().map(PageFilter::from).collect()
     }
 
     /// Saves filters at the first path that is writable and holds no foreign file. If there are no
@@ -30,7 +57,7 @@ impl TraceCache {
     /// If no path can be written.
     pub(crate) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
         let mut chain = FilterChain::default();
-        for (text, on) in filters {
+        for PageFilter { text, on } in filters {
             if let Ok(filter) = text.parse::<FilterExpr>() {
                 chain.filters.push(ChainEntry { on: *on, ..ChainEntry::from(filter) });
             }
@@ -57,6 +84,7 @@ impl TraceCache {
 mod tests {
     use std::sync::Arc;
 
+    use super::PageFilter;
     use crate::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::store::TraceStore;
 
@@ -70,8 +98,9 @@ mod tests {
             TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store)) })
         };
         assert!(trace().saved_filters().is_empty());
-        let filters = [("hide value Wait*".to_owned(), true), ("only container Node 1".to_owned(), false)];
-        let with_wrong = [&filters[..], &[("no filter".to_owned(), true)]].concat();
+        let filter = |text: &str, on| PageFilter { text: text.to_owned(), on };
+        let filters = [filter("hide value Wait*", true), filter("only container Node 1", false)];
+        let with_wrong = [&filters[..], &[filter("no filter", true)]].concat();
         trace().save_filters(&with_wrong).expect("the file can be written");
         assert_eq!(trace().saved_filters(), filters);
         let file = folder.path().join("run.paje.tumit-view");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::filtered_cache::{TraceCache, fingerprint};
-use super::type_names::type_path;
+use super::type_names::{ValuePath, type_path};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::generated_file::{FileKind, MOST_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
@@ -178,8 +178,7 @@ struct ModelStyle {
     hidden: Vec<Vec<String>>,
     #[serde(default)]
     gradients: Vec<Vec<String>>,
-    /// Type and value.
-    dimmed: Vec<(Vec<String>, String)>,
+    dimmed: Vec<ValuePath>,
 }
 
 /// A style in the page's form, which refers to the numbers of this trace.
@@ -231,12 +230,7 @@ impl ModelStyles {
             model.types.iter().map(|ty| ty.id).filter(is_there).map(|id| id.0).collect()
         };
         let (hidden, gradients) = (ids_of(&style.hidden), ids_of(&style.gradients));
-        let value = |(path, name): &(Vec<String>, String)| {
-            let has_type = |ty: TypeId| type_path(model, ty).as_ref() == Some(path);
-            let found = model.values.iter().find(|value| value.name == *name && has_type(value.ty));
-            found.map(|value| value.id.0)
-        };
-        let dimmed = style.dimmed.iter().filter_map(value).collect();
+        let dimmed = style.dimmed.iter().filter_map(|path| path.find(model)).map(|value| value.id.0).collect();
         Some(PageStyle { filters: style.filters, hidden, gradients, dimmed })
     }
 
@@ -244,17 +238,13 @@ impl ModelStyles {
     pub(crate) fn write(&self, model: &TypeModel, style: PageStyle) -> io::Result<()> {
         let Some(path) = self.path(model) else { return Ok(()) };
         let name = |id: u32| type_path(model, TypeId(id));
-        let value = |id: u32| {
-            let value = model.values.get(ValueId(id).index())?;
-            Some((name(value.ty.0)?, value.name.clone()))
-        };
         let names = |ids: Vec<u32>| {
             let mut names: Vec<Vec<String>> = ids.into_iter().filter_map(name).collect();
             names.dedup();
             names
         };
         let (hidden, gradients) = (names(style.hidden), names(style.gradients));
-        let dimmed = style.dimmed.into_iter().filter_map(value).collect();
+        let dimmed = style.dimmed.into_iter().filter_map(|id| ValuePath::of(model, ValueId(id))).collect();
         let style = ModelStyle { language: Some(2), filters: style.filters, hidden, gradients, dimmed };
         if style == (ModelStyle { language: Some(2), ..ModelStyle::default() }) {
             return STYLE.remove(&path).or(Ok(()));

@@ -29,7 +29,7 @@ import { listenToPanel, refreshPanel, restorePanel, setPanelOpen, togglePanel } 
 import { overlay } from "./state/overlay_state.js";
 import { clearPointed, leaveDiagram, repaint } from "./controls/pointer.js";
 import { showNotes } from "./panels/notes.js";
-import { restoreForm, showTimes } from "./panels/statistics.js";
+import { restoreForm, showStatistics } from "./panels/statistics.js";
 import { inPane, listenToPanes, reportDuration } from "./controls/pane.js";
 import { listenToEnter } from "./controls/keyboard.js";
 import { addDefaults } from "./state/rows.js";
@@ -185,7 +185,7 @@ function listenToControls() {
   listenToInterval();
   listenToPanel({
     legend: { show: showLegend },
-    times: { show: showTimes, restore: restoreForm },
+    times: { show: showStatistics, restore: restoreForm },
     notes: { show: showNotes },
     find: { show: refreshSearch, restore: restoreSearch },
   });

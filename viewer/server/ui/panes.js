@@ -143,25 +143,25 @@ function moveAllPanes() {
 }
 
 /** Counts requests, so that a late answer for an earlier interval is ignored. */
-let turn = 0;
+let requestCount = 0;
 
 /** Shows the statistics of the first two panes and their differences. */
 async function showPaneDifferences() {
   const box = byId("differences-table");
   if (box.hidden || panes.length < 2) return;
-  const ownTurn = ++turn;
+  const requestNumber = ++requestCount;
   const theme = document.documentElement.dataset.theme ?? "light";
   const compared = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
   const answers = await Promise.all(compared.map(async ({ trace, from, to, filters }, at) => {
-    const [times, sums] = await Promise.all(["times", "sums"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
+    const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
       progress[route + at] = done;
-      if (ownTurn === turn) showProgress(box, Math.min(...Object.values(progress)));
+      if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
     }).catch(() => null)));
-    return { types: times?.types ?? [], rows: sums?.rows ?? [], failed: times === null || sums === null };
+    return { types: times?.types ?? [], rows: totals?.rows ?? [], failed: times === null || totals === null };
   }));
-  if (ownTurn !== turn) return;
+  if (requestNumber !== requestCount) return;
   const other = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
   showDifferences(box, [traceNames[compared[0].trace], other], answers);
 }

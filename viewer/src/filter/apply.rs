@@ -31,8 +31,8 @@ impl FilterExpr {
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),
             Self::Order { containers } => order::by_hand(inner, containers),
-            Self::Best { number, ty, by, lowest } => order::keep_best(inner, (*number, ty), by, *lowest),
-            Self::Having { ty, by, comparison, number } => order::keep_matching(inner, ty, by, (*comparison, *number)),
+            Self::Best { number, ty, by, lowest } => order::keep_best(inner, *number, ty, by, *lowest),
+            Self::Having { ty, by, comparison, number } => order::keep_matching(inner, ty, by, *comparison, *number),
             Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
             Self::Shape { values, of, shape } => {
                 color::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })

@@ -244,9 +244,9 @@ impl FilterExpr {
 
 /// A value for an error message, shortened.
 fn shorten_value(value: &Value) -> String {
-    const MOST: usize = 40;
+    const MAX_CHARACTERS: usize = 40;
     let text = value.to_string();
-    match (value, text.char_indices().nth(MOST)) {
+    match (value, text.char_indices().nth(MAX_CHARACTERS)) {
         (Value::Null, _) => "nothing".to_owned(),
         (_, Some((end, _))) => format!("{}…", &text[..end]),
         _ => text,

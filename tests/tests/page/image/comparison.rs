@@ -83,7 +83,7 @@ fn a_long_comparison_shows_its_progress() {
         "{ const plain = window.fetch;
            window.fetch = async (url, init) => {
              const answer = await plain(url, init);
-             if (!String(url).startsWith('api/sums')) return answer;
+             if (!String(url).startsWith('api/totals')) return answer;
              const text = await answer.text();
              const lines = new ReadableStream({ start(to) {
                const write = (line) => to.enqueue(new TextEncoder().encode(line + '\\n'));

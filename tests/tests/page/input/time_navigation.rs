@@ -54,7 +54,7 @@ fn the_page_reads_the_same_time_ranges_as_the_command() {
         "import(performance.getEntriesByType('resource').find(one => one.name.endsWith('/time_range.js')).name)
         .then(({{ parseTimeRange }}) => {table}.map(({{ text }}) => {{
             const read = parseTimeRange(text);
-            if ('wrong' in read) return {{ text, error: read.wrong }};
+            if ('error' in read) return {{ text, error: read.error }};
             const [from, to] = [read.from, read.to].map((nanos) => nanos === null ? null : String(nanos));
             return {{ text, from, to }};
         }}))"

@@ -12,7 +12,6 @@ use axum::extract::{Query, State};
 use serde_json::json;
 
 pub(crate) use self::durations::histogram;
-pub(crate) use self::durations::longer_entity;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};

@@ -22,18 +22,24 @@ pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Que
     });
     match file.await {
         Err(failure) => failure.into_response(),
-        Ok((kind, bytes)) => ([(header::CONTENT_TYPE, kind)], bytes).into_response(),
+        Ok(file) => ([(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response(),
     }
 }
 
-fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<(&'static str, Vec<u8>), RequestError> {
-    let (format, kind) = match request.format.as_str() {
+struct ExportFile {
+    content_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<ExportFile, RequestError> {
+    let (format, content_type) = match request.format.as_str() {
         "svg" => (ImageFormat::Svg, "image/svg+xml"),
         "png" => (ImageFormat::Png, "image/png"),
         "html" => (ImageFormat::Html, "text/html; charset=utf-8"),
         "csv" => {
             let rows = stats::table(trace.source.as_ref(), request.interval(trace)?, RowGrouping::Container, None)?;
-            return Ok(("text/csv; charset=utf-8", stats::to_csv(&rows).into_bytes()));
+            let bytes = stats::to_csv(&rows).into_bytes();
+            return Ok(ExportFile { content_type: "text/csv; charset=utf-8", bytes });
         }
         _ => {
             return Err(RequestError(
@@ -51,6 +57,7 @@ fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<(&'static
         titles: format != ImageFormat::Png,
     };
     let scene = document(trace.source.as_ref(), &trace.outline, &request.options(), options)?;
-    let bytes = export::encode(&scene, format, resolution);
-    Ok((kind, bytes.map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?))
+    let bytes = export::encode(&scene, format, resolution)
+        .map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?;
+    Ok(ExportFile { content_type, bytes })
 }

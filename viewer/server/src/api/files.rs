@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
+use crate::saved_filters::PageFilter;
 use crate::user_files::{NoteEdit, PageStyle, TraceNotes};
 
 fn notes_json(notes: io::Result<TraceNotes>) -> Result<Value, RequestError> {
@@ -32,7 +33,7 @@ pub(crate) async fn change_notes(
 pub(crate) async fn save_filters(
     State(app): State<Arc<AppState>>,
     Query(request): Query<DrawRequest>,
-    Json(filters): Json<Vec<(String, bool)>>,
+    Json(filters): Json<Vec<PageFilter>>,
 ) -> JsonAnswer {
     run(app, move |app, _| {
         // A folder that is not writable does not affect the page.

@@ -16,7 +16,10 @@ use tumit_viewer::filter::language::complete::complete;
 const MAX_COMPLETIONS: usize = 40;
 
 /// The problems of the filters of a chain. Positions count UTF-16 units, as JavaScript does.
-pub(crate) async fn chain(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn filter_problems(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<DrawRequest>,
+) -> JsonAnswer {
     compute(app, request, |trace, _| {
         Ok(json!({ "problems": trace.problems.iter().map(problem_json).collect::<Vec<_>>() }))
     })
@@ -54,7 +57,7 @@ pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request
 }
 
 /// Converts expressions of a file of version 1 to the current language.
-pub(crate) async fn migrated(Json(texts): Json<Vec<String>>) -> Json<Value> {
+pub(crate) async fn migrated_filters(Json(texts): Json<Vec<String>>) -> Json<Value> {
     let migrate =
         |text: &String| FilterExpr::parse_any_version(text).map_or_else(|_| text.clone(), |filter| filter.to_string());
     let needs_version_2 = |text: &String| text.parse::<FilterExpr>().is_ok_and(|filter| !filter.is_version_1());

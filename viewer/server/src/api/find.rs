@@ -33,17 +33,24 @@ const HITS_PER_PAGE: usize = 500;
 const BINS: usize = 512;
 /// Approximate number of entities in a stretch. It is the least that a page turn examines.
 const STRETCH: u64 = 1 << 20;
-/// Minimum and maximum number of stretches of an interval.
-const STRETCHES: (u64, u64) = (8, 1 << 10);
+/// Minimum number of stretches of an interval.
+const MIN_STRETCHES: u64 = 8;
+/// Maximum number of stretches of an interval.
+const MAX_STRETCHES: u64 = 1 << 10;
 
-/// Hits are sorted by their earlier timestamp.
-type HitKey = (i64, EntityId);
+/// An entity that was found. Hits are sorted by the field `begin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SearchHit {
+    /// The earlier timestamp of the entity.
+    begin: i64,
+    id: EntityId,
+}
 
 /// The part of the list that is returned.
 #[derive(Clone, Copy, Debug)]
 struct HitPage {
     /// The hits after or before this one. Without it, the hits at an end of the list.
-    beyond: Option<HitKey>,
+    beyond: Option<SearchHit>,
     back: bool,
 }
 
@@ -59,11 +66,18 @@ struct EntitySearch<'a> {
     page: HitPage,
 }
 
+/// A list that may contain hits.
+struct SearchedList {
+    list: ScanList,
+    /// Number of its entities in the interval.
+    count: u64,
+}
+
 /// The hits found so far.
 #[derive(Default)]
 struct SearchHits {
     /// The hits nearest to the begin of the page.
-    hits: Vec<HitKey>,
+    hits: Vec<SearchHit>,
     bins: Vec<u64>,
     total: u64,
 }
@@ -81,7 +95,7 @@ pub(crate) async fn find(
         let beyond = match wire::parse_entity(&request.id) {
             Some(id) => {
                 let life = source.facts(id)?.life;
-                Some((life.from.0.min(life.to.0), id))
+                Some(SearchHit { begin: life.from.0.min(life.to.0), id })
             }
             None => None,
         };
@@ -126,8 +140,8 @@ impl EntitySearch<'_> {
         self.page.beyond.is_none() && !self.page.back
     }
 
-    /// The lists that may contain hits, and their sizes.
-    fn lists(&self, trace: &FilteredTrace) -> Result<Vec<(ScanList, u64)>, QueryError> {
+    /// The lists that may contain hits.
+    fn lists(&self, trace: &FilteredTrace) -> Result<Vec<SearchedList>, QueryError> {
         let inside = |container: &ContainerId| self.places.as_ref().is_none_or(|places| places.contains(container));
         let model = self.source.model();
         let mut lists = Vec::new();
@@ -152,31 +166,32 @@ impl EntitySearch<'_> {
                 _ => {}
             }
         }
-        let counted = lists.into_iter().map(|list| Ok((list, list.count(self.source, self.interval)?)));
-        counted.filter(|list| !matches!(list, Ok((_, 0)))).collect()
+        let counted =
+            lists.into_iter().map(|list| Ok(SearchedList { list, count: list.count(self.source, self.interval)? }));
+        counted.filter(|list| !matches!(list, Ok(SearchedList { count: 0, .. }))).collect()
     }
 
     /// Scans the stretches from the begin of the page until it is full. If all hits are counted,
     /// scans to the end.
     fn run(
         &self,
-        lists: &[(ScanList, u64)],
+        lists: &[SearchedList],
         hits: &mut SearchHits,
         report: impl Fn(&SearchHits, f64),
     ) -> Result<(), QueryError> {
-        let total: u64 = lists.iter().map(|list| list.1).sum();
+        let total: u64 = lists.iter().map(|list| list.count).sum();
         let width = self.interval.to.0.abs_diff(self.interval.from.0);
-        let count = total.div_ceil(STRETCH).clamp(STRETCHES.0, STRETCHES.1).min(width.max(1));
+        let count = total.div_ceil(STRETCH).clamp(MIN_STRETCHES, MAX_STRETCHES).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
         let stretch = |at: u32| self.interval.column(at, count);
         let begin = match self.page.beyond {
-            Some((timestamp, _)) => (0..count).rev().find(|&at| stretch(at).from.0 <= timestamp).unwrap_or(0),
+            Some(hit) => (0..count).rev().find(|&at| stretch(at).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
         };
         let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
         for (number, &at) in order.iter().enumerate() {
-            let jobs = lists.iter().map(|&(list, _)| ScanJob::of(list, stretch(at), at == 0)).collect();
+            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, stretch(at), at == 0)).collect();
             // Hits of a later stretch come after the known hits.
             let needs_hits = hits.hits.len() <= HITS_PER_PAGE;
             scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page.back))?;
@@ -200,10 +215,10 @@ impl EntitySearch<'_> {
                 found.total += 1;
                 found.bins[self.bin(item)] += 1;
             }
-            let key = (item.begin(), item.id);
-            let is_beyond = self.page.beyond.is_none_or(|last| if self.page.back { key < last } else { key > last });
+            let hit = SearchHit { begin: item.begin(), id: item.id };
+            let is_beyond = self.page.beyond.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
             if needs_hits && is_beyond {
-                found.hits.push(key);
+                found.hits.push(hit);
                 // Keeps the memory bounded.
                 if found.hits.len() >= 8 * HITS_PER_PAGE {
                     found.keep_page(self.page.back);
@@ -245,10 +260,10 @@ impl EntitySearch<'_> {
         // The extra hit only shows that there are more hits.
         let more = found.hits.len() > HITS_PER_PAGE;
         let first = if more && self.page.back { found.hits.len() - HITS_PER_PAGE } else { 0 };
-        let hits = found.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|&(_, id)| {
-            let facts = self.source.facts(id).ok()?;
+        let hits = found.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|hit| {
+            let facts = self.source.facts(hit.id).ok()?;
             Some(json!({
-                "id": entity(id),
+                "id": entity(hit.id),
                 "name": facts.name,
                 "path": facts.container_path,
                 "from": facts.life.from.0.saturating_sub(origin),

@@ -1,7 +1,6 @@
 //! Conversion of the page's numbers to names and back. Numbers are valid in one trace only, names
 //! in every run of a program.
 
-use crate::type_names::type_path;
 use std::sync::Arc;
 
 use axum::Json;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, run};
+use crate::type_names::{ValuePath, type_path};
 use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId, ValueId};
 
 /// Numbers of containers, types and values.
@@ -31,14 +31,13 @@ struct ContainerPath {
     nth: usize,
 }
 
-/// The names of containers, types and values. A type is given by the names on the path to it, a
-/// value by its type and its own name.
+/// The names of containers, types and values. A type is given by the names on the path to it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct TraceNames {
     containers: Vec<ContainerPath>,
     types: Vec<Vec<String>>,
-    values: Vec<(Vec<String>, String)>,
+    values: Vec<ValuePath>,
 }
 
 /// Converts numbers to names, in the order of the request. Unknown numbers become `null`.
@@ -51,14 +50,10 @@ pub(crate) async fn names(
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.with_cancellation(cancel);
         let model = trace.source.model();
         let places = places(&trace, &numbers.containers);
-        let value = |id: u32| {
-            let value = model.values.get(ValueId(id).index())?;
-            Some((type_path(&model, value.ty)?, value.name.clone()))
-        };
         Ok(json!({
             "containers": numbers.containers.iter().map(|id| places.get(id)).collect::<Vec<_>>(),
             "types": numbers.types.iter().map(|&id| type_path(&model, TypeId(id))).collect::<Vec<_>>(),
-            "values": numbers.values.iter().map(|&id| value(id)).collect::<Vec<_>>(),
+            "values": numbers.values.iter().map(|&id| ValuePath::of(&model, ValueId(id))).collect::<Vec<_>>(),
         }))
     })
     .await
@@ -85,9 +80,9 @@ pub(crate) async fn numbers(
         });
         let types: FxHashMap<Vec<String>, TypeId> =
             model.types.iter().rev().filter_map(|ty| Some((type_path(&model, ty.id)?, ty.id))).collect();
-        let value = |(path, name): &(Vec<String>, String)| {
-            let ty = *types.get(path)?;
-            model.values.iter().find(|value| value.ty == ty && value.name == *name).map(|value| value.id.0)
+        let value = |path: &ValuePath| {
+            let ty = *types.get(&path.ty)?;
+            model.values.iter().find(|value| value.ty == ty && value.name == path.name).map(|value| value.id.0)
         };
         Ok(json!({
             "containers": names.containers.iter().map(|place| found.get(place).copied().flatten()).collect::<Vec<_>>(),

@@ -56,7 +56,7 @@ pub(crate) async fn overview(
 
 /// The contents of a pixel column at a height of the rows. They are a mixture with its only state
 /// or its number of states, or a variable.
-pub(crate) async fn at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn entity_at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, view) = (trace.source.as_ref(), request.view(trace)?);
         let (layout, at) = (request.layout(trace), ImagePoint { interval: view.interval, y: view.top });

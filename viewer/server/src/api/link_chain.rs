@@ -29,9 +29,34 @@ enum ChainDirection {
     Forward,
 }
 
+/// The place from which a chain continues.
+#[derive(Clone, Copy)]
+struct LinkPosition {
+    container: ContainerId,
+    time: GlobalNanos,
+}
+
+impl LinkPosition {
+    /// The endpoint of a link in a direction.
+    fn of_link(link: &LinkEntity, direction: ChainDirection) -> Self {
+        match direction {
+            ChainDirection::Back => Self { container: link.start, time: link.start_time },
+            ChainDirection::Forward => Self { container: link.end, time: link.end_time },
+        }
+    }
+}
+
+/// The links of a chain in one direction.
+struct HalfChain {
+    /// The nearest first.
+    links: Vec<LinkEntity>,
+    /// Whether there may be more.
+    is_truncated: bool,
+}
+
 /// Returns the links before an entity, the entity itself if it is a link, and the links after it,
 /// in order. `truncated` is set if there may be more.
-pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn link_chain(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let source = trace.source.as_ref();
@@ -43,23 +68,28 @@ pub(crate) async fn hops(State(app): State<Arc<AppState>>, Query(request): Query
         };
         // A link that leaves a state starts after the state's start. A link that reaches a state
         // ends before the state's end.
-        let (into, out) = link.map_or(((facts.container, facts.life.to), (facts.container, facts.life.from)), |link| {
-            ((link.start, link.start_time), (link.end, link.end_time))
-        });
+        let end = |direction: ChainDirection| match (&link, direction) {
+            (Some(link), _) => LinkPosition::of_link(link, direction),
+            (None, ChainDirection::Back) => LinkPosition { container: facts.container, time: facts.life.to },
+            (None, ChainDirection::Forward) => LinkPosition { container: facts.container, time: facts.life.from },
+        };
         let mut visited: Vec<EntityId> = link.iter().map(|link| link.id).collect();
-        let (mut before, before_truncated) = follow(source, ChainDirection::Back, into, &mut visited)?;
-        let (after, after_truncated) = follow(source, ChainDirection::Forward, out, &mut visited)?;
-        before.reverse();
-        let at = before.len();
-        let hops: Vec<Value> = before.iter().chain(&link).chain(&after).map(|link| hop(trace, link)).collect();
-        Ok(json!({ "hops": hops, "before": at, "after": after.len(), "truncated": before_truncated || after_truncated }))
+        let before = follow(source, ChainDirection::Back, end(ChainDirection::Back), &mut visited)?;
+        let after = follow(source, ChainDirection::Forward, end(ChainDirection::Forward), &mut visited)?;
+        let all = before.links.iter().rev().chain(&link).chain(&after.links);
+        Ok(json!({
+            "links": all.map(|link| link_json(trace, link)).collect::<Vec<Value>>(),
+            "before": before.links.len(),
+            "after": after.links.len(),
+            "truncated": before.is_truncated || after.is_truncated,
+        }))
     })
     .await
 }
 
 /// A link with the containers above its endpoints, the nearest last. If a row is folded, one of
 /// these is visible.
-fn hop(trace: &FilteredTrace, link: &LinkEntity) -> Value {
+fn link_json(trace: &FilteredTrace, link: &LinkEntity) -> Value {
     let model = trace.source.model();
     let origin = trace.origin;
     let at = |container: ContainerId| -> Vec<u32> {
@@ -97,31 +127,26 @@ fn find_link(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Resu
     Ok(None)
 }
 
-/// Follows links one after another from a container at a timestamp. Also returns whether there may
-/// be more.
+/// Follows links one after another.
 fn follow(
     source: &dyn TimelineSource,
     direction: ChainDirection,
-    mut at: (ContainerId, GlobalNanos),
+    mut end: LinkPosition,
     visited: &mut Vec<EntityId>,
-) -> Result<(Vec<LinkEntity>, bool), QueryError> {
-    let mut chain: Vec<LinkEntity> = Vec::new();
-    while chain.len() < MAX_LINKS {
-        match next(source, direction, at, visited)? {
+) -> Result<HalfChain, QueryError> {
+    let mut links: Vec<LinkEntity> = Vec::new();
+    while links.len() < MAX_LINKS {
+        match next(source, direction, end, visited)? {
             ChainStep::Link(link) => {
                 visited.push(link.id);
-                at = if direction == ChainDirection::Forward {
-                    (link.end, link.end_time)
-                } else {
-                    (link.start, link.start_time)
-                };
-                chain.push(link);
+                end = LinkPosition::of_link(&link, direction);
+                links.push(link);
             }
-            ChainStep::None => return Ok((chain, false)),
-            ChainStep::TooFar => return Ok((chain, true)),
+            ChainStep::None => return Ok(HalfChain { links, is_truncated: false }),
+            ChainStep::TooFar => break,
         }
     }
-    Ok((chain, true))
+    Ok(HalfChain { links, is_truncated: true })
 }
 
 enum ChainStep {
@@ -136,7 +161,7 @@ enum ChainStep {
 fn next(
     source: &dyn TimelineSource,
     direction: ChainDirection,
-    (container, timestamp): (ContainerId, GlobalNanos),
+    LinkPosition { container, time: timestamp }: LinkPosition,
     visited: &[EntityId],
 ) -> Result<ChainStep, QueryError> {
     let (extent, types) = (source.extent(), types(source));
@@ -146,7 +171,7 @@ fn next(
         ChainDirection::Back if link.end == container => Some(timestamp.0.saturating_sub(link.end_time.0)),
         _ => None,
     };
-    let end = match direction {
+    let farthest = match direction {
         ChainDirection::Forward => extent.to.0.saturating_sub(timestamp.0),
         ChainDirection::Back => timestamp.0.saturating_sub(extent.from.0),
     };
@@ -181,7 +206,7 @@ fn next(
         if let Some((_, link)) = nearest {
             return Ok(ChainStep::Link(link));
         }
-        if reach > end {
+        if reach > farthest {
             return Ok(ChainStep::None);
         }
         reach = reach.saturating_mul(4);

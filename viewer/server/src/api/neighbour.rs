@@ -16,8 +16,14 @@ use tumit_viewer::scene::wire;
 /// Number of entities read per query.
 const ENTITIES_PER_QUERY: usize = 512;
 
-/// An entity on its line: its identifier, its interval, and its value if it has one.
-type LineItem = (EntityId, TimeRange, Option<ValueId>);
+/// An entity on its line.
+#[derive(Clone, Copy)]
+struct LineItem {
+    id: EntityId,
+    life: TimeRange,
+    /// Samples have no value.
+    value: Option<ValueId>,
+}
 
 /// The sequence of the entities of a kind.
 enum EntityLine {
@@ -27,7 +33,7 @@ enum EntityLine {
     Links(TypeId),
 }
 
-pub(crate) async fn step(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn neighbour(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let source = trace.source.as_ref();
@@ -60,12 +66,12 @@ fn find_neighbour(
     same_value: bool,
 ) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
-    let Some((line, origin)) = line_of(source, id, &facts)? else { return Ok(None) };
-    let fits = |item: &LineItem| !same_value || item.2 == origin.2;
+    let Some((line, origin)) = find_on_line(source, id, &facts)? else { return Ok(None) };
+    let fits = |item: &LineItem| !same_value || item.value == origin.value;
     let extent = source.summary().extent;
-    let at = origin.1.from.0;
+    let at = origin.life.from.0;
     // A line is sorted by start and number, because several events may have the same timestamp.
-    let key = |item: &LineItem| (item.1.from, item.0);
+    let key = |item: &LineItem| (item.life.from, item.id);
     if !back {
         let (mut from, mut limit) = (at, ENTITIES_PER_QUERY);
         while from <= extent.to.0 {
@@ -75,9 +81,9 @@ fn find_neighbour(
             if let Some(found) =
                 items.iter().filter(|item| key(item) > key(&origin) && fits(item)).min_by_key(|i| key(i))
             {
-                return Ok(Some(found.0));
+                return Ok(Some(found.id));
             }
-            let last = items.iter().map(|item| item.1.from.0).max();
+            let last = items.iter().map(|item| item.life.from.0).max();
             match last.filter(|_| cut) {
                 Some(last) if last > from => from = last,
                 // All returned entities begin at or before `from`, so the limit grows.
@@ -88,7 +94,7 @@ fn find_neighbour(
         return Ok(None);
     }
     let mut to = at.saturating_add(1);
-    let mut reach = origin.1.to.0.saturating_sub(at).max(1);
+    let mut reach = origin.life.to.0.saturating_sub(at).max(1);
     loop {
         let from = to.saturating_sub(reach).max(extent.from.0);
         let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
@@ -100,9 +106,9 @@ fn find_neighbour(
             continue;
         }
         // An entity that began earlier is found when the search reaches its begin.
-        items.retain(|item| item.1.from.0 >= from || from <= extent.from.0);
+        items.retain(|item| item.life.from.0 >= from || from <= extent.from.0);
         if let Some(found) = items.iter().filter(|item| key(item) < key(&origin) && fits(item)).max_by_key(|i| key(i)) {
-            return Ok(Some(found.0));
+            return Ok(Some(found.id));
         }
         if from <= extent.from.0 {
             return Ok(None);
@@ -113,7 +119,7 @@ fn find_neighbour(
 }
 
 /// The line of an entity, and the entity as an item of the line.
-fn line_of(
+fn find_on_line(
     source: &dyn TimelineSource,
     id: EntityId,
     facts: &EntityFacts,
@@ -147,7 +153,7 @@ fn line_of(
     };
     for line in lines {
         let items = line.list(source, now, usize::MAX)?;
-        if let Some(&item) = items.iter().find(|item| item.0 == id) {
+        if let Some(&item) = items.iter().find(|item| item.id == id) {
             return Ok(Some((line, item)));
         }
     }
@@ -156,26 +162,27 @@ fn line_of(
 
 impl EntityLine {
     fn list(&self, source: &dyn TimelineSource, part: TimeRange, limit: usize) -> Result<Vec<LineItem>, QueryError> {
+        let item = |id, life, value| LineItem { id, life, value };
         let at = |time: GlobalNanos| TimeRange { from: time, to: time };
         Ok(match *self {
             Self::States(lane) => {
                 let listed = source.states(lane, part, limit)?.items;
-                listed.into_iter().map(|state| (state.id, state.life, Some(state.value))).collect()
+                listed.into_iter().map(|state| item(state.id, state.life, Some(state.value))).collect()
             }
             Self::Events(container, ty) => {
                 let listed = source.events(container, ty, part, limit)?.items;
-                listed.into_iter().map(|mark| (mark.id, at(mark.time), Some(mark.value))).collect()
+                listed.into_iter().map(|mark| item(mark.id, at(mark.time), Some(mark.value))).collect()
             }
             Self::Samples(container, ty) => {
                 let listed = source.samples(container, ty, part, limit)?.items;
-                listed.into_iter().map(|sample| (sample.id, sample.life, None)).collect()
+                listed.into_iter().map(|sample| item(sample.id, sample.life, None)).collect()
             }
             Self::Links(ty) => {
                 let listed = source.links(ty, part, limit)?.items;
                 let life = |from: GlobalNanos, to: GlobalNanos| TimeRange { from: from.min(to), to: from.max(to) };
                 listed
                     .into_iter()
-                    .map(|link| (link.id, life(link.start_time, link.end_time), Some(link.value)))
+                    .map(|link| item(link.id, life(link.start_time, link.end_time), Some(link.value)))
                     .collect()
             }
         })

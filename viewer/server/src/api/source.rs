@@ -37,8 +37,8 @@ pub(crate) async fn source(
         let Some((file, line)) = source.facts(id)?.source else {
             return Err(QueryError::Unknown { kind: "source line" }.into());
         };
-        let (path, text, reason) = match text(&cache.served.folders, &file) {
-            Ok((path, text)) => (Some(path.display().to_string()), Some(text), None),
+        let (path, text, reason) = match read_source(&cache.served.folders, &file) {
+            Ok(found) => (Some(found.path.display().to_string()), Some(found.text), None),
             Err(reason) => (None, None, Some(reason)),
         };
         let mut total = FileLines::default();
@@ -85,7 +85,7 @@ fn lists(trace: &FilteredTrace) -> Vec<ScanList> {
 struct LineEntities {
     count: u64,
     nanos: i128,
-    /// The earliest entities.
+    /// The earliest entities, each with its start.
     ids: Vec<(i64, EntityId)>,
 }
 
@@ -133,8 +133,14 @@ impl LineEntities {
     }
 }
 
-/// Returns the text of a file that the trace names, or the reason why there is none.
-fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
+/// A source file.
+struct SourceContents {
+    path: PathBuf,
+    text: String,
+}
+
+/// Reads a file that the trace names. Returns the reason if there is none.
+fn read_source(folders: &[PathBuf], file: &str) -> Result<SourceContents, String> {
     if folders.is_empty() {
         return Err("The folder of the source files is unknown: start with `tumit view --source DIR TRACE`.".to_owned());
     }
@@ -150,7 +156,7 @@ fn text(folders: &[PathBuf], file: &str) -> Result<(PathBuf, String), String> {
         return Err(format!("{} is larger than 2 MiB and not shown.", path.display()));
     }
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(SourceContents { path, text: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
 /// Finds a file below a folder: at its path, or at the longest end of its path that exists.
@@ -202,7 +208,7 @@ fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> 
 
 #[cfg(test)]
 mod tests {
-    use super::{find, text};
+    use super::{find, read_source};
 
     #[test]
     fn only_files_below_the_folder_are_found() {
@@ -219,7 +225,7 @@ mod tests {
             std::fs::write(path, content).expect("the file can be written");
         }
         std::os::unix::fs::symlink(root.path().join("secret"), folder.join("link.c")).expect("the file can be written");
-        let read = |file: &str| text(std::slice::from_ref(&folder), file).map(|found| found.1);
+        let read = |file: &str| read_source(std::slice::from_ref(&folder), file).map(|found| found.text);
         for (file, expected) in [
             ("main.c", "main"),
             ("mesh/solve.c", "solve"),
@@ -233,7 +239,7 @@ mod tests {
         for file in ["../secret", "link.c", "/etc/passwd", "..", "", "nothing.c", "mesh", "a\0b"] {
             assert!(read(file).is_err_and(|reason| reason.contains("--source")), "{file}");
         }
-        assert!(text(&[], "main.c").is_err_and(|reason| reason.contains("tumit view --source DIR")));
+        assert!(read_source(&[], "main.c").is_err_and(|reason| reason.contains("tumit view --source DIR")));
         assert_eq!(find(&root.path().join("nowhere"), "main.c"), None);
     }
 }

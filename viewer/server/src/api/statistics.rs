@@ -8,13 +8,13 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::charts::{lanes, longer_entity};
+use super::charts::lanes;
+use super::longest_entity::LongestEntity;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
 use tumit_viewer::query::scan::{self, ScanList};
-use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
-use tumit_viewer::scene::wire::entity;
+use tumit_viewer::query::{ContainerId, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::stats::{self, StateTimes};
 use tumit_viewer::style::theme::ColorTheme;
 
@@ -40,14 +40,15 @@ pub(crate) async fn times(
         let count = |job: &scan::ScanJob| {
             let mut part = ValueCounts::default();
             job.visit(source, |item| {
-                part.add(item.value, 1, Some((item.nanos(), item.id)));
+                let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });
+                part.add(item.value, ValueCount { count: 1, longest });
                 Ok(())
             })?;
             Ok(part)
         };
         let lists = types.iter().flat_map(|ty| lanes(trace, within, ty.id)).map(ScanList::States);
         scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
-            part.0.into_iter().for_each(|(value, (count, longest))| total.add(value, count, longest));
+            part.0.into_iter().for_each(|(value, count)| total.add(value, count));
             progress.report(done, || answer(None));
         })?;
         Ok(answer(Some(&total)))
@@ -55,16 +56,21 @@ pub(crate) async fn times(
     .await
 }
 
-/// The number of states of each value, and the longest of them with its full duration.
+/// The number of states of a value, and the longest of them with its full duration.
+#[derive(Clone, Copy, Default)]
+struct ValueCount {
+    count: u64,
+    longest: Option<LongestEntity>,
+}
+
 #[derive(Default)]
-struct ValueCounts(FxHashMap<ValueId, (u64, Option<(i64, EntityId)>)>);
+struct ValueCounts(FxHashMap<ValueId, ValueCount>);
 
 impl ValueCounts {
-    fn add(&mut self, value: ValueId, count: u64, longest: Option<(i64, EntityId)>) {
+    fn add(&mut self, value: ValueId, more: ValueCount) {
         let entry = self.0.entry(value).or_default();
-        entry.0 += count;
-        // Of several longest states, the one with the smallest identifier counts.
-        entry.1 = longer_entity(entry.1, longest);
+        entry.count += more.count;
+        entry.longest = LongestEntity::longer(entry.longest, more.longest);
     }
 }
 
@@ -111,8 +117,8 @@ impl TypeTotals {
                 "share": time.share,
                 "self_nanos": stats::json_number(time.self_nanos),
                 "self_share": time.self_share,
-                "count": entry.map(|entry| entry.0),
-                "longest": entry.and_then(|entry| entry.1).map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+                "count": entry.map(|entry| entry.count),
+                "longest": entry.and_then(|entry| entry.longest).map(LongestEntity::json),
             }))
         });
         json!({

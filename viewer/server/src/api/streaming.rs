@@ -23,15 +23,23 @@ use crate::filtered_cache::{FilteredTrace, TraceCache};
 
 /// The content type of the lines. `ui/net/api.js` uses the same text.
 const LINES_TYPE: &str = "application/x-ndjson";
-/// The time before the first line, and the maximum time between later lines. The time grows during
-/// a long scan, because the page needs time to show each line.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
+/// The time before the first line. The time between lines grows during a long scan, because the
+/// page needs time to show each line.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The maximum time between lines.
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Reports the progress of a scan.
 pub(crate) struct ProgressSender {
     to: mpsc::Sender<AnswerPart>,
-    /// The time of the last report, and the minimum time until the next.
-    last: Mutex<(Instant, Duration)>,
+    last: Mutex<LastReport>,
+}
+
+/// The last report of a scan.
+struct LastReport {
+    time: Instant,
+    /// The minimum time until the next report.
+    pause: Duration,
 }
 
 /// A part of the answer, or all of it.
@@ -44,10 +52,10 @@ impl ProgressSender {
     /// Sends the answer so far, unless the last report was too recent.
     pub(crate) fn report(&self, done: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.0.elapsed() < last.1 {
+        if last.time.elapsed() < last.pause {
             return;
         }
-        *last = (Instant::now(), (last.1 * 4 / 3).min(PAUSES.1));
+        *last = LastReport { time: Instant::now(), pause: (last.pause * 4 / 3).min(MAX_PAUSE) };
         let mut answer = answer();
         answer["done"] = json!(done);
         // The scan does not wait for a slow reader, because the next part contains this one.
@@ -92,11 +100,13 @@ pub(crate) async fn grow(
     let permits = Arc::clone(&app.passes);
     let permit =
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
-    let (client, cancel) = ClientGuard::new();
+    let client = ClientGuard::default();
+    let cancel = client.cancel_flag();
     let (to, mut rest) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let progress = ProgressSender { to, last: Mutex::new((Instant::now(), PAUSES.0)) };
+        let last = Mutex::new(LastReport { time: Instant::now(), pause: FIRST_PAUSE });
+        let progress = ProgressSender { to, last };
         let answer = app.trace(request.trace).map_err(RequestError::from).and_then(|trace| {
             let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(&cancel);
             work(trace, &filtered, &request, &progress)

@@ -36,7 +36,7 @@ async fn valid_requests_are_answered_and_invalid_ones_refused() {
         ("facts?id=s99999999", 404),
         ("facts?id=%00", 404),
         ("facts", 404),
-        ("at?from=1&to=1", 400),
+        ("entity_at?from=1&to=1", 400),
     ] {
         assert_eq!(page.answer(wrong).await.0, expected, "{wrong}");
     }
@@ -57,14 +57,15 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
         hits.iter().filter(|hit| hit["path"] == hits[0]["path"]).map(|hit| hit["id"].as_str().unwrap()).collect();
     assert!(lane.len() > 2, "{found}");
     for pair in lane.windows(2) {
-        let next = page.json(&format!("step?id={}&direction=1&same_value=true", pair[0])).await;
+        let next = page.json(&format!("neighbour?id={}&direction=1&same_value=true", pair[0])).await;
         assert_eq!(next["facts"]["id"], pair[1]);
-        let back = page.json(&format!("step?id={}&direction=-1&same_value=true", pair[1])).await;
+        let back = page.json(&format!("neighbour?id={}&direction=-1&same_value=true", pair[1])).await;
         assert_eq!(back["facts"]["id"], pair[0]);
     }
-    assert!(page.json(&format!("step?id={}&direction=-1&same_value=true", lane[0])).await["facts"].is_null());
+    assert!(page.json(&format!("neighbour?id={}&direction=-1&same_value=true", lane[0])).await["facts"].is_null());
     assert!(
-        page.json(&format!("step?id={}&direction=1&same_value=true", lane[lane.len() - 1])).await["facts"].is_null()
+        page.json(&format!("neighbour?id={}&direction=1&same_value=true", lane[lane.len() - 1])).await["facts"]
+            .is_null()
     );
     let times = page.json("times?from=0&to=30000000").await;
     let rows = times["types"][0]["rows"].as_array().unwrap();
@@ -78,7 +79,7 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
     for (wrong, expected) in [
         ("find?from=0&to=9&text=%3Esoon", 400),
         ("find?from=0&to=9", 400),
-        ("step?id=s99999999&direction=1", 404),
+        ("neighbour?id=s99999999&direction=1", 404),
         ("times?from=0&to=9&id=s0", 404),
     ] {
         assert_eq!(page.answer(wrong).await.0, expected, "{wrong}");
@@ -105,11 +106,11 @@ async fn requests_are_about_the_filtered_trace() {
     let remaining = names(&format!("%5B%22hide%20container%20{first}%22%5D")).await;
     assert!(remaining.len() < all.len() && all.iter().any(|name| name.contains('/')), "{all:?} {remaining:?}");
     assert_eq!(names("%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await, all);
-    let chain = page.json("chain?filters=%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await;
+    let chain = page.json("filter_problems?filters=%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await;
     let problems = chain["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 2, "{chain}");
     assert_eq!((&problems[0]["at"], &problems[0]["from"], &problems[0]["to"]), (&0.into(), &5.into(), &12.into()));
-    let typed = page.json("filter?text=hide%20t&cursor=6").await;
+    let typed = page.json("typed_filter?text=hide%20t&cursor=6").await;
     assert_eq!(typed["completions"][0]["text"], "type", "{typed}");
     // Filters that cut a time range out do not shift the timestamps.
     let whole = page.json("find?from=0&to=30000000&text=computing").await;

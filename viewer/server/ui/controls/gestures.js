@@ -12,7 +12,7 @@ import { fit, pan, show, view, zoom } from "../state/view.js";
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
 /** Pixels of movement that turn a click into a drag. */
-const SLACK = 4;
+const DRAG_DISTANCE = 4;
 
 export function listenToDiagram() {
   diagram.addEventListener("wheel", wheel, { passive: false });
@@ -52,39 +52,39 @@ function wheel(event) {
   }
 }
 
-/** @param {PointerEvent} event @param {HTMLElement} element @param {boolean} choosing */
-function press(event, element, choosing) {
+/** @param {PointerEvent} event @param {HTMLElement} element @param {boolean} isSelecting */
+function press(event, element, isSelecting) {
   if (event.button !== 0) return;
   element.setPointerCapture(event.pointerId);
   const [x0, y0] = positionIn(event, element);
   const [from, to, scroll] = [view.from, view.to, scroller.scrollTop];
   const { width } = chart.size();
   let moved = false;
-  const move = (/** @type {PointerEvent} */ now) => {
-    const [x, y] = positionIn(now, element);
-    moved ||= Math.hypot(x - x0, y - y0) > SLACK;
+  const move = (/** @type {PointerEvent} */ current) => {
+    const [x, y] = positionIn(current, element);
+    moved ||= Math.hypot(x - x0, y - y0) > DRAG_DISTANCE;
     if (!moved) return;
     hideTooltip();
-    if (choosing) {
+    if (isSelecting) {
       const inside = Math.min(Math.max(x, 0), width);
       overlay.dragRange = [Math.min(x0, inside), Math.max(x0, inside)];
       diagram.classList.add("choosing");
     } else {
-      const by = ((x0 - x) / width) * (to - from);
+      const shift = ((x0 - x) / width) * (to - from);
       diagram.classList.add("moving");
-      show(from + by, to + by);
+      show(from + shift, to + shift);
       scroller.scrollTop = scroll + y0 - y;
     }
     repaint();
   };
-  const end = (/** @type {PointerEvent} */ now) => {
+  const end = (/** @type {PointerEvent} */ current) => {
     element.removeEventListener("pointermove", move);
     diagram.classList.remove("moving", "choosing");
-    const choice = overlay.dragRange;
+    const range = overlay.dragRange;
     overlay.dragRange = null;
-    if (choice && now.type === "pointerup" && choice[1] - choice[0] > SLACK) show(chart.timeAt(choice[0]), chart.timeAt(choice[1]), true);
-    else if (!moved && now.type === "pointerup" && element === diagram) {
-      const [x, y] = positionIn(now, element);
+    if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE) show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
+    else if (!moved && current.type === "pointerup" && element === diagram) {
+      const [x, y] = positionIn(current, element);
       selectAt(x, y, rowAt(y));
     }
     repaint();
@@ -104,17 +104,17 @@ function pressToMeasure(event) {
   diagram.setPointerCapture(event.pointerId);
   const first = snap(...positionIn(event, diagram));
   let moved = false;
-  const move = (/** @type {PointerEvent} */ now) => {
-    const [x, y] = positionIn(now, diagram);
-    moved ||= Math.abs(chart.xOf(first.time) - x) > SLACK;
+  const move = (/** @type {PointerEvent} */ current) => {
+    const [x, y] = positionIn(current, diagram);
+    moved ||= Math.abs(chart.xOf(first.time) - x) > DRAG_DISTANCE;
     if (!moved) return;
     pointToMeasure(x, y);
     view.measured = [first.time, overlay.snap?.time ?? chart.timeAt(x)];
     repaint();
   };
-  const end = (/** @type {PointerEvent} */ now) => {
+  const end = (/** @type {PointerEvent} */ current) => {
     diagram.removeEventListener("pointermove", move);
-    if (moved && now.type === "pointerup") setMeasurement(first, snap(...positionIn(now, diagram)));
+    if (moved && current.type === "pointerup") setMeasurement(first, snap(...positionIn(current, diagram)));
     else if (moved) view.measured = null;
     repaint();
   };

@@ -35,15 +35,15 @@ export function editInterval() {
 export function listenToInterval() {
   byId("interval").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    const read = parseInterval(field.value, view);
-    if ("wrong" in read) {
-      showError(read.wrong);
+    const range = parseInterval(field.value, view);
+    if ("error" in range) {
+      showError(range.error);
       return;
     }
     field.blur();
-    show(read.from, read.to, true);
+    show(range.from, range.to, true);
     showInterval();
-    if (Math.round(read.from) !== view.from || Math.round(read.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
+    if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
   let hasNewFocus = false;
@@ -65,18 +65,18 @@ function showError(text) {
  * Reads an interval. A missing bound is that of the trace. A single timestamp becomes the middle.
  * @param {string} text
  * @param {{ from: number, to: number }} current the shown interval
- * @returns {{ from: number, to: number } | { wrong: string }}
+ * @returns {{ from: number, to: number } | { error: string }}
  */
 export function parseInterval(text, current) {
-  const read = parseTimeRange(text);
-  if ("wrong" in read) {
-    const at = parseTime(text);
-    if (typeof at !== "bigint") return read;
+  const range = parseTimeRange(text);
+  if ("error" in range) {
+    const time = parseTime(text);
+    if (typeof time !== "bigint") return range;
     const half = (current.to - current.from) / 2;
-    return { from: fromOrigin(at) - half, to: fromOrigin(at) + half };
+    return { from: fromOrigin(time) - half, to: fromOrigin(time) + half };
   }
-  const from = read.from === null ? 0 : fromOrigin(read.from);
-  const to = read.to === null ? traceDuration() : fromOrigin(read.to);
+  const from = range.from === null ? 0 : fromOrigin(range.from);
+  const to = range.to === null ? traceDuration() : fromOrigin(range.to);
   if (from < to) return { from, to };
-  return { wrong: `the time range \`${text.trim()}\` is outside the trace, which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\`` };
+  return { error: `the time range \`${text.trim()}\` is outside the trace, which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\`` };
 }

@@ -45,7 +45,7 @@ async function chooseInRow() {
     if (!strip) continue;
     const middle = strip.y + strip.height / 2;
     const atCenter = chart.entityAt(width / 2, toWindow(middle))?.hit;
-    const inside = (/** @type {number[]} */ [x, y, wide, tall]) => y <= middle && y + tall >= middle && x + wide > 0 && x < width;
+    const inside = (/** @type {number[]} */ [x, y, boxWidth, boxHeight]) => y <= middle && y + boxHeight >= middle && x + boxWidth > 0 && x < width;
     const first = chart.hits().filter((hit) => hit.kind === "rect" && inside(hit.box)).sort((a, b) => a.box[0] - b.box[0])[0];
     const id = atCenter?.id ?? first?.id;
     if (id) return openInspector(id);
@@ -59,21 +59,21 @@ async function chooseInRow() {
  * Lights all entities related to the one at the pointer or the chosen one, until another is chosen.
  */
 export async function highlightRelated() {
-  const all = await targetFacts();
-  if (!all) return;
-  overlay.stickyHighlights = all.related.map((/** @type {any} */ one) => one.id);
+  const entity = await targetFacts();
+  if (!entity) return;
+  overlay.stickyHighlights = entity.related.map((/** @type {any} */ one) => one.id);
   notifyChange("selection");
   const count = overlay.stickyHighlights.length;
-  showNote(count ? `${groupDigits(count)} related to ${all.name}, highlighted` : `No entity is related to ${all.name}`);
+  showNote(count ? `${groupDigits(count)} related to ${entity.name}, highlighted` : `No entity is related to ${entity.name}`);
 }
 
 /** Offers colours for the value of the entity at the pointer or the chosen one. */
 export async function colorAtPointer() {
-  const all = await targetFacts();
-  if (!all) return;
-  if (["State", "Event", "Link"].includes(all.kind)) {
-    showNote(`Colour of ${all.name}: choose one`);
-    colorOf(all.name, all.types[all.types.length - 1], menuPosition());
+  const entity = await targetFacts();
+  if (!entity) return;
+  if (["State", "Event", "Link"].includes(entity.kind)) {
+    showNote(`Colour of ${entity.name}: choose one`);
+    colorOf(entity.name, entity.types[entity.types.length - 1], menuPosition());
   }
   else showNote("Only states, events and links have a value with a colour");
 }
@@ -86,9 +86,9 @@ function menuPosition() {
 
 async function targetFacts() {
   const id = overlay.target ?? view.chosen;
-  const all = id ? await facts(id, "reach").catch(() => undefined) : undefined;
+  const entity = id ? await facts(id, "reach").catch(() => undefined) : undefined;
   if (!id) showNote("Point at an entity or select one first");
-  return all;
+  return entity;
 }
 
 /** Zooms to the measured time range. */

@@ -15,27 +15,27 @@ const SNAP_DISTANCE = 8;
 
 /**
  * A timestamp at which a measurement begins or ends; with an entity, the begin or end of it.
- * @typedef {{ time: number, y: number, id: string | null, end: "from" | "to" }} Spot
+ * @typedef {{ time: number, y: number, id: string | null, end: "from" | "to" }} SnapPoint
  */
 
-/** The first of two timestamps, until the second is given. @type {Spot | null} */
+/** The first of two timestamps, until the second is given. @type {SnapPoint | null} */
 let start = null;
 
 /**
  * The begin or end of a measurement at this point.
  * @param {number} x
  * @param {number} y
- * @returns {Spot}
+ * @returns {SnapPoint}
  */
 export function snap(x, y) {
-  /** @type {Spot} */
-  let best = { time: chart.timeAt(x), y, id: null, end: "from" };
-  let least = SNAP_DISTANCE;
-  const consider = (/** @type {number} */ at, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
+  /** @type {SnapPoint} */
+  let nearest = { time: chart.timeAt(x), y, id: null, end: "from" };
+  let leastDistance = SNAP_DISTANCE;
+  const considerEdge = (/** @type {number} */ at, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
     const distance = Math.abs(at - x);
-    if (distance < least) {
-      least = distance;
-      best = { time: chart.timeAt(at), y: height, id, end: endpoint };
+    if (distance < leastDistance) {
+      leastDistance = distance;
+      nearest = { time: chart.timeAt(at), y: height, id, end: endpoint };
     }
   };
   for (const { kind, id, box } of chart.hits()) {
@@ -43,28 +43,28 @@ export function snap(x, y) {
     if (kind === "rect") {
       const top = toWindow(b);
       if (y < top || y >= top + d) continue;
-      consider(a, top + d / 2, id, "from");
-      consider(a + c, top + d / 2, id, "to");
+      considerEdge(a, top + d / 2, id, "from");
+      considerEdge(a + c, top + d / 2, id, "to");
     } else if (kind === "mark") {
-      if (Math.abs(toWindow(b) - y) < 14) consider(a, toWindow(b), id, "from");
+      if (Math.abs(toWindow(b) - y) < 14) considerEdge(a, toWindow(b), id, "from");
     } else {
-      if (Math.abs(toWindow(b) - y) < 10) consider(a, toWindow(b), id, "from");
-      if (Math.abs(toWindow(d) - y) < 10) consider(c, toWindow(d), id, "to");
+      if (Math.abs(toWindow(b) - y) < 10) considerEdge(a, toWindow(b), id, "from");
+      if (Math.abs(toWindow(d) - y) < 10) considerEdge(c, toWindow(d), id, "to");
     }
   }
-  return best;
+  return nearest;
 }
 
-/** The exact timestamp of a spot: edges in an image lie on pixels. @param {Spot} spot */
-async function exactTimestamp(spot) {
-  const all = spot.id ? await facts(spot.id, "measure").catch(() => undefined) : undefined;
-  return all ? { time: all[spot.end], name: `${spot.end === "from" || all.from === all.to ? "start" : "end"} of ${all.name}, ${all.containers.slice(-1)[0]}` } : { time: Math.round(spot.time), name: "" };
+/** The exact timestamp of a point: edges in an image lie on pixels. @param {SnapPoint} point */
+async function exactTimestamp(point) {
+  const entity = point.id ? await facts(point.id, "measure").catch(() => undefined) : undefined;
+  return entity ? { time: entity[point.end], name: `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ${entity.name}, ${entity.containers.slice(-1)[0]}` } : { time: Math.round(point.time), name: "" };
 }
 
 /** The names of the ends of the measured time range. @type {[string, string]} */
 let endNames = ["", ""];
 
-/** @param {Spot} from @param {Spot} to */
+/** @param {SnapPoint} from @param {SnapPoint} to */
 export async function setMeasurement(from, to) {
   start = null;
   overlay.snap = null;
@@ -78,15 +78,15 @@ export async function setMeasurement(from, to) {
 
 /** `m`: sets the first timestamp, then the second. */
 export async function measureHere() {
-  /** @type {Spot | null} */
-  let spot = null;
-  if (overlay.x !== null && overlay.y !== null) spot = snap(overlay.x, overlay.y);
-  else if (view.chosen) spot = { time: 0, y: 0, id: view.chosen, end: start && start.id === view.chosen ? "to" : "from" };
-  if (!spot) showNote("Point at the diagram or select an entity, then press m");
-  else if (start) await setMeasurement(start, spot);
+  /** @type {SnapPoint | null} */
+  let point = null;
+  if (overlay.x !== null && overlay.y !== null) point = snap(overlay.x, overlay.y);
+  else if (view.chosen) point = { time: 0, y: 0, id: view.chosen, end: start && start.id === view.chosen ? "to" : "from" };
+  if (!point) showNote("Point at the diagram or select an entity, then press m");
+  else if (start) await setMeasurement(start, point);
   else {
-    start = spot;
-    const { time, name } = await exactTimestamp(spot);
+    start = point;
+    const { time, name } = await exactTimestamp(point);
     showNote(`Measuring from ${formatTimestamp(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`, true);
   }
 }
@@ -114,7 +114,7 @@ export function showMeasurement() {
   line.title = endNames.filter(Boolean).join(" to ");
   line.replaceChildren(
     make("b", { text: formatDuration(to - from) }), ` from ${formatTimestamp(from, resolution)} to ${formatTimestamp(to, resolution)}`,
-    make("button", { text: "Zoom", onclick: () => { const edge = (to - from) * 0.1; show(from - edge, to + edge, true); } }),
+    make("button", { text: "Zoom", onclick: () => { const margin = (to - from) * 0.1; show(from - margin, to + margin, true); } }),
     make("button", { "aria-label": "Stop measuring", title: "Stop measuring  Esc", text: "×", onclick: stopMeasuring }),
   );
 }

@@ -27,8 +27,8 @@ export function listenToPalette() {
   byId("open-palette").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
   field.addEventListener("input", updateChoices);
   field.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && choices.length) markChoice((markedChoice + by + choices.length) % choices.length);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && choices.length) markChoice((markedChoice + step + choices.length) % choices.length);
     else if (event.key === "Enter") runChoice(choices[markedChoice]);
     else return;
     event.preventDefault();

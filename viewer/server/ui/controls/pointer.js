@@ -49,12 +49,12 @@ export function clearPointed() {
  * @param {{ clientX: number, clientY: number }} pointer
  */
 export async function pointAt(x, y, pointer) {
-  const ownTurn = ++movements;
+  const ownMovement = ++movements;
   const row = rowAt(y);
   Object.assign(overlay, { x, y, pointedRow: row?.id ?? null, snap: null });
   highlightRow(row?.id ?? null);
-  const entity = chart.entityAt(x, y);
-  const id = entity?.hit?.id ?? null;
+  const pointed = chart.entityAt(x, y);
+  const id = pointed?.hit?.id ?? null;
   if (id !== overlay.target) {
     overlay.target = id;
     overlay.highlighted = [];
@@ -64,25 +64,25 @@ export async function pointAt(x, y, pointer) {
   const timestamp = formatTimestamp(chart.timeAt(x), resolution);
   showReadout(timestamp, row ? row.name : "");
   if (id) {
-    const all = await facts(id).catch(() => undefined);
-    if (ownTurn !== movements || !all) return;
-    overlay.highlighted = all.related.map((/** @type {any} */ one) => one.id);
+    const entity = await facts(id).catch(() => undefined);
+    if (ownMovement !== movements || !entity) return;
+    overlay.highlighted = entity.related.map((/** @type {any} */ one) => one.id);
     repaint();
     const short = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(-2));
-    showReadout(timestamp, all.name, all.kind === "Link" ? `${short(all.fields[0][1])} → ${short(all.fields[1][1])}` : joinNames(all.containers.slice(-2)));
-    showFacts(all, entity?.hit?.color ?? "", pointer);
-  } else if (row && (entity?.mixture || isVariable(row, toRows(y)))) {
-    const [left, right] = entity?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
+    showReadout(timestamp, entity.name, entity.kind === "Link" ? `${short(entity.fields[0][1])} → ${short(entity.fields[1][1])}` : joinNames(entity.containers.slice(-2)));
+    showFacts(entity, pointed?.hit?.color ?? "", pointer);
+  } else if (row && (pointed?.mixture || isVariable(row, toRows(y)))) {
+    const [left, right] = pointed?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
     const from = Math.floor(view.from + left * resolution);
     const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
-    const at = await request("at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
-    if (ownTurn !== movements || !at) return;
-    if (at.facts) showFacts(at.facts, at.parts[0].color, pointer);
-    else if (at.states > 0) showMixture(at, row, pointer);
-    else if (at.variable) showVariable(at.variable, row, pointer);
+    const contents = await request("entity_at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
+    if (ownMovement !== movements || !contents) return;
+    if (contents.facts) showFacts(contents.facts, contents.parts[0].color, pointer);
+    else if (contents.states > 0) showMixture(contents, row, pointer);
+    else if (contents.variable) showVariable(contents.variable, row, pointer);
     else tooltip.hidden = true;
-    if (at.states > 0) showReadout(timestamp, at.parts.map((/** @type {Part} */ part) => `${isolate(part.name)} ${formatPercent(part.share)}`).join(", "), row.name);
-    else if (at.variable) showReadout(timestamp, `${isolate(at.variable.name)} ${at.variable.mean}`, row.name);
+    if (contents.states > 0) showReadout(timestamp, contents.parts.map((/** @type {Part} */ part) => `${isolate(part.name)} ${formatPercent(part.share)}`).join(", "), row.name);
+    else if (contents.variable) showReadout(timestamp, `${isolate(contents.variable.name)} ${contents.variable.mean}`, row.name);
   } else {
     tooltip.hidden = true;
   }
@@ -99,26 +99,30 @@ function isVariable(row, y) {
  * @param {{ clientX: number, clientY: number }} pointer
  */
 function showVariable({ name, least, mean, largest }, row, pointer) {
-  const one = least === largest;
-  const facts = one ? [["Value", mean]] : [["Mean", mean], ["Minimum", least], ["Maximum", largest]];
+  const isConstant = least === largest;
+  const facts = isConstant ? [["Value", mean]] : [["Mean", mean], ["Minimum", least], ["Maximum", largest]];
   const list = make("dl", {}, ...facts.flatMap(([fact, text]) => [make("dt", { text: fact }), make("dd", { text })]));
   tooltip.replaceChildren(make("h3", { text: name }), make("p", { class: "path", text: row.name }), list);
   placeTooltip(pointer);
 }
 
-/** @param {any} all @param {string} color @param {{ clientX: number, clientY: number }} pointer */
-function showFacts(all, color, pointer) {
+/**
+ * @param {any} entity
+ * @param {string} color
+ * @param {{ clientX: number, clientY: number }} pointer
+ */
+function showFacts(entity, color, pointer) {
   const list = make("dl");
-  const fields = factPairs(all, false);
+  const fields = factPairs(entity, false);
   for (const [name, text] of fields.slice(0, 9)) list.append(make("dt", { text: name }), make("dd", { text }));
-  const long = all.to > all.from && make("span", { class: "entity-duration", text: formatDuration(all.to - all.from) });
-  const more = all.related.length;
+  const duration = entity.to > entity.from && make("span", { class: "entity-duration", text: formatDuration(entity.to - entity.from) });
+  const relatedCount = entity.related.length;
   tooltip.replaceChildren(
-    make("h3", {}, make("span", { class: "chip", color }), make("span", { text: all.name }), long),
-    make("p", { class: "path", text: all.kind === "Link" ? all.types.slice(-1)[0] : joinNames(all.containers.slice(all.containers.length > 2 ? 1 : 0)) }),
+    make("h3", {}, make("span", { class: "chip", color }), make("span", { text: entity.name }), duration),
+    make("p", { class: "path", text: entity.kind === "Link" ? entity.types.slice(-1)[0] : joinNames(entity.containers.slice(entity.containers.length > 2 ? 1 : 0)) }),
     list,
   );
-  if (more > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(more)} related, highlighted` }));
+  if (relatedCount > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(relatedCount)} related, highlighted` }));
   placeTooltip(pointer);
 }
 
@@ -149,22 +153,22 @@ function placeTooltip({ clientX, clientY }) {
   const from = row ? toWindow(row.y) + chartTop : clientY;
   const to = row ? Math.min(from + row.height, clientY + 90) : clientY;
   tooltip.hidden = false;
-  const { offsetWidth: wide, offsetHeight: tall } = tooltip;
-  const left = clientX + 16 + wide > innerWidth ? clientX - wide - 12 : clientX + 16;
+  const { offsetWidth: width, offsetHeight: height } = tooltip;
+  const left = clientX + 16 + width > innerWidth ? clientX - width - 12 : clientX + 16;
   const below = Math.max(to, clientY + 14) + 6;
-  const above = Math.min(Math.max(from, clientY - 90), clientY - 10) - tall - 6;
-  const y = below + tall <= innerHeight - 4 || above < 4 ? below : above;
+  const above = Math.min(Math.max(from, clientY - 90), clientY - 10) - height - 6;
+  const y = below + height <= innerHeight - 4 || above < 4 ? below : above;
   tooltip.style.left = `${Math.max(4, left)}px`;
-  tooltip.style.top = `${Math.max(4, Math.min(y, innerHeight - tall - 4))}px`;
+  tooltip.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
 }
 
 /** Shows the position to which a measurement would snap. @param {number} x @param {number} y */
 export function pointToMeasure(x, y) {
   movements += 1;
-  const spot = snap(x, y);
-  Object.assign(overlay, { x, y, snap: spot.id ? spot : null, highlighted: [], target: null });
+  const point = snap(x, y);
+  Object.assign(overlay, { x, y, snap: point.id ? point : null, highlighted: [], target: null });
   tooltip.hidden = true;
-  showReadout(formatTimestamp(spot.time, (view.to - view.from) / chart.size().width), spot.id ? "snaps to the start or end of an entity" : "");
+  showReadout(formatTimestamp(point.time, (view.to - view.from) / chart.size().width), point.id ? "snaps to the start or end of an entity" : "");
   repaint();
 }
 

@@ -148,8 +148,8 @@ function group(rows) {
 /** Removes the filter that made a group. @param {string} name */
 function dissolve(name) {
   lastGroup = null;
-  const done = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
-  showNote(done ? `Dissolved: ${name}` : "No filter of this page made this group");
+  const isRemoved = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
+  showNote(isRemoved ? `Dissolved: ${name}` : "No filter of this page made this group");
 }
 
 /** `G`: groups the selected rows, or dissolves the row that is a group. */
@@ -194,8 +194,8 @@ function move(row, before) {
   storeRows();
 }
 
-/** @param {number} by 1 moves it down, -1 up among the siblings */
-export function moveByKey(by) {
+/** @param {number} offset 1 moves it down, -1 up among the siblings */
+export function moveByKey(offset) {
   const row = keyTarget();
   if (!row) {
     showNote("Point at a row first");
@@ -203,11 +203,11 @@ export function moveByKey(by) {
   }
   const all = siblings(row);
   const at = all.indexOf(row);
-  const to = at + by;
+  const to = at + offset;
   if (at < 0 || to < 0 || to >= all.length) return;
   movedRow = row.id;
   pointerMovedLast = false;
-  move(row, by < 0 ? all[to] : all[to + 1] ?? null);
+  move(row, offset < 0 ? all[to] : all[to + 1] ?? null);
 }
 
 /**
@@ -234,11 +234,11 @@ document.addEventListener("keydown", ({ key, altKey }) => {
 
 /** The row that lies under the pointer now: rows move under a resting pointer. */
 function rowAtPointer() {
-  const under = pointer && document.elementFromPoint(...pointer);
-  if (!pointer || !under) return undefined;
-  const name = /** @type {HTMLElement | null} */ (under.closest("#tree [role=row]"));
+  const element = pointer && document.elementFromPoint(...pointer);
+  if (!pointer || !element) return undefined;
+  const name = /** @type {HTMLElement | null} */ (element.closest("#tree [role=row]"));
   if (name) return rowOf(Number(name.dataset.id));
-  const diagram = under.closest("#chart");
+  const diagram = element.closest("#chart");
   return diagram ? rowAt(pointer[1] - diagram.getBoundingClientRect().top) : undefined;
 }
 
@@ -271,12 +271,12 @@ function clearNames() {
   notifyChange("rows");
 }
 
-/** Moves the focus to the next row with the text in its name. @param {number} by */
-function focusMatch(by) {
-  const searched = view.names.trim().toLowerCase();
-  const matches = layout.rows.filter((row) => row.name.toLowerCase().includes(searched));
+/** Moves the focus to the next row with the text in its name. @param {number} offset */
+function focusMatch(offset) {
+  const text = view.names.trim().toLowerCase();
+  const matches = layout.rows.filter((row) => row.name.toLowerCase().includes(text));
   const place = matches.findIndex((row) => row.id === overlay.pointedRow);
-  if (matches.length) focusRow(matches[(place + by + matches.length) % matches.length].id);
+  if (matches.length) focusRow(matches[(place + offset + matches.length) % matches.length].id);
 }
 
 /** @param {Row} row @param {DOMRect} at */

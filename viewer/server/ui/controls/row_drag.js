@@ -7,59 +7,59 @@ import { focusRow } from "../view/tree.js";
 /** @typedef {import("../state/rows.js").Row} Row */
 
 /** Pixels of movement that turn a click into a drag. */
-const SLACK = 5;
+const DRAG_DISTANCE = 5;
 /** Distance from the edges, in pixels, at which the rows scroll. */
-const EDGE = 28;
+const SCROLL_MARGIN = 28;
 
 /**
  * @param {PointerEvent} event
  * @param {Row} row
- * @param {Row[]} all the rows among which it can be moved, including itself
+ * @param {Row[]} siblings the rows among which it can be moved, including itself
  * @param {() => void} click
  * @param {(row: Row, before: Row | null) => void} move
  */
-export function dragRow(event, row, all, click, move) {
+export function dragRow(event, row, siblings, click, move) {
   event.preventDefault();
   focusRow(row.id);
   const scroller = byId("scroller");
   const box = scroller.getBoundingClientRect();
-  const places = [...all.map((one) => one.y), subtreeEnd(all[all.length - 1])];
+  const places = [...siblings.map((one) => one.y), subtreeEnd(siblings[siblings.length - 1])];
   const start = event.clientY;
   /** @type {HTMLElement | null} */ let mark = null;
   /** @type {number | null} */ let to = null;
-  const follow = (/** @type {PointerEvent} */ now) => {
-    if (!mark && Math.abs(now.clientY - start) < SLACK) return;
+  const follow = (/** @type {PointerEvent} */ current) => {
+    if (!mark && Math.abs(current.clientY - start) < DRAG_DISTANCE) return;
     mark ??= startDrag(row);
-    const y = now.clientY - box.top;
-    if (y < pinnedHeight() + EDGE && !row.pinned) scroller.scrollTop -= 8;
-    else if (y > box.height - EDGE) scroller.scrollTop += 8;
+    const y = current.clientY - box.top;
+    if (y < pinnedHeight() + SCROLL_MARGIN && !row.pinned) scroller.scrollTop -= 8;
+    else if (y > box.height - SCROLL_MARGIN) scroller.scrollTop += 8;
     const distances = places.map((place) => Math.abs(toWindow(place) - y));
     to = distances.indexOf(Math.min(...distances));
     mark.style.top = `${places[to] - 2}px`;
-    mark.hidden = to === all.indexOf(row) || to === all.indexOf(row) + 1;
+    mark.hidden = to === siblings.indexOf(row) || to === siblings.indexOf(row) + 1;
   };
-  const end = (/** @type {Event} */ ended) => {
+  const end = (/** @type {Event} */ endEvent) => {
     window.removeEventListener("pointermove", follow);
     window.removeEventListener("pointerup", end);
     window.removeEventListener("pointercancel", end);
-    window.removeEventListener("keydown", stop, true);
+    window.removeEventListener("keydown", cancel, true);
     document.body.classList.remove("dragging");
     const moved = mark !== null && !mark.hidden;
     mark?.remove();
     byId("tree").querySelector(".dragged")?.classList.remove("dragged");
-    if (ended.type !== "pointerup") return;
+    if (endEvent.type !== "pointerup") return;
     if (!mark) click();
-    else if (moved && to !== null) move(row, all[to] ?? null);
+    else if (moved && to !== null) move(row, siblings[to] ?? null);
   };
-  const stop = (/** @type {KeyboardEvent} */ pressed) => {
-    if (pressed.key !== "Escape") return;
-    pressed.stopPropagation();
-    end(pressed);
+  const cancel = (/** @type {KeyboardEvent} */ keyEvent) => {
+    if (keyEvent.key !== "Escape") return;
+    keyEvent.stopPropagation();
+    end(keyEvent);
   };
   window.addEventListener("pointermove", follow);
   window.addEventListener("pointerup", end);
   window.addEventListener("pointercancel", end);
-  window.addEventListener("keydown", stop, true);
+  window.addEventListener("keydown", cancel, true);
 }
 
 /** The lower end of the rows of a container and its descendants. @param {Row} row */

@@ -70,12 +70,12 @@ export function pie(name, parts) {
 
 /** @param {string} name @param {Part[]} parts */
 export function columns(name, parts) {
-  const most = Math.max(1e-9, ...parts.map((one) => one.size));
+  const largest = Math.max(1e-9, ...parts.map((one) => one.size));
   const listed = parts.slice(0, 24);
-  const wide = 276 / Math.max(listed.length, 4);
+  const barWidth = 276 / Math.max(listed.length, 4);
   const bars = listed.map((one, at) => {
-    const tall = (one.size / most) * 104;
-    return shape("rect", { x: at * wide + wide * 0.12, y: 108 - tall, width: wide * 0.76, height: Math.max(tall, 0.5), rx: Math.min(2, wide / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
+    const barHeight = (one.size / largest) * 104;
+    return shape("rect", { x: at * barWidth + barWidth * 0.12, y: 108 - barHeight, width: barWidth * 0.76, height: Math.max(barHeight, 0.5), rx: Math.min(2, barWidth / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
   });
   return make("div", {}, chartSvg(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), colorKey(parts));
 }
@@ -95,9 +95,9 @@ export function colorKey(parts, describe = (one) => `Go to the longest ${one.nam
   return list;
 }
 
-/** Explains shares that add up to more than 100 %. @param {number} all their sum */
-export function overlapHint(all) {
-  return all > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${formatPercent(all)} in all.` });
+/** Explains shares that add up to more than 100 %. @param {number} sum their sum */
+export function overlapHint(sum) {
+  return sum > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${formatPercent(sum)} in all.` });
 }
 
 /** A large number in short form. @param {number} count */
@@ -108,16 +108,16 @@ function shortCount(count) {
 
 /**
  * Lines across a chart at round fractions of its largest amount.
- * @param {number} most
+ * @param {number} largest
  * @param {number} floor
- * @param {number} tall
+ * @param {number} height
  * @param {(amount: number) => string} text
  */
-function levelLines(most, floor, tall, text) {
-  const power = 10 ** Math.floor(Math.log10(most));
-  const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => most / step <= 4) ?? power;
-  return Array.from({ length: Math.floor(most / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
-    const y = floor - (amount / most) * tall;
+function levelLines(largest, floor, height, text) {
+  const power = 10 ** Math.floor(Math.log10(largest));
+  const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => largest / step <= 4) ?? power;
+  return Array.from({ length: Math.floor(largest / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
+    const y = floor - (amount / largest) * height;
     return [shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT_MARGIN - 4, y + 3, text(amount), "end")];
   });
 }
@@ -130,7 +130,7 @@ const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864
 
 /**
  * Round durations between two. Below ten minutes they are powers of ten, or also 2 and 5 times
- * these if there are few; above, those in `ROUND`.
+ * these if there are few; above, those in `ROUND_DURATIONS`.
  * @param {number} from
  * @param {number} to
  */
@@ -154,23 +154,23 @@ function roundDurations(from, to) {
  */
 export function histogram(name, classes, color, shares, go) {
   const total = classes.reduce((all, one) => all + one.count, 0) || 1;
-  const most = Math.max(1, ...classes.map((one) => one.count));
-  const wide = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
+  const largest = Math.max(1, ...classes.map((one) => one.count));
+  const barWidth = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
   const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
   const bars = classes.map((one, at) => {
-    const tall = (one.count / most) * 96;
+    const barHeight = (one.count / largest) * 96;
     const title = `${amount(one.count)} from ${formatDuration(one.from)} to ${formatDuration(one.to)}, ${formatDuration(one.nanos)} in all; go to the longest`;
-    return shape("rect", { x: LEFT_MARGIN + at * wide + 1, y: 104 - tall, width: wide - 2, height: one.count ? Math.max(tall, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
+    return shape("rect", { x: LEFT_MARGIN + at * barWidth + 1, y: 104 - barHeight, width: barWidth - 2, height: one.count ? Math.max(barHeight, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
   });
   const end = classes.length ? classes[classes.length - 1].to : 1;
   // The first class may be that of 0.
   const first = classes.length ? Math.log2(classes[0].to) - 1 : 0;
   let nextFreeX = -Infinity;
   const marks = roundDurations(classes[0]?.from ?? 1, end);
-  // Labels only every `each`-th power of ten, so that they have room at equal distances.
-  const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * wide));
+  // Labels only every `stride`-th power of ten, so that they have room at equal distances.
+  const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * barWidth));
   const ticks = marks.filter((_, at) => at % stride === 0 || marks.length < 3).flatMap((nanos) => {
-    const x = LEFT_MARGIN + (Math.log2(nanos) - first) * wide;
+    const x = LEFT_MARGIN + (Math.log2(nanos) - first) * barWidth;
     const text = formatDuration(nanos, 1);
     const halfWidth = textWidth("9px")(text) / 2;
     if (x - halfWidth < nextFreeX || x + halfWidth > 276) return [];
@@ -178,7 +178,7 @@ export function histogram(name, classes, color, shares, go) {
     return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
   });
   const unit = shares ? total / 100 : 1;
-  const lines = classes.length ? levelLines(most / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
+  const lines = classes.length ? levelLines(largest / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
   return chartSvg(name, 276, 120, [...lines, shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
 }
 
@@ -193,32 +193,32 @@ export function matrix(type, quantity, shares, go) {
   const { containers, cells, container_count: containerCount } = type.cells;
   const amount = (/** @type {any} */ cell) => cell[quantity] ?? 0;
   const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
-  const most = Math.max(1, ...cells.map(amount));
+  const largest = Math.max(1, ...cells.map(amount));
   const text = (/** @type {any} */ cell) => shares ? formatPercent(amount(cell) / sum) : quantity === "nanos" ? formatDuration(cell.nanos) : groupDigits(amount(cell));
   // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
   // them.
-  const room = Math.min(84, 8 + 4.8 * Math.max(0, ...containers.map((/** @type {string} */ name) => name.length)));
-  const shorten = (/** @type {string} */ name) => { const fits = Math.floor((room - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
-  const step = (276 - room) / Math.max(containers.length, 3);
+  const margin = Math.min(84, 8 + 4.8 * Math.max(0, ...containers.map((/** @type {string} */ name) => name.length)));
+  const shorten = (/** @type {string} */ name) => { const fits = Math.floor((margin - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
+  const step = (276 - margin) / Math.max(containers.length, 3);
   const side = step * containers.length;
   const stride = Math.ceil(9 / step);
   const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ at) => {
     if (at % stride) return [];
-    const middle = room + at * step + step / 2;
+    const middle = margin + at * step + step / 2;
     const column = label(0, 0, shorten(name));
-    column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(room - 4).toFixed(1)}) rotate(-90)`);
-    const labels = [label(room - 4, middle + 3, shorten(name), "end"), column];
+    column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(margin - 4).toFixed(1)}) rotate(-90)`);
+    const labels = [label(margin - 4, middle + 3, shorten(name), "end"), column];
     for (const one of labels) one.append(titleElement(name));
     return labels;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
     const title = `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} (${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); go to the longest`;
-    return shape("rect", { x: room + cell.to * step, y: room + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / most), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
+    return shape("rect", { x: margin + cell.to * step, y: margin + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / largest), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
   });
-  const frame = shape("rect", { x: room, y: room, width: side, height: side, class: "frame" });
-  const every = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
-  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(most / sum) : quantity === "nanos" ? formatDuration(most) : groupDigits(most)}.${every}${containerCount > containers.length ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.` : ""}`;
-  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, room + side + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
+  const frame = shape("rect", { x: margin, y: margin, width: side, height: side, class: "frame" });
+  const strideText = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
+  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(largest / sum) : quantity === "nanos" ? formatDuration(largest) : groupDigits(largest)}.${strideText}${containerCount > containers.length ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.` : ""}`;
+  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, margin + side + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
 }
 
 /** A tooltip. @param {string} text */
@@ -241,9 +241,9 @@ function pairTable(type, cells, text) {
   const { containers } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
   const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((at) => make("th", { role: "rowheader", scope: "row", text: containers[at], title: containers[at] })), make("td", { role: "cell", text: text(cell) })));
-  const more = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
+  const moreHint = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
   return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
-    make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), more);
+    make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), moreHint);
 }
 
 /** Whether the tables of pairs are open. */
@@ -260,24 +260,24 @@ export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
-  const most = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
-  const wide = 276 - LEFT_MARGIN;
-  const step = wide / count;
-  const y = (/** @type {number} */ share) => (104 - (share / most) * 96).toFixed(1);
+  const largest = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
+  const plotWidth = 276 - LEFT_MARGIN;
+  const step = plotWidth / count;
+  const y = (/** @type {number} */ share) => (104 - (share / largest) * 96).toFixed(1);
   const peak = (/** @type {any} */ one) => { const at = one.shares.indexOf(Math.max(...one.shares)); return { at, act: () => go((at + 0.5) / count) }; };
   const areas = curves.map((one) => {
     const top = floor.map((base, at) => base + one.shares[at]);
-    const along = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT_MARGIN + at * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (at + 1) * step).toFixed(1)} ${y(share)}`);
-    const path = `M${along(top).join("L")}L${along(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
+    const points = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT_MARGIN + at * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (at + 1) * step).toFixed(1)} ${y(share)}`);
+    const path = `M${points(top).join("L")}L${points(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
     floor = top;
     const { at, act } = peak(one);
     return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${formatPercent(one.shares[at])}; go there`, act);
   });
-  const { base, ticks } = placed(wide, textWidth("9px"), (spacing) => rulerTicks(from, from + span, wide, spacing), 60);
+  const { base, ticks } = placed(plotWidth, textWidth("9px"), (spacing) => rulerTicks(from, from + span, plotWidth, spacing), 60);
   const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
   const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
   parts.sort((a, b) => b.share - a.share);
-  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(most * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
+  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(largest * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
     base && make("p", { class: "hint", text: `Timestamps count from ${base}.` }),
     colorKey(parts.map((one) => ({ ...one, text: formatPercent(one.share) })), (one) => `Go to the maximum of ${one.name}`));
 }

@@ -102,19 +102,19 @@ function sortLines(kind) {
   return [...lines[kind]].sort((one, other) => sign * (by(one) - by(other)) || byName(one, other));
 }
 
-/** @param {string} kind @param {[string, string]} names @param {() => void} again */
-function table(kind, names, again) {
+/** @param {string} kind @param {[string, string]} names @param {() => void} redraw */
+function table(kind, names, redraw) {
   const [title, measures] = KINDS[kind];
   // A measure that no line has gets no columns.
   const shownMeasures = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
   const sortButton = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
-    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; again(); } }));
+    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; redraw(); } }));
   const groups = make("tr", {}, make("td"), ...shownMeasures.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
   const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shownMeasures.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sortLines(kind);
   const bar = shownMeasures.find(({ at }) => at === order) ?? shownMeasures[0];
-  const most = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  const largest = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The name of a type identifies it, if no other type has the same name.
   const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
   const paths = new Set(all.map((line) => line.type));
@@ -123,7 +123,7 @@ function table(kind, names, again) {
   const body = all.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: increase < 0 ? "decrease" : "increase" });
-    mark.style.width = `${(Math.abs(increase) / most) * 50}%`;
+    mark.style.width = `${(Math.abs(increase) / largest) * 50}%`;
     return make("tr", {}, make("th", { scope: "row", title: line.value }, make("span", { class: "chip", color: line.color }), make("span", { text: line.value }), shortNames.get(line.type) !== line.value && make("small", { title: line.type, text: shortNames.get(line.type) })),
       ...shownMeasures.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
@@ -149,9 +149,9 @@ function cells(line, [, field, format]) {
 function saveDifferences() {
   const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sortLines(kind).flatMap((line) => measures.flatMap(([, field]) => {
-    const by = difference(line, field);
+    const increase = difference(line, field);
     const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
-    return by === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), by]];
+    return increase === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), increase]];
   })));
   const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
   saveFile("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));

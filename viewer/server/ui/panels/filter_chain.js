@@ -96,13 +96,13 @@ export async function showChain() {
   const text = JSON.stringify(view.filters);
   if (shownChain === text) return;
   // The filters that exist when the page opens are not new.
-  if (shownChain) send("saved", view.filters).catch(() => {});
+  if (shownChain) send("saved_filters", view.filters).catch(() => {});
   shownChain = text;
   errors = new Map();
   fill();
   const places = view.filters.flatMap(([, on], at) => (on ? [at] : []));
   if (!places.length) return;
-  const answer = await request("chain");
+  const answer = await request("filter_problems");
   if (!answer || shownChain !== text) return;
   errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
   if (errors.size) fill();
@@ -123,13 +123,13 @@ function chip([text, on], at) {
   const body = make("button", {
     class: "filter-text", "data-key": `f${at}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const offset = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== at));
-      else if (by && event.altKey && view.filters[at + by]) moveFilter(at, at + by);
+      else if (offset && event.altKey && view.filters[at + offset]) moveFilter(at, at + offset);
       else return;
       event.preventDefault();
       event.stopPropagation();
-      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(at + (by ?? 0), view.filters.length - 1))}"]`))?.focus();
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(at + (offset ?? 0), view.filters.length - 1))}"]`))?.focus();
     },
     onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, at); },
     onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
@@ -150,20 +150,20 @@ function dragFilter(event, at) {
   const chips = /** @type {HTMLElement[]} */ ([...list.children]);
   const boxes = chips.map((one) => one.getBoundingClientRect());
   let [moved, to] = [false, at];
-  const follow = (/** @type {PointerEvent} */ now) => {
-    moved ||= Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) > 5;
+  const follow = (/** @type {PointerEvent} */ current) => {
+    moved ||= Math.hypot(current.clientX - event.clientX, current.clientY - event.clientY) > 5;
     if (!moved) return;
     chips[at].classList.add("dragged");
-    const distances = boxes.map((box) => Math.hypot(box.left + box.width / 2 - now.clientX, (box.top + box.height / 2 - now.clientY) * 3));
+    const distances = boxes.map((box) => Math.hypot(box.left + box.width / 2 - current.clientX, (box.top + box.height / 2 - current.clientY) * 3));
     to = distances.indexOf(Math.min(...distances));
     chips.forEach((one, place) => one.classList.toggle("target", place === to && to !== at));
   };
-  const end = (/** @type {PointerEvent} */ now) => {
+  const end = (/** @type {PointerEvent} */ current) => {
     window.removeEventListener("pointermove", follow);
     window.removeEventListener("pointerup", end);
     window.removeEventListener("pointercancel", end);
     chips.forEach((one) => one.classList.remove("dragged", "target"));
-    if (now.type !== "pointerup") return;
+    if (current.type !== "pointerup") return;
     if (!moved) editFilter(at);
     else if (to !== at) moveFilter(at, to);
   };

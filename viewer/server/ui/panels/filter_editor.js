@@ -52,8 +52,8 @@ export function listenToEditor() {
   field.addEventListener("input", updateCompletions);
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && completions.length) markCompletion((markedCompletion + by + completions.length + (markedCompletion < 0 && by < 0 ? 1 : 0)) % completions.length);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && completions.length) markCompletion((markedCompletion + step + completions.length + (markedCompletion < 0 && step < 0 ? 1 : 0)) % completions.length);
     else if (event.key === "Escape") close();
     else if (event.key === "Tab" && completions.length && !event.shiftKey) acceptCompletion(completions[Math.max(markedCompletion, 0)]);
     else if (event.key === "Enter" && markedCompletion >= 0) acceptCompletion(completions[markedCompletion]);
@@ -67,7 +67,7 @@ export function listenToEditor() {
 
 async function updateCompletions() {
   const text = field.value;
-  const answer = await request("filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
+  const answer = await request("typed_filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
     .catch((error) => { if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
   if (!answer || field.value !== text || box.hidden) return null;
   completions = answer.completions;

@@ -11,30 +11,30 @@ const MAX_LISTED = 12;
 /**
  * Fills the inspector.
  * @param {any} facts
- * @param {import("../state/overlay_state.js").Hop[]} hops the chain of links through it
- * @param {{ close: () => void, go: (id: string) => void, zoom: () => void, walk: (by: number, same:
- * boolean) => void, chain: () => void, source: () => void, light: (id: string | null) => void }}
- * act
+ * @param {import("../state/overlay_state.js").ChainLink[]} chainLinks the chain of links through it
+ * @param {{ close: () => void, go: (id: string) => void, zoom: () => void,
+ *   step: (offset: number, sameValue: boolean) => void, chain: () => void, source: () => void,
+ *   highlight: (id: string | null) => void }} actions
  */
-export function fillInspector(facts, hops, act) {
+export function fillInspector(facts, chainLinks, actions) {
   const list = make("dl");
   /**
    * Name, text to copy, and the displayed text where it differs.
    * @type {[string, string, string?][]}
    */
-  const all = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
-  if (facts.to > facts.from) all.unshift(["Duration", formatDuration(facts.to - facts.from)]);
-  for (const [name, text, read = text] of all) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: act.source }) : make("span", { text: read }), copyButton(`Copy ${name}`, () => text)));
-  const everything = () => [["Name", facts.name], ...all].map(([name, value]) => `${name}\t${value}`).join("\n");
-  const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ by) =>
-    make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => act.walk(by, false) });
+  const pairs = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
+  if (facts.to > facts.from) pairs.unshift(["Duration", formatDuration(facts.to - facts.from)]);
+  for (const [name, text, shownText = text] of pairs) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source }) : make("span", { text: shownText }), copyButton(`Copy ${name}`, () => text)));
+  const allText = () => [["Name", facts.name], ...pairs].map(([name, value]) => `${name}\t${value}`).join("\n");
+  const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ offset) =>
+    make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => actions.step(offset, false) });
   refill(byId("inspector"), () => byId("inspector").replaceChildren(
     make("header", {},
       make("h2", { text: facts.name }),
       stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
-      make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: act.close, text: "×" })),
-    list, ...(hops.length > 0 ? [chainList(facts.id, hops, act)] : []), relatedList(facts, act, MAX_LISTED),
-    make("footer", {}, copyButton("Copy all", everything, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(hops.length > 0), title: "Show the chain of links through this entity  c", onclick: act.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: act.zoom })),
+      make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: actions.close, text: "×" })),
+    list, ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []), relatedList(facts, actions, MAX_LISTED),
+    make("footer", {}, copyButton("Copy all", allText, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(chainLinks.length > 0), title: "Show the chain of links through this entity  c", onclick: actions.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: actions.zoom })),
   ));
   byId("inspector").hidden = false;
 }
@@ -42,33 +42,33 @@ export function fillInspector(facts, hops, act) {
 /**
  * The links of a chain, in order.
  * @param {string} id the shown entity
- * @param {import("../state/overlay_state.js").Hop[]} hops
- * @param {{ go: (id: string) => void }} act
+ * @param {import("../state/overlay_state.js").ChainLink[]} chainLinks
+ * @param {{ go: (id: string) => void }} actions
  */
-function chainList(id, hops, act) {
-  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(hops.length)})` }),
-    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...hops.map((hop) => make("li", {},
-      make("button", { text: `${isolate(hop.name)} · ${joinNames(hop.endpoint_names, " → ")}`, "aria-current": hop.id === id ? "true" : null, onclick: () => act.go(hop.id) })))));
+function chainList(id, chainLinks, actions) {
+  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(chainLinks.length)})` }),
+    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...chainLinks.map((link) => make("li", {},
+      make("button", { text: `${isolate(link.name)} · ${joinNames(link.endpoint_names, " → ")}`, "aria-current": link.id === id ? "true" : null, onclick: () => actions.go(link.id) })))));
 }
 
 /**
  * @param {any} facts
- * @param {{ go: (id: string) => void, light: (id: string | null) => void }} act
- * @param {number} most
+ * @param {{ go: (id: string) => void, highlight: (id: string | null) => void }} actions
+ * @param {number} limit
  * @returns {HTMLElement}
  */
-function relatedList(facts, act, most) {
+function relatedList(facts, actions, limit) {
   const box = make("div", { class: "related" });
   if (facts.related.length) box.append(make("h3", { text: `Related (${groupDigits(facts.related.length)})` }));
-  for (const one of facts.related.slice(0, most)) {
+  for (const one of facts.related.slice(0, limit)) {
     const name = joinNames([one.name, ...one.path.slice(-1)], " · ");
     box.append(make("button", {
-      text: name, onclick: () => act.go(one.id), onpointerenter: () => act.light(one.id), onpointerleave: () => act.light(null),
-      onfocus: () => act.light(one.id), onblur: () => act.light(null),
+      text: name, onclick: () => actions.go(one.id), onpointerenter: () => actions.highlight(one.id), onpointerleave: () => actions.highlight(null),
+      onfocus: () => actions.highlight(one.id), onblur: () => actions.highlight(null),
     }));
   }
-  if (facts.related.length > most) {
-    box.append(make("button", { text: `${groupDigits(facts.related.length - most)} more`, onclick: () => box.replaceWith(relatedList(facts, act, facts.related.length)) }));
+  if (facts.related.length > limit) {
+    box.append(make("button", { text: `${groupDigits(facts.related.length - limit)} more`, onclick: () => box.replaceWith(relatedList(facts, actions, facts.related.length)) }));
   }
   return box;
 }
@@ -77,21 +77,21 @@ function relatedList(facts, act, most) {
  * A button that copies.
  * @param {string} name
  * @param {() => string} text
- * @param {boolean} [wide] shows the name instead of a sign
+ * @param {boolean} [withName] shows the name instead of a sign
  */
-function copyButton(name, text, wide = false) {
-  const button = make("button", { class: wide ? "" : "copy-button", "aria-label": name, title: name, onclick: async () => {
+function copyButton(name, text, withName = false) {
+  const button = make("button", { class: withName ? "" : "copy-button", "aria-label": name, title: name, onclick: async () => {
     const copied = await copyText(text());
     button.classList.add("done");
     button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
-    if (wide) button.textContent = copied ? "Copied" : "Select the text";
+    if (withName) button.textContent = copied ? "Copied" : "Select the text";
     window.setTimeout(() => {
       button.classList.remove("done");
       button.setAttribute("aria-label", name);
-      if (wide) button.textContent = name;
+      if (withName) button.textContent = name;
     }, 1500);
   } });
-  if (wide) button.textContent = name;
+  if (withName) button.textContent = name;
   else {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 16 16");

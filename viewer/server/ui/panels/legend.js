@@ -62,22 +62,22 @@ function stateGroup(group) {
   const entries = [];
   // A few values keep their positions; of many values the largest shares come first.
   if (group.entries.length > MAX_UNSORTED) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
-  const all = group.entries.reduce((/** @type {number} */ before, /** @type {any} */ one) => before + one.share, 0);
-  const sum = Math.max(1, all);
+  const shareSum = group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.share, 0);
+  const barLength = Math.max(1, shareSum);
   const { listed, rest } = listedEntries(group);
   for (const entry of listed) {
     const part = make("i", { color: entry.color });
-    part.style.width = `${(entry.share / sum) * 100}%`;
+    part.style.width = `${(entry.share / barLength) * 100}%`;
     bar.append(part);
     const chip = make("span", { class: "chip", color: entry.color });
     if (entry.size < 1) Object.assign(chip.style, { height: `${Math.max(2, entry.size * 12)}px`, alignSelf: "end", borderRadius: "2px" });
-    const self = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${formatPercent(entry.self_share)} self` : "";
-    const details = `${formatDuration(entry.nanos)} in ${groupDigits(group.containers)} containers${self && `, ${formatPercent(entry.self_share)} self time`}`;
+    const selfText = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${formatPercent(entry.self_share)} self` : "";
+    const details = `${formatDuration(entry.nanos)} in ${groupDigits(group.containers)} containers${selfText && `, ${formatPercent(entry.self_share)} self time`}`;
     chip.title = "Drag the colour to another value to copy it";
-    entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${formatPercent(entry.share)}${self}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
+    entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${formatPercent(entry.share)}${selfText}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const rowCount = `${groupDigits(group.containers)} row${group.containers === 1 ? "" : "s"}`;
-  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), menuButton(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(all));
+  return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), menuButton(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(shareSum));
 }
 
 /**
@@ -86,12 +86,12 @@ function stateGroup(group) {
  */
 function listedEntries(group) {
   const key = String(group.types[0]);
-  const all = group.entries.length <= MAX_LISTED || expandedTypes.has(key);
-  const listed = all ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < MAX_LISTED || view.dimmed.has(entry.value));
+  const isComplete = group.entries.length <= MAX_LISTED || expandedTypes.has(key);
+  const listed = isComplete ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < MAX_LISTED || view.dimmed.has(entry.value));
   if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
-  const text = all ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
-  const flip = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
-  return { listed, rest: make("button", { class: "more-values", type: "button", "aria-expanded": String(all), "data-key": `rest ${key}`, text, onclick: flip }) };
+  const text = isComplete ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
+  const toggleRest = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
+  return { listed, rest: make("button", { class: "more-values", type: "button", "aria-expanded": String(isComplete), "data-key": `rest ${key}`, text, onclick: toggleRest }) };
 }
 
 /** A type of links or events with its values. @param {any} group */
@@ -99,9 +99,9 @@ function valueGroup(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
     makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, shapeIcon(entry.shape ?? group.kind, entry.color, entry.size), entry.name, groupDigits(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
-  const all = typeEntry(group, total);
-  all.firstElementChild?.classList.add("total");
-  return make("div", { class: "group" }, make("h2", {}, group.name), ...values, all);
+  const typeLine = typeEntry(group, total);
+  typeLine.firstElementChild?.classList.add("total");
+  return make("div", { class: "group" }, make("h2", {}, group.name), ...values, typeLine);
 }
 
 /**
@@ -199,19 +199,19 @@ export function listenToLegend() {
     const sign = from?.querySelector(".chip, svg")?.getBoundingClientRect();
     if (!from || !sign || event.button !== 0 || event.clientX > sign.right + 2) return;
     /** @type {HTMLElement | null} */ let to = null;
-    const move = (/** @type {PointerEvent} */ now) => {
+    const move = (/** @type {PointerEvent} */ current) => {
       to?.classList.remove("target");
-      to = /** @type {HTMLElement | null} */ (document.elementFromPoint(now.clientX, now.clientY)?.closest("#legend .line[data-style-target]") ?? null);
+      to = /** @type {HTMLElement | null} */ (document.elementFromPoint(current.clientX, current.clientY)?.closest("#legend .line[data-style-target]") ?? null);
       if (to === from) to = null;
       to?.classList.add("target");
       document.body.classList.toggle("dragging", to !== null);
     };
-    const end = (/** @type {PointerEvent} */ ended) => {
+    const end = (/** @type {PointerEvent} */ endEvent) => {
       window.removeEventListener("pointermove", move);
       for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.removeEventListener(kind, end);
       document.body.classList.remove("dragging");
       to?.classList.remove("target");
-      if (to && ended.type === "pointerup") setStyle(to.dataset.styleTarget ?? "", from.dataset.color ?? "");
+      if (to && endEvent.type === "pointerup") setStyle(to.dataset.styleTarget ?? "", from.dataset.color ?? "");
     };
     window.addEventListener("pointermove", move);
     for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) window.addEventListener(kind, end);
@@ -252,14 +252,14 @@ export function colorOf(name, type, at) {
  */
 function valueItems(group, entry) {
   const { name } = entry;
-  const of = `of ${quoteName(group.name)}`;
-  const target = `${quoteName(name)} ${of}`;
+  const ofType = `of ${quoteName(group.name)}`;
+  const target = `${quoteName(name)} ${ofType}`;
   const rows = [...new Set(layout.rows.filter((row) => row.strips.some((strip) => strip.name === group.name)).map((row) => row.type))];
-  const bright = () => replaceFilter((text) => text.startsWith("bright ") && text.endsWith(` ${of}`), (old) => (old ? `${old.slice(0, -of.length - 1)}, ${target}` : `bright ${target}`));
+  const highlight = () => replaceFilter((text) => text.startsWith("bright ") && text.endsWith(` ${ofType}`), (previous) => (previous ? `${previous.slice(0, -ofType.length - 1)}, ${target}` : `bright ${target}`));
   return [
     { name: `Only ${name}`, act: () => appendFilter(`only value ${target}`) },
     { name: `Without ${name}`, act: () => appendFilter(`hide value ${target}`) },
-    { name: `${name} bright, all others grey`, act: bright },
+    { name: `${name} bright, all others grey`, act: highlight },
     ...styleItems(group, name, target, entry),
     null,
     ...(group.kind === "state" ? rows.slice(-1).map((type) => ({ name: `Sort ${type} rows by its time`, act: () => replaceFilter((text) => text.startsWith(`sort ${quoteName(type)} by `), () => `sort ${quoteName(type)} by time ${target} descending`) })) : []),

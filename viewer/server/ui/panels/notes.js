@@ -68,21 +68,21 @@ export async function bookmark() {
 /** Shows the notes. Existing lines stay, because the user may be typing in one. */
 function fill() {
   const list = byId("notes-list");
-  for (const line of [...list.children]) if (!notes.some((one) => one.id === line.dataset.key)) line.remove();
+  for (const line of [...list.children]) if (!notes.some((note) => note.id === line.dataset.key)) line.remove();
   /** @type {Map<string, HTMLElement>} */
   const lines = new Map([...list.children].map((line) => [line.dataset.key, line]));
   /** @type {Element | null} */
   let place = list.firstElementChild;
-  for (const one of notes) {
-    const line = lines.get(one.id) ?? emptyLine(one.id);
+  for (const note of notes) {
+    const line = lines.get(note.id) ?? emptyLine(note.id);
     if (line === place) place = line.nextElementSibling;
     else list.insertBefore(line, place);
     const [text, remove, go] = /** @type {any} */ (line.children);
-    const name = one.text || formatTimestamp(one.from, (one.to - one.from) / 1000);
-    if (text !== document.activeElement) text.value = one.text;
+    const name = note.text || formatTimestamp(note.from, (note.to - note.from) / 1000);
+    if (text !== document.activeElement) text.value = note.text;
     remove.setAttribute("aria-label", `Remove note ${name}`);
     go.setAttribute("aria-label", `Go to note ${name}`);
-    go.textContent = `${formatTimestamp(one.from, (one.to - one.from) / 1000)}, ${formatDuration(one.to - one.from)}`;
+    go.textContent = `${formatTimestamp(note.from, (note.to - note.from) / 1000)}, ${formatDuration(note.to - note.from)}`;
   }
   byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
 }
@@ -90,16 +90,16 @@ function fill() {
 /** An empty line for a note. @param {string} id */
 function emptyLine(id) {
   // Another window may have removed the note.
-  const withNote = (/** @type {(one: Note) => unknown} */ act) => { const one = notes.find((one) => one.id === id); if (one) act(one); };
+  const withNote = (/** @type {(note: Note) => unknown} */ act) => { const note = notes.find((note) => note.id === id); if (note) act(note); };
   return make("li", { "data-key": id },
-    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((one) => sendChange({ put: { ...one, text: /** @type {HTMLInputElement} */ (event.target).value } })),
+    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((note) => sendChange({ put: { ...note, text: /** @type {HTMLInputElement} */ (event.target).value } })),
       onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
     make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => sendChange({ remove: id }) }),
     make("button", { class: "go-to-note", onclick: () => withNote(goToNote) }));
 }
 
-/** @param {Note} one */
-function goToNote(one) {
-  show(one.from, one.to, true);
-  if (one.entity) openInspector(one.entity);
+/** @param {Note} note */
+function goToNote(note) {
+  show(note.from, note.to, true);
+  if (note.entity) openInspector(note.entity);
 }

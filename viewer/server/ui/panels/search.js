@@ -61,19 +61,19 @@ export function listenToSearch() {
     }
   });
   list.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
     event.preventDefault();
     event.stopPropagation();
     const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("button")]);
-    all[all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + by]?.focus();
+    all[all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step]?.focus();
   });
   list.addEventListener("scroll", () => {
-    const by = list.scrollTop + list.clientHeight > list.scrollHeight - 60 ? 1 : list.scrollTop < 60 ? -1 : 0;
-    if (by === 0 || isGrowing) return;
+    const step = list.scrollTop + list.clientHeight > list.scrollHeight - 60 ? 1 : list.scrollTop < 60 ? -1 : 0;
+    if (step === 0 || isGrowing) return;
     isGrowing = true;
     enqueue(async () => {
-      await extendList(by);
+      await extendList(step);
       isGrowing = false;
     });
   });
@@ -81,10 +81,10 @@ export function listenToSearch() {
 
 /** Searches for the text in the address. */
 export function restoreSearch() {
-  const [text, part] = [setting("find") ?? "", setting("inside") === "1"];
-  if (field.value.trim() === text && onlyInterval.checked === part) return;
+  const [text, inInterval] = [setting("find") ?? "", setting("inside") === "1"];
+  if (field.value.trim() === text && onlyInterval.checked === inInterval) return;
   field.value = text;
-  onlyInterval.checked = part;
+  onlyInterval.checked = inInterval;
   search();
 }
 
@@ -192,49 +192,49 @@ function markCurrent() {
   [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === currentIndex)));
   const { before, after } = counts;
   const totalText = total === null ? "…" : groupDigits(total);
-  const left = after === null ? 0 : after + hits.length - 1 - currentIndex;
-  byId("find-position").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${totalText}` : left === 0 ? "the last" : `${groupDigits(left)} before the last`;
+  const following = after === null ? 0 : after + hits.length - 1 - currentIndex;
+  byId("find-position").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${totalText}` : following === 0 ? "the last" : `${groupDigits(following)} before the last`;
 }
 
 /**
  * Fetches the hits next to the stretch, after or before it; returns whether there were any.
- * @param {number} by
+ * @param {number} direction
  * @returns {Promise<boolean>}
  */
-async function extendList(by) {
-  const edge = by > 0 ? hits[hits.length - 1] : hits[0];
-  const remaining = by > 0 ? counts.after : counts.before;
+async function extendList(direction) {
+  const edge = direction > 0 ? hits[hits.length - 1] : hits[0];
+  const remaining = direction > 0 ? counts.after : counts.before;
   if (!edge || remaining === 0) return false;
-  const more = await requestPage({ id: edge.id, direction: by });
-  if (!more) return false;
-  const added = more.hits.length;
+  const page = await requestPage({ id: edge.id, direction });
+  if (!page) return false;
+  const added = page.hits.length;
   const before = list.scrollHeight;
-  if (by > 0) {
-    hits = [...hits, ...more.hits];
+  if (direction > 0) {
+    hits = [...hits, ...page.hits];
     if (counts.after !== null) counts.after -= added;
   } else {
-    hits = [...more.hits, ...hits];
+    hits = [...page.hits, ...hits];
     if (counts.before !== null) counts.before -= added;
     if (currentIndex >= 0) currentIndex += added;
   }
-  if (!more.more) counts[by > 0 ? "after" : "before"] = 0;
+  if (!page.more) counts[direction > 0 ? "after" : "before"] = 0;
   deriveCounts();
   if (added === 0) return false;
   const top = list.scrollTop;
   showList();
   // The visible hits keep their position.
-  list.scrollTop = by > 0 ? top : top + list.scrollHeight - before;
-  trimList(by);
+  list.scrollTop = direction > 0 ? top : top + list.scrollHeight - before;
+  trimList(direction);
   return true;
 }
 
-/** Removes hits at the opposite end of a list that has become long. @param {number} by */
-function trimList(by) {
+/** Removes hits at the opposite end of a list that has become long. @param {number} direction */
+function trimList(direction) {
   const surplus = hits.length - MAX_LISTED;
   if (surplus <= 0) return;
   const before = list.scrollHeight;
   const top = list.scrollTop;
-  if (by > 0) {
+  if (direction > 0) {
     hits = hits.slice(surplus);
     if (counts.before !== null) counts.before += surplus;
     currentIndex = Math.max(-1, currentIndex - surplus);
@@ -244,20 +244,20 @@ function trimList(by) {
     if (currentIndex >= MAX_LISTED) currentIndex = -1;
   }
   showList();
-  list.scrollTop = by > 0 ? top - (before - list.scrollHeight) : top;
+  list.scrollTop = direction > 0 ? top - (before - list.scrollHeight) : top;
 }
 
 /**
  * Fetches a page of the list.
- * @param {Record<string, string | number>} where
+ * @param {Record<string, string | number>} pageParameters
  * @returns {Promise<{ hits: Hit[], more: boolean } | undefined>}
  */
-async function requestPage(where) {
-  const of = searchKey;
+async function requestPage(pageParameters) {
+  const ownKey = searchKey;
   byId("find").setAttribute("aria-busy", "true");
   try {
-    const answer = await request("find", { ...JSON.parse(of), ...where }, "page");
-    return of === searchKey ? answer : undefined;
+    const answer = await request("find", { ...JSON.parse(ownKey), ...pageParameters }, "page");
+    return ownKey === searchKey ? answer : undefined;
   } catch (error) {
     showStatus(error instanceof Error ? error.message : String(error), true);
     return undefined;
@@ -268,23 +268,23 @@ async function requestPage(where) {
 
 /**
  * Moves from one end of all hits to the opposite one.
- * @param {boolean} end true moves to the last hit
+ * @param {boolean} toLast true moves to the last hit
  */
-async function jumpToEnd(end) {
-  if ((end ? counts.after : counts.before) !== 0) {
-    const answer = end ? await requestPage({ direction: -1 }) : { hits: firstPage, more: true };
+async function jumpToEnd(toLast) {
+  if ((toLast ? counts.after : counts.before) !== 0) {
+    const answer = toLast ? await requestPage({ direction: -1 }) : { hits: firstPage, more: true };
     if (!answer || answer.hits.length === 0) return;
     hits = answer.hits;
-    counts = end ? { before: answer.more ? null : 0, after: 0 } : { before: 0, after: null };
+    counts = toLast ? { before: answer.more ? null : 0, after: 0 } : { before: 0, after: null };
     deriveCounts();
   }
-  currentIndex = end ? hits.length - 1 : 0;
+  currentIndex = toLast ? hits.length - 1 : 0;
   showList();
 }
 
-/** Moves to the next hit, or to the previous one. @param {number} by */
-function stepHits(by) {
-  enqueue(() => visitHit(currentIndex < 0 && by < 0 ? -1 : currentIndex + by));
+/** Moves to the next hit, or to the previous one. @param {number} direction */
+function stepHits(direction) {
+  enqueue(() => visitHit(currentIndex < 0 && direction < 0 ? -1 : currentIndex + direction));
 }
 
 /**
@@ -295,10 +295,10 @@ function stepHits(by) {
 async function visitHit(number) {
   const edge = number < 0 ? hits[0] : hits[hits.length - 1];
   if (!edge) return;
-  const by = number < 0 ? -1 : 1;
+  const direction = number < 0 ? -1 : 1;
   if (number >= 0 && number < hits.length) currentIndex = number;
-  else if (await extendList(by)) currentIndex = hits.indexOf(edge) + by;
-  else if ((by < 0 ? counts.before : counts.after) === 0) await jumpToEnd(by < 0);
+  else if (await extendList(direction)) currentIndex = hits.indexOf(edge) + direction;
+  else if ((direction < 0 ? counts.before : counts.after) === 0) await jumpToEnd(direction < 0);
   else return;
   const hit = hits[currentIndex];
   if (!hit) return;

@@ -14,15 +14,15 @@ import { notifyChange, storeView, traceDuration, show, view } from "../state/vie
 
 /** Opens the inspector. @param {string} id */
 export async function openInspector(id) {
-  const all = await facts(id, "choose").catch(() => undefined);
-  if (!all) return;
+  const entity = await facts(id, "choose").catch(() => undefined);
+  if (!entity) return;
   view.chosen = id;
   overlay.stickyHighlights = [];
   // The links of a chain stay lit while the user moves along it.
   if (!view.chained) overlay.chainLinks = [];
-  else if (!overlay.chainLinks.some((hop) => hop.id === id)) overlay.chainLinks = (await requestChain(id))?.hops ?? [];
+  else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
-  fillInspector(all, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToSelected, walk: stepTo, chain: toggleChain, source: () => openSource(id), light: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
+  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToSelected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
   storeView(true);
   notifyChange("selection");
   followSource();
@@ -30,11 +30,11 @@ export async function openInspector(id) {
 
 /**
  * @param {string} id
- * @returns {Promise<{ hops: import("../state/overlay_state.js").Hop[], before: number,
- * after: number, truncated: boolean } | undefined>}
+ * @returns {Promise<{ links: import("../state/overlay_state.js").ChainLink[], before:
+ * number, after: number, truncated: boolean } | undefined>}
  */
 function requestChain(id) {
-  return request("hops", { id }).catch(() => undefined);
+  return request("link_chain", { id }).catch(() => undefined);
 }
 
 /**
@@ -54,14 +54,14 @@ export async function toggleChain() {
   }
   const answer = await requestChain(from);
   if (!answer) return;
-  if (answer.hops.length === 0) {
+  if (answer.links.length === 0) {
     showNote("No link starts or ends here");
     return;
   }
-  overlay.chainLinks = answer.hops;
+  overlay.chainLinks = answer.links;
   view.chained = true;
   await openInspector(from);
-  const count = answer.hops.length;
+  const count = answer.links.length;
   showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
 }
 
@@ -88,61 +88,61 @@ export async function restoreSelected() {
  * @param {boolean} [zoomIn] zooms in until even a short entity is visible
  */
 export async function goTo(id, zoomIn = false) {
-  const all = await facts(id, "choose").catch(() => undefined);
-  if (!all) return;
-  if (!rowOf(all.container)) await revealContainer(all);
-  if (all.kind !== "Container") {
-    const middle = (all.from + all.to) / 2;
-    const length = Math.abs(all.to - all.from);
+  const entity = await facts(id, "choose").catch(() => undefined);
+  if (!entity) return;
+  if (!rowOf(entity.container)) await revealContainer(entity);
+  if (entity.kind !== "Container") {
+    const middle = (entity.from + entity.to) / 2;
+    const length = Math.abs(entity.to - entity.from);
     const span = view.to - view.from;
     // An entity without duration is visible at any zoom. The chosen span separates it from others
     // and shows some of them.
     const targetSpan = Math.max(length === 0 ? traceDuration() / 50 : length * 20, 200);
     const isSmall = zoomIn && length < span / 60 && targetSpan < span;
     const newSpan = isSmall ? targetSpan : span;
-    if (isSmall || Math.max(all.to, all.from) <= view.from || Math.min(all.from, all.to) >= view.to) {
+    if (isSmall || Math.max(entity.to, entity.from) <= view.from || Math.min(entity.from, entity.to) >= view.to) {
       // Stays within the trace, if it is long enough.
       const from = Math.max(0, Math.min(middle - newSpan / 2, traceDuration() - newSpan));
       show(from, from + newSpan, true);
     }
   }
-  const row = rowOf(all.container);
+  const row = rowOf(entity.container);
   if (row) reveal(row);
   await openInspector(id);
 }
 
 /**
  * Unfolds rows, shows hidden ones and clears the name filter until a container has its row.
- * @param {any} all
+ * @param {any} entity
  */
-async function revealContainer(all) {
-  const path = [...all.ancestors, all.container];
+async function revealContainer(entity) {
+  const path = [...entity.ancestors, entity.container];
   for (const container of path) view.hiddenRows.delete(container);
-  for (const container of all.ancestors) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  for (const container of entity.ancestors) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
   if (view.names) view.names = "";
   const rowsShown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
   storeView();
   notifyChange("rows");
   await rowsShown;
   // Containers below folded ones were folded themselves.
-  if (!rowOf(all.container) && path.some((container) => rowOf(container)?.folded)) await revealContainer(all);
+  if (!rowOf(entity.container) && path.some((container) => rowOf(container)?.folded)) await revealContainer(entity);
 }
 
 /**
  * Moves to the next or the previous entity of the kind.
- * @param {number} by
- * @param {boolean} same only those with the same value
+ * @param {number} offset
+ * @param {boolean} sameValue only those with the same value
  */
-export async function stepTo(by, same) {
+export async function stepTo(offset, sameValue) {
   const from = view.chosen ?? overlay.target;
   if (!from) {
     showNote("Select an entity first: click it or search for it");
     return;
   }
-  const answer = await request("step", { id: from, direction: by, same_value: String(same) }).catch(() => undefined);
+  const answer = await request("neighbour", { id: from, direction: offset, same_value: String(sameValue) }).catch(() => undefined);
   if (answer === undefined) return;
   if (!answer.facts) {
-    showNote(by > 0 ? "This is the last of its kind" : "This is the first of its kind");
+    showNote(offset > 0 ? "This is the last of its kind" : "This is the first of its kind");
     return;
   }
   storeFacts(answer.facts);
@@ -155,30 +155,30 @@ export async function stepTo(by, same) {
  */
 export async function goToPartner() {
   const from = view.chosen ?? overlay.target;
-  const all = from ? await facts(from, "choose").catch(() => undefined) : undefined;
-  if (!all) {
+  const entity = from ? await facts(from, "choose").catch(() => undefined) : undefined;
+  if (!entity) {
     showNote("Select a state or a link first");
     return;
   }
   const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
-  const link = all.kind === "Link" ? all : await facts(all.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
+  const link = entity.kind === "Link" ? entity : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
   if (!link) {
     showNote("No link starts or ends here");
     return;
   }
-  const ends = link.related.filter((/** @type {any} */ one) => one.id !== all.id && !isLink(one));
+  const ends = link.related.filter((/** @type {any} */ one) => one.id !== entity.id && !isLink(one));
   const target = link.fields[1]?.[1];
-  const end = (all.kind === "Link" && ends.find((/** @type {any} */ one) => one.path.join(" › ") === target)) || ends[0];
-  await goTo(end?.id ?? link.id);
+  const partner = (entity.kind === "Link" && ends.find((/** @type {any} */ one) => one.path.join(" › ") === target)) || ends[0];
+  await goTo(partner?.id ?? link.id);
 }
 
 export async function zoomToSelected() {
-  const all = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
+  const entity = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
   if (!view.chosen) showNote("Select an entity first: click it or search for it");
-  if (!all) return;
-  const [from, to] = [Math.min(all.from, all.to), Math.max(all.from, all.to)];
-  const edge = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);
-  show(from - edge, to + edge, true);
+  if (!entity) return;
+  const [from, to] = [Math.min(entity.from, entity.to), Math.max(entity.from, entity.to)];
+  const margin = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);
+  show(from - margin, to + margin, true);
 }
 
 /**
@@ -188,8 +188,8 @@ export async function zoomToSelected() {
  * @param {import("../state/rows.js").Row | undefined} row
  */
 export async function selectAt(x, y, row) {
-  const entity = chart.entityAt(x, y);
-  if (entity?.hit) await openInspector(entity.hit.id);
-  else if (entity?.mixture || !row) closeInspector();
+  const pointed = chart.entityAt(x, y);
+  if (pointed?.hit) await openInspector(pointed.hit.id);
+  else if (pointed?.mixture || !row) closeInspector();
   else await openInspector(`c${row.id}`);
 }

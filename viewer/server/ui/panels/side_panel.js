@@ -26,11 +26,11 @@ export function listenToPanel(tabs) {
     const button = byId(`tab-${tab}`);
     button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
       event.preventDefault();
       event.stopPropagation();
-      const next = TABS[(at + by + TABS.length) % TABS.length];
+      const next = TABS[(at + step + TABS.length) % TABS.length];
       showTab(next).catch(() => {});
       byId(`tab-${next}`).focus();
     });

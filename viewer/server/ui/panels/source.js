@@ -35,15 +35,15 @@ export function listenToSource(go) {
 
 /** Opens the pane on the source of an entity. @param {string | null} [id] */
 export async function openSource(id = view.chosen ?? overlay.target) {
-  const all = id ? await facts(id, "source").catch(() => undefined) : undefined;
-  if (!id || !all?.source) {
+  const entity = id ? await facts(id, "source").catch(() => undefined) : undefined;
+  if (!id || !entity?.source) {
     showNote(id ? "The trace has no source line for this entity" : "Select an entity first: click it or search for it");
     return;
   }
   pane.hidden = false;
   setSetting("source", "1");
   resize();
-  const [file, line] = all.source;
+  const [file, line] = entity.source;
   const part = { from: view.from, to: view.to };
   const key = JSON.stringify([file, part, activeFilters(), currentGeneration()]);
   if (key === contents.key) {
@@ -53,17 +53,17 @@ export async function openSource(id = view.chosen ?? overlay.target) {
     return;
   }
   contents = { key, file, line, part, answer: null, steps: file === contents.file ? contents.steps : new Map() };
-  const ownRequest = contents;
+  const ownContents = contents;
   const showAnswer = (/** @type {any} */ answer) => {
-    ownRequest.answer = answer;
-    if (ownRequest === contents) fill();
+    ownContents.answer = answer;
+    if (ownContents === contents) fill();
   };
   try {
     const answer = await request("source", { id, ...part }, "source", showAnswer);
     if (answer) showAnswer(answer);
-    else if (ownRequest === contents) contents.key = "";
+    else if (ownContents === contents) contents.key = "";
   } catch (error) {
-    if (ownRequest === contents) contents.key = "";
+    if (ownContents === contents) contents.key = "";
     throw error;
   }
 }
@@ -81,10 +81,10 @@ export async function restoreSource() {
 export function followSource() {
   if (pane.hidden || !view.chosen) return;
   const isOwnStep = isStepping;
-  facts(view.chosen, "follow").then((all) => {
-    if (!all?.source) return;
+  facts(view.chosen, "follow").then((entity) => {
+    if (!entity?.source) return;
     if (!isOwnStep) return openSource(view.chosen);
-    contents.line = all.source[1];
+    contents.line = entity.source[1];
     fill();
   }).catch(() => {});
 }
@@ -103,11 +103,11 @@ function fill() {
   const { file, line } = contents;
   const { path, text, reason, lines, done } = contents.answer;
   const lineFacts = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
-  const all = text === null ? [] : text.split("\n");
-  const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(all.length, line + LINES_AROUND)];
+  const sourceLines = text === null ? [] : text.split("\n");
+  const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(sourceLines.length, line + LINES_AROUND)];
   const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
-  const most = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
-  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((place) => lineElement(place, all[place - 1] ?? "", lineFacts.get(place), most, place === line)));
+  const largest = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
+  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((number) => lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line)));
   const [location, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
   refill(pane, () => pane.replaceChildren(
     make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`),
@@ -122,44 +122,44 @@ function fill() {
 }
 
 /**
- * @param {number} place
+ * @param {number} number
  * @param {string} text
  * @param {any} entities of the line
- * @param {number} most
+ * @param {number} largest
  * @param {boolean} current
  */
-function lineElement(place, text, entities, most, current) {
-  const heat = make("i", { class: "heat" });
-  if (entities) heat.style.width = `${Math.max(4, (entities.nanos / most) * 100)}%`;
-  const description = entities && `${groupDigits(entities.count)} of line ${place}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
-  return make("li", { "aria-current": current ? "true" : null, value: place },
-    make("span", { class: "number", text: String(place) }),
-    entities ? make("button", { class: "count", "data-key": `line ${place}`, "aria-label": `Highlight ${description}`, title: `${description}: highlight them and go to the next`, text: groupDigits(entities.count), onclick: () => showNext(place, entities) }, heat) : make("span", { class: "count" }),
+function lineElement(number, text, entities, largest, current) {
+  const bar = make("i", { class: "heat" });
+  if (entities) bar.style.width = `${Math.max(4, (entities.nanos / largest) * 100)}%`;
+  const description = entities && `${groupDigits(entities.count)} of line ${number}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
+  return make("li", { "aria-current": current ? "true" : null, value: number },
+    make("span", { class: "number", text: String(number) }),
+    entities ? make("button", { class: "count", "data-key": `line ${number}`, "aria-label": `Highlight ${description}`, title: `${description}: highlight them and go to the next`, text: groupDigits(entities.count), onclick: () => showNext(number, entities) }, bar) : make("span", { class: "count" }),
     make("code", { text: text || " " }));
 }
 
 /**
  * Lights the entities of a line, and moves to the next of them. Entities that the answer did not
  * list are requested, a page at a time.
- * @param {number} place
+ * @param {number} number
  * @param {any} entities
  */
-async function showNext(place, entities) {
-  const at = (contents.steps.get(place) ?? 0) % entities.count;
+async function showNext(number, entities) {
+  const at = (contents.steps.get(number) ?? 0) % entities.count;
   const last = entities.ids[entities.ids.length - 1];
   if (at >= entities.ids.length) {
-    const filter = `at:"${contents.file}:${place}"`;
+    const filter = `at:"${contents.file}:${number}"`;
     const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(() => undefined);
     if (!page) return;
     entities.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
   const id = entities.ids[at];
   if (!id) return;
-  contents.steps.set(place, at + 1);
+  contents.steps.set(number, at + 1);
   const highlighted = entities.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
   isStepping = true;
   await goTo(id).finally(() => { isStepping = false; });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(at + 1)} of ${groupDigits(entities.count)} of line ${place}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
+  showNote(`${groupDigits(at + 1)} of ${groupDigits(entities.count)} of line ${number}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
   notifyChange("selection");
 }

@@ -5,7 +5,7 @@ import { request, cancel } from "../net/api.js";
 import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
 import { goTo } from "./selection.js";
 import { byId, make, refill, saveFile } from "../util/dom.js";
-import { rowCharts } from "./per_row_charts.js";
+import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
 import { selectedRows } from "../view/tree.js";
@@ -30,7 +30,7 @@ let form = "table";
 /** Whether each row has a separate pie or columns. */
 let perRow = false;
 /** Maximum number of rows with separate charts: the server counts no more at once. */
-const MOST_ROWS = 64;
+const MAX_CHARTED_ROWS = 64;
 /** Whether charts show shares instead of values. */
 let shares = true;
 /** The quantity in a matrix. @type {"count" | "size" | "nanos"} */
@@ -60,7 +60,7 @@ let order = [1, true];
 let shownAnswer = null;
 
 /** Requests the data of the present form. */
-export async function showTimes() {
+export async function showStatistics() {
   const [from, to] = view.measured ?? [view.from, view.to];
   const within = view.chosen?.startsWith("c") ? view.chosen : null;
   const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, theme: document.documentElement.dataset.theme };
@@ -73,7 +73,7 @@ export async function showTimes() {
   };
   cancel("histogram");
   if (rows) {
-    const answer = await request("each", { ...part, text: rows.slice(0, MOST_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
+    const answer = await request("row_times", { ...part, text: rows.slice(0, MAX_CHARTED_ROWS).map((row) => `c${row.id}`).join(",") }, "statistics");
     if (answer) showAnswer(answer);
     return;
   }
@@ -110,13 +110,13 @@ function chartedRows() {
 }
 
 // The charts of rows change with the rows and the selection.
-for (const eventName of ["rows", "selection"]) document.addEventListener(eventName, () => { if (isPerRow() && !byId("times").hidden) showTimes().catch(() => {}); });
+for (const eventName of ["rows", "selection"]) document.addEventListener(eventName, () => { if (isPerRow() && !byId("times").hidden) showStatistics().catch(() => {}); });
 
 /** @param {string} next */
 export function setForm(next) {
   form = next;
   storeForm();
-  showTimes();
+  showStatistics();
 }
 
 /** Writes the form and its settings to the address. */
@@ -135,22 +135,22 @@ export function restoreForm() {
   shares = setting("values") !== "1";
   perRow = setting("each") === "1";
   amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === setting("amount")) ?? "count";
-  const [, column, way] = /^([0-6])([ad])$/.exec(setting("order") ?? "") ?? ["", "1", "d"];
-  order = [Number(column), way === "d"];
-  const of = /^(\d+)(?:\.(\d+))?$/.exec(setting("of") ?? "");
-  chosenValues = of && { ty: Number(of[1]), value: of[2] === undefined ? null : Number(of[2]) };
+  const [, column, direction] = /^([0-6])([ad])$/.exec(setting("order") ?? "") ?? ["", "1", "d"];
+  order = [Number(column), direction === "d"];
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(setting("of") ?? "");
+  chosenValues = match && { ty: Number(match[1]), value: match[2] === undefined ? null : Number(match[2]) };
 }
 
 /** The buttons that choose the form and its settings. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) => make("button", { role: "radio", "aria-checked": String(form === name), "data-key": `form ${name}`, text: title, onclick: () => setForm(name) }));
-  const values = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
-  const rowwise = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(perRow ? { checked: "" } : {}), onchange: () => { perRow = !perRow; storeForm(); showTimes(); } }), " each row");
+  const percentBox = !["table", "tasks", "variables", "curves"].includes(form) && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "percent", ...(shares ? { checked: "" } : {}), onchange: () => { shares = !shares; fill(); } }), " percent");
+  const perRowBox = (form === "pie" || form === "columns") && make("label", { class: "check" }, make("input", { type: "checkbox", "data-key": "each", ...(perRow ? { checked: "" } : {}), onchange: () => { perRow = !perRow; storeForm(); showStatistics(); } }), " each row");
   // An incomplete count is not saved as if it were complete.
-  const whole = shownAnswer.done === undefined ? {} : { disabled: "", title: "Available when the count is complete" };
+  const disabled = shownAnswer.done === undefined ? {} : { disabled: "", title: "Available when the count is complete" };
   return [
     make("div", { class: "forms", role: "radiogroup", "aria-label": "Show as" }, ...forms),
-    make("p", { class: "statistics-settings" }, values, rowwise, make("span", { class: "spacer" }), make("button", { class: "quiet-button", "aria-label": "Save statistics as CSV", text: "CSV", ...whole, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet-button", "aria-label": "Save statistics as JSON", text: "JSON", ...whole, onclick: () => saveStatistics("json") })),
+    make("p", { class: "statistics-settings" }, percentBox, perRowBox, make("span", { class: "spacer" }), make("button", { class: "quiet-button", "aria-label": "Save statistics as CSV", text: "CSV", ...disabled, onclick: () => saveStatistics("csv") }), make("button", { class: "quiet-button", "aria-label": "Save statistics as JSON", text: "JSON", ...disabled, onclick: () => saveStatistics("json") })),
   ];
 }
 
@@ -180,7 +180,7 @@ function emptyHint() {
 
 /** Describes the rows with charts. */
 function rowsHint() {
-  if (shownAnswer.rows > MOST_ROWS) return `The first ${MOST_ROWS} of ${groupDigits(shownAnswer.rows)} rows, each with its descendants; select rows to see only those.`;
+  if (shownAnswer.rows > MAX_CHARTED_ROWS) return `The first ${MAX_CHARTED_ROWS} of ${groupDigits(shownAnswer.rows)} rows, each with its descendants; select rows to see only those.`;
   return selectedRows.size ? "The selected rows, each with its descendants." : "Each row with its descendants; select rows to see only those.";
 }
 
@@ -241,7 +241,7 @@ function durationsSection() {
   const current = chosenValues ?? { ty: shownAnswer.types[0].type, value: null };
   const options = shownAnswer.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
   const at = options.findIndex((/** @type {any} */ one) => one.ty === current.ty && one.value === current.value);
-  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showTimes(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
+  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showStatistics(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
   const { classes, total } = shownAnswer.histogram ?? { classes: [], total: 0 };
   return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${groupDigits(total)}${shownAnswer.done === undefined ? " in all" : " so far"}` }),
     histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => goTo(id, true)));
@@ -268,23 +268,23 @@ function saveStatistics(format) {
 
 /** @param {any} type */
 function table(type) {
-  const [column, down] = order;
+  const [column, descending] = order;
   /** @type {Line[]} */
   const lines = type.rows.map((/** @type {any} */ one) => ({ ...one, mean: one.count ? one.nanos / one.count : null }));
-  const by = COLUMNS[column][1];
+  const sortKey = COLUMNS[column][1];
   lines.sort((a, b) => {
-    const [one, other] = [by(a), by(b)];
+    const [one, other] = [sortKey(a), sortKey(b)];
     const sign = one < other ? -1 : one > other ? 1 : 0;
-    return down ? -sign : sign;
+    return descending ? -sign : sign;
   });
-  const head = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (down ? "descending" : "ascending") : null },
-    make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !down : at !== 0]; fill(); } }))));
+  const header = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (descending ? "descending" : "ascending") : null },
+    make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !descending : at !== 0]; fill(); } }))));
   const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`),
     textCell(line.count === null ? "–" : groupDigits(line.count)), durationCell(line.mean), longestCell(line), barCell(line)));
   const none = type.existence > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.existence)), textCell(""), textCell(""), textCell(""), textCell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
-    make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, head), make("tbody", { role: "rowgroup" }, ...body, none)),
+    make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, header), make("tbody", { role: "rowgroup" }, ...body, none)),
     overlapHint(sumOfShares(type)));
 }
 

@@ -55,17 +55,17 @@ export async function initialRows(trace, { filters, style, availability }) {
 /**
  * Stores the rows of the trace here, and the style of its model at the server, for its next run.
  * @param {string} trace
- * @param {boolean} grows whether another trace may have the same name later
+ * @param {boolean} isGrowing whether another trace may have the same name later
  */
-export function listenToMemory(trace, grows) {
+export function listenToMemory(trace, isGrowing) {
   setTrace(trace);
-  let naming = 0;
+  let namingTimer = 0;
   let sentStyle = "";
   let timer = 0;
   onStore((rows) => {
     storeRows(trace, rows);
-    window.clearTimeout(naming);
-    if (grows && rows) naming = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
+    window.clearTimeout(namingTimer);
+    if (isGrowing && rows) namingTimer = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
     const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
     const text = JSON.stringify(style);
     const isChanged = sentStyle !== "" && sentStyle !== text;
@@ -76,10 +76,10 @@ export function listenToMemory(trace, grows) {
   });
 }
 
-/** The stored arrangement of the rows. @param {string} trace @param {boolean} grows */
-async function readRows(trace, grows) {
+/** The stored arrangement of the rows. @param {string} trace @param {boolean} isGrowing */
+async function readRows(trace, isGrowing) {
   const [, rows = "", names = "{}"] = readEntries().find(([name]) => name === trace) ?? [];
-  if (!grows || !rows) return new URLSearchParams(rows);
+  if (!isGrowing || !rows) return new URLSearchParams(rows);
   try {
     const [localRows, missing] = await renumber(rows, JSON.parse(names), "");
     if (missing) showNote(`Not in this trace, but in the previous one: ${missing}`);

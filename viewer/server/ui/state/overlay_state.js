@@ -9,7 +9,7 @@ export const overlay = {
   /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
   /** @type {string[]} */ highlighted: [],
   /** Entities that stay lit until another one is chosen. @type {string[]} */ stickyHighlights: [],
-  /** The chain of links through the chosen entity. @type {Hop[]} */ chainLinks: [],
+  /** The chain of links through the chosen entity. @type {ChainLink[]} */ chainLinks: [],
   /** @type {string | null} */ target: null,
 };
 
@@ -17,5 +17,5 @@ export const overlay = {
  * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
  * the innermost last.
  * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
- * endpoint_names: [string, string] }} Hop
+ * endpoint_names: [string, string] }} ChainLink
  */

@@ -97,7 +97,7 @@ export function setSetting(name, value) {
     settingsTimer = 0;
     // The end of a pending movement writes the address too.
     if (timer) return;
-    history.replaceState({ trail: zooms, step }, "", viewAddress());
+    history.replaceState({ zooms, step }, "", viewAddress());
     notifyChange("settings");
   }, SETTINGS_DELAY);
 }
@@ -167,19 +167,19 @@ export function currentGeneration() {
  * Changes to another generation of the trace. An interval at the end follows the end, the whole
  * trace stays whole, and any other interval stays in place.
  * @param {number} duration
- * @param {number} later the increase of all timestamps of the page
+ * @param {number} shift the increase of all timestamps of the page
  * @param {number} next the new generation
  */
-export function setGeneration(duration, later, next) {
-  const [before, span] = [length, view.to - view.from];
-  const all = view.from <= 0 && view.to >= before;
-  const atEnd = !all && Math.abs(view.to - before) <= span / 100;
+export function setGeneration(duration, shift, next) {
+  const [previousDuration, span] = [length, view.to - view.from];
+  const showsAll = view.from <= 0 && view.to >= previousDuration;
+  const showsEnd = !showsAll && Math.abs(view.to - previousDuration) <= span / 100;
   length = duration;
   generation = next;
-  const by = atEnd ? duration - before : later;
-  [view.from, view.to] = all ? [0, duration] : [view.from + by, view.to + by];
-  if (view.measured) view.measured = [view.measured[0] + later, view.measured[1] + later];
-  zooms = all ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + by, to + by]));
+  const viewShift = showsEnd ? duration - previousDuration : shift;
+  [view.from, view.to] = showsAll ? [0, duration] : [view.from + viewShift, view.to + viewShift];
+  if (view.measured) view.measured = [view.measured[0] + shift, view.measured[1] + shift];
+  zooms = showsAll ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + viewShift, to + viewShift]));
   storeView(true);
 }
 
@@ -203,7 +203,7 @@ export function startView(duration, storedRows, number) {
   generation = number;
   const address = location.hash.slice(1);
   readAddress(address || storedRows);
-  zooms = history.state?.trail ?? addZoom([], [view.from, view.to]);
+  zooms = history.state?.zooms ?? addZoom([], [view.from, view.to]);
   step = history.state?.step ?? 0;
   if (!address) storeView(true);
   else notifyStore();
@@ -212,12 +212,12 @@ export function startView(duration, storedRows, number) {
     timer = 0;
     window.clearTimeout(settingsTimer);
     settingsTimer = 0;
-    const settingsBefore = event.state?.trail ? new Map(settings) : null;
+    const settingsBefore = event.state?.zooms ? new Map(settings) : null;
     readAddress(location.hash.slice(1));
     // Back and forward do not change the panel.
     if (settingsBefore) SETTINGS.filter((name) => name !== "scroll").forEach((name) => setSetting(name, settingsBefore.get(name) ?? null));
     else onSettings();
-    zooms = event.state?.trail ?? addZoom([], [view.from, view.to]);
+    zooms = event.state?.zooms ?? addZoom([], [view.from, view.to]);
     step = event.state?.step ?? step + 1;
     notifyStore();
     notifyChange("rows");
@@ -233,11 +233,11 @@ export function startView(duration, storedRows, number) {
  */
 export function show(from, to, step = false, follows = false) {
   const minSpan = 20;
-  const farthest = Math.max(length, longestDuration);
-  const span = Math.min(Math.max(to - from, minSpan), farthest * 1.5);
+  const longest = Math.max(length, longestDuration);
+  const span = Math.min(Math.max(to - from, minSpan), longest * 1.5);
   const middle = (from + to) / 2;
   // At most a quarter of the image lies outside the trace.
-  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(farthest - span * 0.75, -span / 4));
+  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(longest - span * 0.75, -span / 4));
   const [a, b] = [Math.round(first), Math.round(first + span)];
   if (a === view.from && b === view.to) return;
   if (step) storeView();
@@ -272,8 +272,8 @@ export function zoom(factor, at = (view.from + view.to) / 2) {
 
 /** @param {number} share of the interval */
 export function pan(share) {
-  const by = (view.to - view.from) * share;
-  show(view.from + by, view.to + by);
+  const shift = (view.to - view.from) * share;
+  show(view.from + shift, view.to + shift);
 }
 
 /** @param {Set<number>} set @param {number} member */
@@ -311,8 +311,8 @@ export function storeView(replaces = false) {
   zooms = addZoom(zooms, [view.from, view.to]);
   const isStep = replaces !== true && !follows && historyPart(location.hash) !== historyPart(address);
   if (isStep) step += 1;
-  if (isStep) history.pushState({ trail: zooms, step }, "", address);
-  else if (replaces === true || follows || (location.hash || "#") !== address) history.replaceState({ trail: zooms, step }, "", address);
+  if (isStep) history.pushState({ zooms, step }, "", address);
+  else if (replaces === true || follows || (location.hash || "#") !== address) history.replaceState({ zooms, step }, "", address);
   if (storedAddress !== historyPart(address)) {
     storedAddress = historyPart(address);
     notifyStore();
@@ -321,7 +321,7 @@ export function storeView(replaces = false) {
 }
 
 /**
- * A trail with one more zoom. Earlier zooms remain if they contain it and are at least twice as
+ * The zooms with one more. Earlier zooms remain if they contain it and are at least twice as
  * wide.
  * @param {[number, number][]} before
  * @param {[number, number]} now

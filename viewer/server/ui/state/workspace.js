@@ -113,7 +113,7 @@ export async function saveWorkspace() {
   const page = location.hash.slice(1);
   const filters = view.filters.map(([text, on]) => (on ? text : { filter: text, on: false }));
   // The file has the earliest version that can express its filters.
-  const { version } = await send("migrated", view.filters.map(([text]) => text));
+  const { version } = await send("migrated_filters", view.filters.map(([text]) => text));
   const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, activeFilters()) };
   saveFile(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
 }
@@ -151,7 +151,7 @@ async function readWorkspace(text) {
   /** @type {[string, boolean][]} */
   const filters = file.filters.map((/** @type {any} */ one) => (typeof one === "string" ? [one, true] : [one.filter, one.on !== false]));
   if (file.version === 1) {
-    const today = await send("migrated", filters.map(([text]) => text));
+    const today = await send("migrated_filters", filters.map(([text]) => text));
     filters.forEach((one, at) => { one[0] = today.filters[at]; });
   }
   if (typeof file.page !== "string" || !file.page) {

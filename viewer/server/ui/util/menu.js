@@ -23,18 +23,18 @@ export function openMenu(label, at, items) {
       box.append(make("hr", { role: "separator" }));
       continue;
     }
-    const radio = item.checked !== undefined;
+    const isRadio = item.checked !== undefined;
     box.append(make("button", {
-      role: radio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": radio ? String(item.checked) : null,
+      role: isRadio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": isRadio ? String(item.checked) : null,
       onclick: () => { closeMenu(); item.act(); },
     }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
   }
   // The menu is placed in a landmark, where screen readers search for content.
   (document.querySelector("main") ?? document.body).append(box);
   menuBox = box;
-  const { offsetWidth: wide, offsetHeight: tall } = box;
-  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - wide - 4))}px`;
-  box.style.top = `${at.bottom + 4 + tall <= innerHeight ? at.bottom + 4 : Math.max(4, at.top - tall - 4)}px`;
+  const { offsetWidth: width, offsetHeight: height } = box;
+  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - width - 4))}px`;
+  box.style.top = `${at.bottom + 4 + height <= innerHeight ? at.bottom + 4 : Math.max(4, at.top - height - 4)}px`;
   box.addEventListener("keydown", moveByKey);
   document.addEventListener("pointerdown", closeFromOutside, true);
   /** @type {HTMLElement | null} */ (box.querySelector("button"))?.focus();

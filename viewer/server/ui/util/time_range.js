@@ -1,7 +1,7 @@
 // Parses times and time ranges. `converter/paje/src/time_text.rs` and `time_range.rs` have the same
 // rules and messages. The table `converter/paje/tests/time_ranges.json` tests both.
 
-/** @typedef {{ wrong: string }} Wrong */
+/** @typedef {{ error: string }} ParseError */
 
 const SECOND = 1_000_000_000n;
 
@@ -17,14 +17,14 @@ const LIMIT = 2n ** 63n;
 /** The number of decimals that count. */
 const DECIMALS = 24;
 
-/** @param {string} text @param {string} expected @param {string} example @returns {Wrong} */
-function wrong(text, expected, example) {
-  return { wrong: `\`${text}\`: expected ${expected}; example: \`${example}\`` };
+/** @param {string} text @param {string} expected @param {string} example @returns {ParseError} */
+function parseError(text, expected, example) {
+  return { error: `\`${text}\`: expected ${expected}; example: \`${example}\`` };
 }
 
 /** @param {string} text */
 function tooLarge(text) {
-  return wrong(text, "times within 292 years before and after 0", "250ms");
+  return parseError(text, "times within 292 years before and after 0", "250ms");
 }
 
 /** @param {bigint} nanos */
@@ -61,33 +61,33 @@ function nanosOf(number, unit) {
  * Parses a time: a number of seconds, or numbers with units, the largest first.
  * @param {string} input
  * @param {bigint} [unitless] the unit of a number without one
- * @returns {bigint | Wrong} nanoseconds
+ * @returns {bigint | ParseError} nanoseconds
  */
 export function parseTime(input, unitless = SECOND) {
   const text = trim(input);
   const withPoint = text.replace(/,/g, ".");
-  if (withPoint !== text && typeof parseTime(withPoint, unitless) === "bigint") return wrong(text, "a decimal point, not a comma", withPoint);
-  const noTime = wrong(text, "a time in seconds, or with units", "250ms");
+  if (withPoint !== text && typeof parseTime(withPoint, unitless) === "bigint") return parseError(text, "a decimal point, not a comma", withPoint);
+  const formError = parseError(text, "a time in seconds, or with units", "250ms");
   const negative = /^[-−]/.test(text);
-  let left = trim(negative ? text.slice(1) : text);
+  let remaining = trim(negative ? text.slice(1) : text);
   let sum = 0n;
-  /** @type {bigint | null} */ let above = null;
+  /** @type {bigint | null} */ let previousUnit = null;
   do {
-    const { number, name, rest } = firstPart(left);
-    if (!number || (!name && (rest || above !== null))) return noTime;
+    const { number, name, rest } = firstPart(remaining);
+    if (!number || (!name && (rest || previousUnit !== null))) return formError;
     const unit = name ? UNITS.get(name) : unitless;
-    if (unit === undefined) return wrong(text, `one of the units ns, us, ms, s, min, h and d, found \`${name}\``, "250ms");
+    if (unit === undefined) return parseError(text, `one of the units ns, us, ms, s, min, h and d, found \`${name}\``, "250ms");
     const nanos = nanosOf(number, unit);
-    if (nanos === null) return noTime;
-    if (above !== null && above <= unit) return wrong(text, "each unit once, the largest first", "1h 30min");
-    [sum, above, left] = [sum + nanos, unit, rest];
-  } while (left);
+    if (nanos === null) return formError;
+    if (previousUnit !== null && previousUnit <= unit) return parseError(text, "each unit once, the largest first", "1h 30min");
+    [sum, previousUnit, remaining] = [sum + nanos, unit, rest];
+  } while (remaining);
   if (negative) sum = -sum;
   return fits(sum) ? sum : tooLarge(text);
 }
 
 /** Nanoseconds in the largest unit that needs no decimals. @param {bigint} nanos */
-function written(nanos) {
+function timeText(nanos) {
   const name = ["s", "ms", "us"].find((name) => nanos % /** @type {bigint} */ (UNITS.get(name)) === 0n) ?? "ns";
   return `${nanos / /** @type {bigint} */ (UNITS.get(name))}${name}`;
 }
@@ -96,7 +96,7 @@ function written(nanos) {
  * Parses `FROM..TO`, `FROM..`, `..TO`, `..` or `FROM+LENGTH`. A bound without a unit has the unit
  * of the other bound.
  * @param {string} input
- * @returns {{ from: bigint | null, to: bigint | null } | Wrong} the bounds; `null` is that of the trace
+ * @returns {{ from: bigint | null, to: bigint | null } | ParseError} the bounds; `null` is that of the trace
  */
 export function parseTimeRange(input) {
   const text = trim(input);
@@ -108,8 +108,8 @@ export function parseTimeRange(input) {
   const to = trim(last) ? parseTime(last, firstUnit(first)) : null;
   if (to !== null && typeof to !== "bigint") return to;
   if (from !== null && to !== null) {
-    if (from > to) return wrong(text, "the start before the end", `${written(to)}..${written(from)}`);
-    if (from === to) return wrong(text, "an end after the start, as the end is excluded", `${written(from)}+1ns`);
+    if (from > to) return parseError(text, "the start before the end", `${timeText(to)}..${timeText(from)}`);
+    if (from === to) return parseError(text, "an end after the start, as the end is excluded", `${timeText(from)}+1ns`);
   }
   return { from, to };
 }
@@ -117,13 +117,13 @@ export function parseTimeRange(input) {
 /** Parses `FROM+LENGTH`. @param {string} text */
 function withLength(text) {
   const plus = text.indexOf("+");
-  if (plus < 0) return wrong(text, "a time range FROM..TO, FROM.., ..TO or FROM+LENGTH", "0.2..0.4");
+  if (plus < 0) return parseError(text, "a time range FROM..TO, FROM.., ..TO or FROM+LENGTH", "0.2..0.4");
   const [first, length] = [text.slice(0, plus), text.slice(plus + 1)];
-  if (!trim(first)) return wrong(text, "a start before the length", "200ms+5ms");
+  if (!trim(first)) return parseError(text, "a start before the length", "200ms+5ms");
   const from = parseTime(first);
   if (typeof from !== "bigint") return from;
   const nanos = parseTime(length);
   if (typeof nanos !== "bigint") return nanos;
-  if (nanos <= 0n) return wrong(trim(length), "a length above 0", "5ms");
+  if (nanos <= 0n) return parseError(trim(length), "a length above 0", "5ms");
   return fits(from + nanos) ? { from, to: from + nanos } : tooLarge(text);
 }

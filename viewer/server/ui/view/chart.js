@@ -104,9 +104,9 @@ function exactImage() {
 export function refresh() {
   if (!hasRows) return;
   const { key } = currentRequest();
-  const knownAt = images.findIndex((one) => one.key === key);
-  if (knownAt >= 0 && knownAt < images.length - 1) {
-    images.push(...images.splice(knownAt, 1));
+  const imageIndex = images.findIndex((one) => one.key === key);
+  if (imageIndex >= 0 && imageIndex < images.length - 1) {
+    images.push(...images.splice(imageIndex, 1));
     document.dispatchEvent(new Event("image"));
   }
   paint();
@@ -126,14 +126,14 @@ export function publishState() {
  * @param {number | null} [scroll] the new scroll position of the rows
  */
 export function setLayout(next, scroll = null) {
-  const before = layout;
+  const previousLayout = layout;
   setRows(next);
   hasRows = true;
   byId("rows").style.height = `${next.height + 24}px`;
   resize();
   if (scroll !== null) scroller.scrollTop = scroll;
   const last = images[images.length - 1];
-  if (last && last.style !== currentRequest().style) images.push(rearrange(last, before));
+  if (last && last.style !== currentRequest().style) images.push(rearrange(last, previousLayout));
   refresh();
 }
 
@@ -141,25 +141,25 @@ export function setLayout(next, scroll = null) {
  * The former position of a row's contents. It is the position of the same row, of the rows below it
  * if it is folded now, or of the folded row above if that is unfolded now.
  * @param {import("../state/rows.js").Row} row
- * @param {import("../state/rows.js").Rows} before
+ * @param {import("../state/rows.js").Rows} previousLayout
  */
-function formerPosition(row, before) {
-  const former = before.rows.find((one) => one.id === row.id);
+function formerPosition(row, previousLayout) {
+  const former = previousLayout.rows.find((one) => one.id === row.id);
   if (former?.folded === row.folded) return former;
-  if (!former) return before.rows.find((one) => one.folded && row.ancestors.includes(one.id));
+  if (!former) return previousLayout.rows.find((one) => one.folded && row.ancestors.includes(one.id));
   if (former.folded) return undefined;
-  const below = before.rows.filter((one) => one.ancestors.includes(row.id) && one.pinned === former.pinned);
+  const below = previousLayout.rows.filter((one) => one.ancestors.includes(row.id) && one.pinned === former.pinned);
   const last = below[below.length - 1];
   return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: former.pinned };
 }
 
 /**
  * An image cut into its rows, each at the present position of its container.
- * @param {ChartImage} old
- * @param {import("../state/rows.js").Rows} before
+ * @param {ChartImage} image
+ * @param {import("../state/rows.js").Rows} previousLayout
  * @returns {ChartImage}
  */
-function rearrange(old, before) {
+function rearrange(image, previousLayout) {
   const { part, style } = currentRequest();
   const canvas = document.createElement("canvas");
   const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
@@ -167,15 +167,15 @@ function rearrange(old, before) {
   const above = pinned && sizedContext(pinned, part.width, layout.pinned);
   for (const row of layout.rows) {
     if (!row.pinned && (row.y > part.bottom || row.y + row.height < part.top)) continue;
-    const [from, to] = [formerPosition(row, before), row.pinned ? above : context];
-    const source = from?.pinned ? old.pinned : old.canvas;
-    const y = from ? from.y - (from.pinned ? 0 : old.top) : -1;
+    const [from, to] = [formerPosition(row, previousLayout), row.pinned ? above : context];
+    const source = from?.pinned ? image.pinned : image.canvas;
+    const y = from ? from.y - (from.pinned ? 0 : image.top) : -1;
     if (!from || !source || !to || y < 0) continue;
     // Contents that only resemble those of the row are pale until the exact image comes.
     to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
     to.drawImage(source, 0, y * pixelRatio(), source.width, from.height * pixelRatio(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
   }
-  return { ...old, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+  return { ...image, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
 }
 
 async function fetchImage() {
@@ -236,23 +236,23 @@ async function load({ part, key, style }, whole = false) {
 
 /** Loads the full resolution after a pause, then the rows above and below. */
 async function loadDetails() {
-  const now = exactImage();
-  if (!now || isLoading) return;
+  const shownImage = exactImage();
+  if (!shownImage || isLoading) return;
   try {
-    if (now.coarse) {
+    if (shownImage.coarse) {
       const finer = await load(currentRequest(), true);
-      const at = images.indexOf(now);
+      const at = images.indexOf(shownImage);
       if (!finer || at < 0) return;
       images[at] = finer;
       document.dispatchEvent(new Event("image"));
       paint();
       publishState();
     }
-    const screen = 4 * quarter();
-    for (const at of [now.top - screen, now.top + screen]) {
-      if (isLoading || exactImage()?.key !== now.key) return;
+    const distance = 4 * quarter();
+    for (const at of [shownImage.top - distance, shownImage.top + distance]) {
+      if (isLoading || exactImage()?.key !== shownImage.key) return;
       const neighbour = requestFrom(Math.max(0, at));
-      if (at <= -screen || at >= layout.height) continue;
+      if (at <= -distance || at >= layout.height) continue;
       if (images.some((one) => one.key === neighbour.key)) continue;
       const image = await load(neighbour, true);
       if (!image) return;

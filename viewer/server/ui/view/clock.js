@@ -67,8 +67,8 @@ export function clockAt(time, resolution) {
 
 /** The time axis of the diagram, with its labels placed. @param {number} width */
 export function timeAxis(width) {
-  const rule = isClock() ? clockRuler : rulerTicks;
-  return placed(width, textWidth("11px"), (spacing) => rule(view.from, view.to, width, spacing));
+  const ruler = isClock() ? clockRuler : rulerTicks;
+  return placed(width, textWidth("11px"), (spacing) => ruler(view.from, view.to, width, spacing));
 }
 
 /**

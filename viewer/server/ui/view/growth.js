@@ -12,7 +12,7 @@ import { setGeneration, currentGeneration, view } from "../state/view.js";
 
 /** Seconds between two requests about a trace that is final. */
 const FINAL_INTERVAL = 4;
-let rounds = 0;
+let secondCount = 0;
 /** Whether the trace is not final. */
 let isGrowing = false;
 let isRenewing = false;
@@ -40,8 +40,8 @@ export function showProgress({ availability, interrupted, changed }) {
  */
 export function watchGrowth(showGeneration, onAnswer, onError) {
   window.setInterval(() => {
-    rounds += 1;
-    if (!document.hidden && (isGrowing || rounds % FINAL_INTERVAL === 0)) ping(showGeneration, onAnswer).catch(onError);
+    secondCount += 1;
+    if (!document.hidden && (isGrowing || secondCount % FINAL_INTERVAL === 0)) ping(showGeneration, onAnswer).catch(onError);
   }, 1000);
 }
 

@@ -32,15 +32,15 @@ export function showMessage(kind, activity = "Reading the trace…") {
 /**
  * Reports an error above the last image, which stays.
  * @param {string | null} text
- * @param {() => void} again repeats the request; the page stays
+ * @param {() => void} retry repeats the request; the page stays
  */
-export function showError(text, again = () => {}) {
+export function showError(text, retry = () => {}) {
   const box = byId("error-box");
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
   box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "No connection to the server" : "The view could not be drawn" }), make("p", {}, ...withCode(text)),
-    make("button", { text: "Try again", onclick: again }));
+    make("button", { text: "Try again", onclick: retry }));
 }
 
 /**

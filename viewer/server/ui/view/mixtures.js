@@ -50,17 +50,17 @@ export class Mixtures {
     const [runs, counts, parts, heights] = this.streams;
     const step = width / Math.max(count, 1);
     const filled = new Uint8Array(count);
-    const [left, wide] = [x * this.scale, step * this.scale];
-    const [floor, tall] = [(y + height) * this.scale + this.down, (height / steps) * this.scale];
+    const [left, columnWidth] = [x * this.scale, step * this.scale];
+    const [floor, stepHeight] = [(y + height) * this.scale + this.down, (height / steps) * this.scale];
     for (let column = 0; column < count; ) {
-      const [run, many] = [runs.next(), counts.next()];
+      const [run, valueCount] = [runs.next(), counts.next()];
       if (run === 0) break;
-      const [from, to] = [this.column(left + column * wide), this.column(left + (column + run) * wide)];
+      const [from, to] = [this.column(left + column * columnWidth), this.column(left + (column + run) * columnWidth)];
       column += run;
-      if (many > 0) filled.fill(1, column - run, column);
-      for (let part = 0, below = floor; part < many; part += 1) {
+      if (valueCount > 0) filled.fill(1, column - run, column);
+      for (let part = 0, below = floor; part < valueCount; part += 1) {
         const ink = this.inks[parts.next()];
-        const above = below - heights.next() * tall;
+        const above = below - heights.next() * stepHeight;
         this.fill(from, to, above, below, ink);
         below = above;
       }
@@ -106,17 +106,17 @@ export class Mixtures {
    */
   mix(from, to, y, part, ink) {
     if (y < 0 || y >= this.height) return;
-    const added = Math.round(part * 255);
+    const addedAlpha = Math.round(part * 255);
     for (let at = y * this.width + from, stop = y * this.width + to; at < stop; at += 1) {
-      const old = this.pixels[at];
-      const oldAlpha = old >>> 24;
+      const previous = this.pixels[at];
+      const oldAlpha = previous >>> 24;
       if (oldAlpha === 0) {
-        this.pixels[at] = ((added << 24) | (ink & 0xffffff)) >>> 0;
+        this.pixels[at] = ((addedAlpha << 24) | (ink & 0xffffff)) >>> 0;
         continue;
       }
-      const all = oldAlpha + added;
-      const channel = (/** @type {number} */ by) => Math.round((((old >>> by) & 255) * oldAlpha + ((ink >>> by) & 255) * added) / all) << by;
-      this.pixels[at] = ((Math.min(all, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
+      const sum = oldAlpha + addedAlpha;
+      const channel = (/** @type {number} */ bits) => Math.round((((previous >>> bits) & 255) * oldAlpha + ((ink >>> bits) & 255) * addedAlpha) / sum) << bits;
+      this.pixels[at] = ((Math.min(sum, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
     }
   }
 
@@ -142,8 +142,8 @@ export class Mixtures {
       const last = all[next - 1];
       const [left, right] = [this.column(x * scale), this.column((last.x + last.width) * scale)];
       const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map((at) => Math.min(Math.max(at, 0), this.height));
-      const [wide, tall] = [right - left, below - above];
-      if (wide > 0 && tall > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (sharedCanvas), left, above, wide, tall, left, above, wide, tall);
+      const [drawnWidth, drawnHeight] = [right - left, below - above];
+      if (drawnWidth > 0 && drawnHeight > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (sharedCanvas), left, above, drawnWidth, drawnHeight, left, above, drawnWidth, drawnHeight);
     }
     context.setTransform(scale, 0, 0, scale, 0, down);
   }

@@ -31,25 +31,25 @@ let onResize = () => {};
 
 const fittingWidth = () => Math.min(neededWidth, 360, innerWidth * 0.35);
 
-/** Fits the width to the names. @param {import("../state/rows.js").Row[]} all */
-export function fitNames(all) {
+/** Fits the width to the names. @param {import("../state/rows.js").Row[]} rows */
+export function fitNames(rows) {
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   /**
    * The width of the widest text with the space next to it. Only the longest of many texts are
    * measured.
    * @param {string} font
-   * @param {[string, number][]} of
+   * @param {[string, number][]} texts
    */
-  const widest = (font, of) => {
+  const widest = (font, texts) => {
     pen.font = `${font} Inter, sans-serif`;
     const estimatedWidth = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
-    const measured = of.length > MAX_MEASURED ? [...of].sort((a, b) => estimatedWidth(b) - estimatedWidth(a)).slice(0, MAX_MEASURED) : of;
-    return Math.ceil(measured.reduce((most, [text, padding]) => Math.max(most, pen.measureText(text).width + padding), 0));
+    const measured = texts.length > MAX_MEASURED ? [...texts].sort((a, b) => estimatedWidth(b) - estimatedWidth(a)).slice(0, MAX_MEASURED) : texts;
+    return Math.ceil(measured.reduce((width, [text, padding]) => Math.max(width, pen.measureText(text).width + padding), 0));
   };
   const distinct = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
-  const bounds = widest("9px", distinct(all.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
-  const labelWidth = Math.min(130, widest("10px", distinct(all.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
-  const nameWidth = widest("600 12px", all.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
+  const bounds = widest("9px", distinct(rows.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
+  const labelWidth = Math.min(130, widest("10px", distinct(rows.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
+  const nameWidth = widest("600 12px", rows.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
   stage.style.setProperty("--bounds", `${bounds}px`);
   stage.style.setProperty("--strip-label-width", `${labelWidth}px`);
   // The width never shrinks, so that rows that come and go do not move the diagram.
@@ -89,11 +89,11 @@ function setWidth(pixels) {
 
 /**
  * Lets the edge between names and diagram be dragged, or moved by keys.
- * @param {() => void} follow
+ * @param {() => void} resized
  * @param {() => void} fitted
  */
-export function listenToEdge(follow, fitted) {
-  onResize = follow;
+export function listenToEdge(resized, fitted) {
+  onResize = resized;
   const handle = byId("name-edge");
   const set = (/** @type {number | null} */ width) => {
     if (reportWidth) {
@@ -111,16 +111,16 @@ export function listenToEdge(follow, fitted) {
   handle.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
     handle.setPointerCapture(event.pointerId);
-    const move = (/** @type {PointerEvent} */ now) => set(now.clientX - stage.getBoundingClientRect().left);
+    const move = (/** @type {PointerEvent} */ moveEvent) => set(moveEvent.clientX - stage.getBoundingClientRect().left);
     handle.addEventListener("pointermove", move);
     handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
   });
   handle.addEventListener("dblclick", () => set(null));
   handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
-    if (!by) return;
+    const step = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+    if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    set(byId("tree").clientWidth + by);
+    set(byId("tree").clientWidth + step);
   });
 }

@@ -43,7 +43,7 @@ export function paintOverlay() {
     context.globalAlpha = 1;
   }
   for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
-  for (const hop of overlay.chainLinks) drawChainLink(context, hop, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  for (const link of overlay.chainLinks) drawChainLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
   if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
@@ -72,7 +72,7 @@ function heightOf(path) {
 /**
  * Draws a link of a chain, even if the image shows it in a bundle.
  * @param {CanvasRenderingContext2D} context
- * @param {import("../state/overlay_state.js").Hop} hop
+ * @param {import("../state/overlay_state.js").ChainLink} link
  * @param {[string, number][]} pens
  */
 function drawChainLink(context, { id, from, to, start, end }, pens) {

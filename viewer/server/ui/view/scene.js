@@ -257,20 +257,20 @@ class SceneDrawing {
  * @param {[string, number][]} paints
  */
 function readMixtures(context, scene, { r, x }, paints) {
-  const [gaps, widths, more, y, h, steps] = x;
+  const [gaps, widths, extraColumns, y, h, steps] = x;
   if (!gaps.length) return null;
   const pixels = new Mixtures(context, paints, scene.bytes);
   const cells = [];
   // Positions are relative to the end of the previous rectangle or mixture.
-  for (let pen = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
+  for (let position = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
     const [kind, rows] = scene.runs[run];
     if (kind === "r") {
-      for (const end = of + rows; of < end; of += 1) pen += r[0][of] + r[1][of];
+      for (const end = of + rows; of < end; of += 1) position += r[0][of] + r[1][of];
     } else if (kind === "x") {
       for (const end = at + rows; at < end; at += 1) {
-        const [left, w] = [(pen + gaps[at]) / 100, widths[at] / 100];
-        pen += gaps[at] + widths[at];
-        cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + more[at], steps[at]));
+        const [left, w] = [(position + gaps[at]) / 100, widths[at] / 100];
+        position += gaps[at] + widths[at];
+        cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + extraColumns[at], steps[at]));
       }
     }
   }
@@ -345,15 +345,15 @@ function extent(size, shape) {
 
 /** @param {CanvasRenderingContext2D} context @param {number[]} box foot, size and shape */
 function mark(context, [x, y, size, shape]) {
-  const [halfWidth, tall] = extent(size, shape);
+  const [halfWidth, height] = extent(size, shape);
   context.beginPath();
   if (shape === DISC) context.arc(x, y - halfWidth, halfWidth, 0, 2 * Math.PI);
-  else if (shape === SQUARE || shape === LINE) context.rect(x - halfWidth, y - tall, 2 * halfWidth, tall);
+  else if (shape === SQUARE || shape === LINE) context.rect(x - halfWidth, y - height, 2 * halfWidth, height);
   else {
     context.moveTo(x, y);
-    if (shape === DIAMOND) context.lineTo(x - halfWidth, y - tall / 2);
-    context.lineTo(x - (shape === TRIANGLE ? halfWidth : 0), y - tall);
-    context.lineTo(x + halfWidth, y - (shape === TRIANGLE ? tall : tall / 2));
+    if (shape === DIAMOND) context.lineTo(x - halfWidth, y - height / 2);
+    context.lineTo(x - (shape === TRIANGLE ? halfWidth : 0), y - height);
+    context.lineTo(x + halfWidth, y - (shape === TRIANGLE ? height : height / 2));
   }
   context.fill();
 }
@@ -365,10 +365,10 @@ function mark(context, [x, y, size, shape]) {
  * @param {number[]} box
  */
 function isOnMark(x, y, [foot, floor, size, shape]) {
-  const [halfWidth, tall] = extent(size, shape);
-  const up = Math.min(tall, Math.max(0, floor - y));
-  const part = { [TRIANGLE]: up / tall, [DIAMOND]: 1 - Math.abs(2 * up / tall - 1), [DISC]: Math.sqrt(1 - (up / halfWidth - 1) ** 2) }[shape] ?? 1;
-  return y <= floor + 1.5 && y >= floor - tall - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
+  const [halfWidth, height] = extent(size, shape);
+  const heightAboveFloor = Math.min(height, Math.max(0, floor - y));
+  const part = { [TRIANGLE]: heightAboveFloor / height, [DIAMOND]: 1 - Math.abs(2 * heightAboveFloor / height - 1), [DISC]: Math.sqrt(1 - (heightAboveFloor / halfWidth - 1) ** 2) }[shape] ?? 1;
+  return y <= floor + 1.5 && y >= floor - height - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
 }
 
 /**
@@ -377,18 +377,18 @@ function isOnMark(x, y, [foot, floor, size, shape]) {
  * @param {number} first
  * @param {number} step
  * @param {number} count
- * @param {number} together columns that are drawn as one
+ * @param {number} columnsPerPoint columns that are drawn as one
  * @param {number} unit
  * @param {Stream} stream
  */
-function band(first, step, count, together, unit, stream) {
+function band(first, step, count, columnsPerPoint, unit, stream) {
   const xs = [];
   /** @type {[number[], number[], number[]]} */
   const edges = [[], [], []];
   const sums = [0, 0, 0];
-  for (let column = 0; column < count; column += together) {
-    const many = Math.min(together, count - column);
-    xs.push(first + (column + (many - 1) / 2) * step);
+  for (let column = 0; column < count; column += columnsPerPoint) {
+    const columnCount = Math.min(columnsPerPoint, count - column);
+    xs.push(first + (column + (columnCount - 1) / 2) * step);
     edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
   }
   return { xs, edges };

@@ -67,11 +67,11 @@ export function paintRuler(pointer, choice) {
  * @param {string} fill
  */
 function flag(context, x, width, text, fill) {
-  const wide = context.measureText(text).width + 14;
-  const left = Math.min(Math.max(x - wide / 2, 0), width - wide);
+  const flagWidth = context.measureText(text).width + 14;
+  const left = Math.min(Math.max(x - flagWidth / 2, 0), width - flagWidth);
   context.fillStyle = fill;
   context.beginPath();
-  context.roundRect(left, 4, wide, 18, 4);
+  context.roundRect(left, 4, flagWidth, 18, 4);
   context.fill();
   context.fillStyle = cssColor("--paper");
   context.textAlign = "left";
@@ -94,20 +94,20 @@ export function markHits(hits) {
   const [width, height] = [minimap.clientWidth, minimap.clientHeight];
   const context = sizedContext(/** @type {HTMLCanvasElement} */ (minimap.querySelector(".hit-marks")), width, height);
   if (!hits) return;
-  const most = Math.max(1, ...hits.bins);
+  const largest = Math.max(1, ...hits.bins);
   const step = ((hits.to - hits.from) / hits.bins.length / traceDuration()) * width;
   context.fillStyle = cssColor("--alert");
   hits.bins.forEach((count, place) => {
     if (count === 0) return;
-    const tall = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(most));
-    context.fillRect((hits.from / traceDuration()) * width + place * step, height - tall, Math.max(2, step), tall);
+    const barHeight = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(largest));
+    context.fillRect((hits.from / traceDuration()) * width + place * step, height - barHeight, Math.max(2, step), barHeight);
   });
 }
 
 /** Puts the frame around the shown time range. */
 export function paintWindow() {
-  const whole = traceDuration();
-  const [from, to] = [Math.max(0, view.from / whole), Math.min(1, view.to / whole)];
+  const duration = traceDuration();
+  const [from, to] = [Math.max(0, view.from / duration), Math.min(1, view.to / duration)];
   frame.style.left = `${from * 100}%`;
   frame.style.width = `${Math.max(0, to - from) * 100}%`;
   frame.classList.toggle("all", from <= 0 && to >= 1);
@@ -122,24 +122,24 @@ export function listenToMinimap() {
     const box = minimap.getBoundingClientRect();
     return ((event.clientX - box.left) / box.width) * traceDuration();
   };
-  const slack = () => traceDuration() / 400;
+  const tolerance = () => traceDuration() / 400;
   minimap.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     minimap.setPointerCapture(event.pointerId);
     const [start, { from, to }] = [at(event), { ...view }];
     const edge = [...frame.children].indexOf(/** @type {Element} */ (event.target));
     const inside = start >= from && start <= to && to - from < traceDuration() * 0.98;
-    const move = (/** @type {PointerEvent} */ moved) => {
-      const now = Math.max(0, Math.min(traceDuration(), at(moved)));
-      const by = at(moved) - start;
-      if (edge === 0) show(Math.min(from + by, to - slack()), to);
-      else if (edge === 1) show(from, Math.max(to + by, from + slack()));
-      else if (inside) show(from + by, to + by);
-      else if (Math.abs(by) > slack()) show(Math.min(start, now), Math.max(start, now));
+    const move = (/** @type {PointerEvent} */ moveEvent) => {
+      const now = Math.max(0, Math.min(traceDuration(), at(moveEvent)));
+      const shift = at(moveEvent) - start;
+      if (edge === 0) show(Math.min(from + shift, to - tolerance()), to);
+      else if (edge === 1) show(from, Math.max(to + shift, from + tolerance()));
+      else if (inside) show(from + shift, to + shift);
+      else if (Math.abs(shift) > tolerance()) show(Math.min(start, now), Math.max(start, now));
     };
-    const end = (/** @type {PointerEvent} */ ended) => {
+    const end = (/** @type {PointerEvent} */ endEvent) => {
       const span = to - from;
-      if (Math.abs(at(ended) - start) <= slack() && !inside && edge < 0) {
+      if (Math.abs(at(endEvent) - start) <= tolerance() && !inside && edge < 0) {
         const first = Math.max(0, Math.min(start - span / 2, traceDuration() - span));
         show(first, first + span);
       }

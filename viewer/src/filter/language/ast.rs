@@ -150,7 +150,7 @@ pub enum Measure {
     Share { values: NamePatterns, of: Option<NamePattern> },
     /// A statistic of the durations of states and links, in nanoseconds. A link counts in both of
     /// its containers.
-    Duration { which: DurationRank, values: NamePatterns, of: Option<NamePattern> },
+    Duration { statistic: DurationStatistic, values: NamePatterns, of: Option<NamePattern> },
     /// A field of states, events and links, reduced. A link counts in both of its containers.
     Field { operation: ReduceOperation, field: String, of: NamePattern },
     /// The number of links that start there, or the sum of one of their fields.
@@ -170,7 +170,7 @@ impl Measure {
 /// A statistic of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the variants")]
-pub enum DurationRank {
+pub enum DurationStatistic {
     Mean,
     Shortest,
     Median,
@@ -180,7 +180,7 @@ pub enum DurationRank {
     Longest,
 }
 
-impl DurationRank {
+impl DurationStatistic {
     /// All statistics with their words.
     pub const ALL: [(&str, Self); 7] = [
         ("duration", Self::Mean),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::parse::{self, ExpectedToken, FilterToken, FilterVersion};
+use super::parse::{self, ExpectedToken, FilterToken, FilterVersion, PlacedToken};
 use super::quote::{ConditionName, FilterName};
 use super::words::RESERVED;
 use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInfo};
@@ -22,9 +22,9 @@ pub struct Completion {
 }
 
 /// Maximum number of names that are examined, because a trace may have millions.
-const EXAMINED: usize = 20_000;
+const MAX_EXAMINED: usize = 20_000;
 /// Maximum number of lanes from which the first state is read for its fields.
-const LANES: usize = 64;
+const MAX_LANES: usize = 64;
 
 /// At most `most` continuations of `text`. Those that begin with the last written words come before
 /// those that only contain them, and words come before names.
@@ -45,12 +45,12 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
     let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
-    let open = tokens.iter().rev().take_while(|(token, _)| plain(token)).count();
+    let open = tokens.iter().rev().take_while(|placed| plain(&placed.token)).count();
     let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
-        let from = tokens.get(tokens.len() - words).map_or(text.len(), |(_, at)| at.start);
+        let from = tokens.get(tokens.len() - words).map_or(text.len(), |placed| placed.at.start);
         let (before, prefix) = text.split_at(from);
-        let is_open = matches!(tokens.last(), Some((FilterToken::Open | FilterToken::Close, _)));
+        let is_open = matches!(tokens.last(), Some(PlacedToken { token: FilterToken::Open | FilterToken::Close, .. }));
         if words == 0
             && !ends_with_space
             && !is_open
@@ -78,10 +78,10 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
                 found.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));
             }
             ExpectedToken::Word(_) => {}
-            ExpectedToken::Named(what) if named.insert(what) => {
-                let names = names(source, what);
+            ExpectedToken::Named(kind) if named.insert(kind) => {
+                let names = names(source, kind);
                 if names.is_none() && prefix.is_empty() {
-                    found.push((3, Completion { text: what.to_owned(), from, kind: what, is_hint: true }));
+                    found.push((3, Completion { text: kind.to_owned(), from, kind, is_hint: true }));
                 }
                 for name in names.into_iter().flatten() {
                     let lower = name.to_lowercase();
@@ -91,7 +91,7 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
                     let rank = if lower.starts_with(&prefix) { 1 } else { 2 };
                     let text =
                         if in_condition { ConditionName(&name).to_string() } else { FilterName(&name).to_string() };
-                    found.push((rank, Completion { text, from, kind: what, is_hint: false }));
+                    found.push((rank, Completion { text, from, kind, is_hint: false }));
                 }
             }
             ExpectedToken::Named(_) => {}
@@ -102,18 +102,18 @@ fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) 
 }
 
 /// The names of a kind in a trace; `None` if any text is possible.
-fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
+fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
     let model = source.model();
     let types = |fits: &dyn Fn(&TypeInfo) -> bool| {
         model.types.iter().skip(1).filter(|ty| fits(ty)).map(|ty| ty.name.clone()).collect()
     };
-    Some(match what {
+    Some(match kind {
         "the name of a type" => types(&|_| true),
         "the name of a container type" => types(&|ty| ty.kind == PajeTypeKind::Container),
         "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
         "the name of a variable" => types(&|ty| ty.kind == PajeTypeKind::Variable),
         "the name of a value" => {
-            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(EXAMINED);
+            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(MAX_EXAMINED);
             visible.map(|value| value.name.clone()).collect()
         }
         "the name of a value of events" => {
@@ -121,12 +121,12 @@ fn names(source: &dyn TimelineSource, what: &str) -> Option<BTreeSet<String>> {
                 model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Event)
                     && source.shows(value.id)
             };
-            let visible = model.values.iter().filter(of_events).take(EXAMINED);
+            let visible = model.values.iter().filter(of_events).take(MAX_EXAMINED);
             visible.map(|value| value.name.clone()).collect()
         }
         "the name of a container" | "the names of containers" => {
             let all = source.containers();
-            all.iter().skip(1).take(EXAMINED).map(|info| info.name.clone()).collect()
+            all.iter().skip(1).take(MAX_EXAMINED).map(|info| info.name.clone()).collect()
         }
         "the name of a field" => fields(source),
         _ => return None,
@@ -147,10 +147,10 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
             PajeTypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
                 lanes += 1;
                 let lane = StateLaneId { container: info.id, ty: ty.id, depth: 0 };
-                let list = source.states(lane, extent, usize::from(lanes <= LANES)).ok()?;
+                let list = source.states(lane, extent, usize::from(lanes <= MAX_LANES)).ok()?;
                 list.items.first().map(|state| state.id)
             }),
-            PajeTypeKind::Event => all.iter().take(LANES).find_map(|info| {
+            PajeTypeKind::Event => all.iter().take(MAX_LANES).find_map(|info| {
                 let list = source.events(info.id, ty.id, extent, 1).ok()?;
                 list.items.first().map(|mark| mark.id)
             }),
@@ -221,8 +221,8 @@ mod tests {
         assert_eq!(place("hide type Thread <> x"), "<>");
         assert_eq!(place("group a, b"), "");
         assert_eq!(place("hide type é \"x"), "\"x");
-        let error = FilterError::Nothing {
-            what: "type",
+        let error = FilterError::NoMatch {
+            kind: "type",
             pattern: "Thred".to_owned(),
             help: String::new(),
             example: Box::default(),

@@ -3,17 +3,17 @@
 //! Precedence: `not` before `and` before `or`. A condition is true or false. A comparison of a
 //! field that an entity does not have is false, and `not` makes it true.
 
+mod field_test;
 mod names;
 
 use rustc_hash::FxHashSet;
 
-use super::comparison::Comparison;
+pub use self::field_test::FieldTest;
 use super::error::FilterError;
-use super::pattern::FieldUse;
-use super::pattern::{NamePattern, NamePatterns};
+use super::pattern::{FieldUse, NamePatterns};
 use super::{fields, pattern};
 use crate::query::tree;
-use crate::query::{ContainerId, EntityFacts, EntityId, TimelineSource, TypeId};
+use crate::query::{ContainerId, EntityFacts, TimelineSource, TypeId};
 
 /// The condition after `where`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +29,6 @@ pub enum Condition {
     And(Vec<Condition>),
     /// One of the conditions holds. At least two: see [`Condition::or`].
     Or(Vec<Condition>),
-}
-
-/// A comparison of a field with texts, numbers or patterns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldTest {
-    /// The name of the field.
-    pub field: String,
-    /// The comparison operator.
-    pub comparison: Comparison,
-    /// With `=` and `~`, one operand fits. With `!=` and `!~`, none fits. Other operators have one
-    /// operand.
-    pub operands: NamePatterns,
 }
 
 impl Condition {
@@ -165,65 +153,4 @@ impl ResolvedCondition {
         }
         is_known.then_some(!decisive)
     }
-}
-
-impl FieldTest {
-    /// Whether an entity with these facts fits.
-    #[must_use]
-    pub fn fits(&self, facts: &EntityFacts) -> bool {
-        match self.path(facts) {
-            Some(path) => self.fits_path(&path),
-            None => fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
-        }
-    }
-
-    /// The path of the container to which the field refers.
-    fn path(&self, facts: &EntityFacts) -> Option<Vec<String>> {
-        let is = |name: &str| self.field.eq_ignore_ascii_case(name);
-        let text = facts.fields.iter().find(|field| is(&field.0)).map(|field| field.1.as_str());
-        match (facts.id, text) {
-            (EntityId::Link(_), Some(path)) if is("from") || is("to") => {
-                Some(path.split(" › ").map(str::to_owned).collect())
-            }
-            (_, None) if is("container") => Some(facts.container_path.clone()),
-            _ => None,
-        }
-    }
-
-    /// Whether a container fits by its name or by the end of its path, with either separator.
-    fn fits_path(&self, path: &[String]) -> bool {
-        let is_one = |operand: &NamePattern| ends(path).any(|name| self.fits_operand(operand, &name));
-        match self.comparison {
-            Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
-            _ => self.operands.iter().any(is_one),
-        }
-    }
-
-    fn compare(&self, found: &str) -> bool {
-        let is_one = |operand: &NamePattern| self.fits_operand(operand, found);
-        match self.comparison {
-            Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
-            _ => self.operands.iter().any(is_one),
-        }
-    }
-
-    /// Whether a text fits one operand. `!=` and `!~` are treated as `=` and `~`. Two numbers are
-    /// compared as numbers, other texts by character. `~` matches a pattern.
-    fn fits_operand(&self, operand: &NamePattern, found: &str) -> bool {
-        let comparison = match self.comparison {
-            Comparison::Like | Comparison::Unlike => return operand.fits(found),
-            Comparison::Unequal => Comparison::Equal,
-            comparison => comparison,
-        };
-        let numbers = found.trim().parse::<f64>().ok().zip(operand.as_str().trim().parse::<f64>().ok());
-        match numbers {
-            Some((a, b)) => comparison.is_true(&a, &b),
-            None => comparison.is_true(&found, &operand.as_str()),
-        }
-    }
-}
-
-/// The names of a container: the ends of its path, with either separator.
-fn ends(path: &[String]) -> impl Iterator<Item = String> {
-    (0..path.len()).rev().flat_map(|first| [path[first..].join("/"), path[first..].join(" › ")])
 }

@@ -25,10 +25,10 @@ pub enum FilterError {
         example: &'static str,
     },
     /// A pattern matches nothing in this trace.
-    #[error("no {what} is called `{pattern}`; {help}; example: `{example}`")]
-    Nothing {
+    #[error("no {kind} is called `{pattern}`; {help}; example: `{example}`")]
+    NoMatch {
         /// The kind of thing that the pattern should match.
-        what: &'static str,
+        kind: &'static str,
         /// The pattern.
         pattern: String,
         /// The names that exist.
@@ -76,10 +76,10 @@ pub enum FilterError {
         example: String,
     },
     /// A reduction to a state has too many values.
-    #[error("the result has more than {most} different values; compute a variable instead; example: `{example}`")]
+    #[error("the result has more than {limit} different values; compute a variable instead; example: `{example}`")]
     TooManyValues {
         /// The maximum number.
-        most: usize,
+        limit: usize,
         /// The reduction to a variable.
         example: String,
     },
@@ -95,7 +95,7 @@ impl FilterError {
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {
             Self::Syntax { at, .. } => at.clone(),
-            Self::Nothing { pattern, .. } => place_of(pattern, text),
+            Self::NoMatch { pattern, .. } => place_of(pattern, text),
             Self::NoEnd { name, .. } => place_of(name, text),
             _ => 0..text.len(),
         }

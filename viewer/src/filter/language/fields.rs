@@ -9,20 +9,20 @@ use crate::query::{
 };
 
 /// Maximum number of entities that are searched for a field. If none has it, others still can.
-const MOST_EXAMINED: usize = 20_000;
+const MAX_EXAMINED: usize = 20_000;
 
 /// Returns an error if no entity of these types has the field.
 pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[TypeId]) -> Result<(), FilterError> {
-    if OF_ALL.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+    if COMMON_FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name)) {
         return Ok(());
     }
     let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
     // Without entities, the fields are unknown.
-    if search.found || search.examined == 0 || search.examined >= MOST_EXAMINED {
+    if search.found || search.examined == 0 || search.examined >= MAX_EXAMINED {
         return Ok(());
     }
-    let known: Vec<&str> = search.known.iter().map(String::as_str).chain(OF_ALL).collect();
-    Err(FilterError::no_field(usage, name, &known))
+    let names: Vec<&str> = search.names.iter().map(String::as_str).chain(COMMON_FIELDS).collect();
+    Err(FilterError::no_field(usage, name, &names))
 }
 
 /// Whether one of the first entities has an extra field of this name. Links have fields `from` and
@@ -47,8 +47,8 @@ struct FieldSearch {
     found: bool,
     /// Number of entities that were searched.
     examined: usize,
-    /// Extra fields of these entities.
-    known: BTreeSet<String>,
+    /// The names of the extra fields of these entities.
+    names: BTreeSet<String>,
 }
 
 impl FieldSearch {
@@ -63,7 +63,7 @@ impl FieldSearch {
         for &ty in types {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
-                let found = source.links(ty, interval, MOST_EXAMINED)?;
+                let found = source.links(ty, interval, MAX_EXAMINED)?;
                 if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
                     return Ok(search);
                 }
@@ -71,14 +71,13 @@ impl FieldSearch {
             for info in list.iter() {
                 let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found =
-                        source.states(StateLaneId { container: info.id, ty, depth }, interval, MOST_EXAMINED)?;
+                    let found = source.states(StateLaneId { container: info.id, ty, depth }, interval, MAX_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
-                    let found = source.events(info.id, ty, interval, MOST_EXAMINED)?;
+                    let found = source.events(info.id, ty, interval, MAX_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
                         return Ok(search);
                     }
@@ -96,21 +95,21 @@ impl FieldSearch {
         total: u64,
         has: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<bool, QueryError> {
-        self.examined += usize::try_from(total).unwrap_or(usize::MAX).min(MOST_EXAMINED);
+        self.examined += usize::try_from(total).unwrap_or(usize::MAX).min(MAX_EXAMINED);
         for id in ids {
             let facts = source.facts(id)?;
             if has(&facts) {
                 self.found = true;
                 return Ok(true);
             }
-            self.known.extend(facts.fields.into_iter().map(|field| field.0));
+            self.names.extend(facts.fields.into_iter().map(|field| field.0));
         }
-        Ok(self.examined >= MOST_EXAMINED)
+        Ok(self.examined >= MAX_EXAMINED)
     }
 }
 
 /// The fields that every entity can have.
-const OF_ALL: [&str; 4] = ["file", "line", "value", "container"];
+const COMMON_FIELDS: [&str; 4] = ["file", "line", "value", "container"];
 
 /// A field of an entity as text: an extra field of this name, or `file`, `line`, `value` or
 /// `container`. Case is ignored.

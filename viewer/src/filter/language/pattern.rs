@@ -96,7 +96,7 @@ impl NamePatterns {
     /// pattern without a match is tried again without regard to case.
     fn find<'a, T: Copy>(
         &self,
-        what: &'static str,
+        kind: &'static str,
         all: impl Iterator<Item = (T, Vec<&'a str>)>,
     ) -> Result<Vec<T>, FilterError> {
         let all: Vec<(T, Vec<&str>)> = all.collect();
@@ -113,7 +113,7 @@ impl NamePatterns {
             let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
                 let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
-                return Err(FilterError::no_match(what, pattern, &names));
+                return Err(FilterError::no_match(kind, pattern, &names));
             }
         }
         Ok(all.iter().zip(found).filter(|(_, found)| *found).map(|((id, _), _)| *id).collect())
@@ -151,48 +151,48 @@ const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
-    pub(crate) fn no_field(usage: FieldUse, field: &str, known: &[&str]) -> Self {
-        let error = Self::no_match("field of these types", &NamePattern::new(field), known);
-        let Self::Nothing { what, pattern, help, .. } = error else { return error };
+    pub(crate) fn no_field(usage: FieldUse, field: &str, existing: &[&str]) -> Self {
+        let error = Self::no_match("field of these types", &NamePattern::new(field), existing);
+        let Self::NoMatch { kind, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
             let example = format!("keep Thread with {field} Wait* of Activity > 2s");
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
-            return Self::Nothing { what, pattern, help, example: example.into() };
+            return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
-        let meant = known.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| known.first());
-        let example = usage.example(meant.copied().unwrap_or("Bytes"));
-        Self::Nothing { what, pattern, help, example: example.into() }
+        let intended = existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
+        let example = usage.example(intended.copied().unwrap_or("Bytes"));
+        Self::NoMatch { kind, pattern, help, example: example.into() }
     }
 
-    pub(crate) fn no_match(what: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
-        const SHOWN: usize = 8;
-        let mut known: Vec<&str> = Vec::new();
+    pub(crate) fn no_match(kind: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
+        const MAX_LISTED: usize = 8;
+        let mut listed: Vec<&str> = Vec::new();
         for name in names {
-            if !known.contains(name) && known.len() <= SHOWN {
-                known.push(name);
+            if !listed.contains(name) && listed.len() <= MAX_LISTED {
+                listed.push(name);
             }
         }
         let near = did_you_mean(pattern.as_str(), names.iter().copied());
         let is_near = |name: &&&str| near.as_ref().is_some_and(|near| near.contains(&format!("`{name}`")));
-        let meant = names.iter().find(is_near).copied();
+        let intended = names.iter().find(is_near).copied();
         let help = near.clone().unwrap_or_else(|| {
-            let more = if known.len() > SHOWN { ", …" } else { "" };
-            known.truncate(SHOWN);
-            match known.is_empty() {
+            let more = if listed.len() > MAX_LISTED { ", …" } else { "" };
+            listed.truncate(MAX_LISTED);
+            match listed.is_empty() {
                 true => "none exists".to_owned(),
-                false => format!("existing names: {}{more}", known.join(", ")),
+                false => format!("existing names: {}{more}", listed.join(", ")),
             }
         });
-        let example = example(what, meant.or_else(|| names.first().copied()));
-        Self::Nothing { what, pattern: pattern.to_string(), help, example: example.into() }
+        let example = example(kind, intended.or_else(|| names.first().copied()));
+        Self::NoMatch { kind, pattern: pattern.to_string(), help, example: example.into() }
     }
 }
 
 /// A correct expression with a name of this kind.
-fn example(what: &str, name: Option<&str>) -> String {
+fn example(kind: &str, name: Option<&str>) -> String {
     let name = |other: &'static str| FilterName(name.unwrap_or(other)).to_string();
-    match what {
+    match kind {
         "value" => format!("only value {}", name("Waiting")),
         "container" => format!("only container {}", name("Node 1")),
         "container type" => format!("sort {} by name", name("Thread")),
@@ -205,10 +205,10 @@ fn example(what: &str, name: Option<&str>) -> String {
 pub(crate) fn types(
     model: &TypeModel,
     patterns: &NamePatterns,
-    what: &'static str,
+    kind: &'static str,
     is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<Vec<TypeId>, FilterError> {
-    patterns.find(what, model.types.iter().filter(|ty| is_candidate(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
+    patterns.find(kind, model.types.iter().filter(|ty| is_candidate(ty)).map(|ty| (ty.id, vec![ty.name.as_str()])))
 }
 
 /// Container types that match. `trace` is the type of the root.
@@ -228,21 +228,22 @@ pub(crate) fn values(
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let with_values =
         |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. });
-    values_of(model, patterns, of, ("type of states, events or links", &with_values))
+    values_of(model, patterns, of, "type of states, events or links", with_values)
 }
 
-/// Values that match, of the types of a kind that `of` matches; without `of`, of all types of that
-/// kind.
+/// Values that match, of the types that `of` matches; without `of`, of all types. Only types for
+/// which `is_candidate` is true count. `kind` describes them.
 pub(crate) fn values_of(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    (what, is_candidate): (&'static str, &dyn Fn(&TypeInfo) -> bool),
+    kind: &'static str,
+    is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = types(model, &of, what, is_candidate)?;
-    let mine = model.values.iter().filter(|value| types.contains(&value.ty));
-    let found = patterns.find("value", mine.map(|value| (value.id, vec![value.name.as_str()])))?;
+    let types = types(model, &of, kind, is_candidate)?;
+    let candidates = model.values.iter().filter(|value| types.contains(&value.ty));
+    let found = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))
 }
 

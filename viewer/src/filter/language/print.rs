@@ -145,7 +145,7 @@ impl fmt::Display for OrderKey {
             Measure::Integral { of } => write!(f, "integral{}", OfType(Some(of))),
             Measure::End => f.write_str("end"),
             Measure::Share { values, of } => some(f, "share", values, of.as_ref()),
-            Measure::Duration { which, values, of } => some(f, which.word(), values, of.as_ref()),
+            Measure::Duration { statistic, values, of } => some(f, statistic.word(), values, of.as_ref()),
             Measure::Field { operation, field, of } => {
                 write!(f, "{} {}{}", operation.word(), FilterName(field), OfType(Some(of)))
             }
@@ -190,7 +190,8 @@ impl fmt::Display for Reduction {
 /// Writes a style setting and the values or the type that get it.
 fn print_style(
     f: &mut fmt::Formatter<'_>,
-    (verb, style): (&str, &dyn fmt::Display),
+    verb: &str,
+    style: &dyn fmt::Display,
     values: &NamePatterns,
     of: Option<&NamePattern>,
 ) -> fmt::Result {
@@ -240,9 +241,9 @@ impl fmt::Display for FilterExpr {
                 #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
                 if by.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
-            Self::Color { values, of, color } => print_style(f, ("color", color), values, of.as_ref()),
-            Self::Shape { values, of, shape } => print_style(f, ("shape", shape), values, of.as_ref()),
-            Self::Size { values, of, size } => print_style(f, ("size", size), values, of.as_ref()),
+            Self::Color { values, of, color } => print_style(f, "color", color, values, of.as_ref()),
+            Self::Shape { values, of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
+            Self::Size { values, of, size } => print_style(f, "size", size, values, of.as_ref()),
             Self::Bright { values, of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
         }
     }

@@ -8,6 +8,9 @@ pub(crate) const CONDITION_WORDS: [&str; 3] = ["and", "or", "not"];
 /// The word before the containers of a condition on both endpoints of links.
 pub(crate) const INVOLVES: &str = "involves";
 
+/// Alternative words, and the words that they stand for.
+pub(crate) const SYNONYMS: [(&str, &str); 3] = [("average", "mean"), ("minimum", "min"), ("maximum", "max")];
+
 /// Whether a character cannot be part of a word.
 pub(crate) fn is_special(c: char) -> bool {
     c.is_whitespace() || c == ',' || c == '"' || is_comparison(c)

@@ -16,10 +16,10 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::{ContainerId, EntityFacts, PajeTypeKind, TimelineSource, TypeId, TypeInfo, TypeModel};
 
-struct AttributeSource {
-    touched: Vec<bool>,
+struct AttributePredicate {
+    selected_types: Vec<bool>,
     keep: SelectionEffect,
-    test: ResolvedCondition,
+    condition: ResolvedCondition,
     has_ends: bool,
 }
 
@@ -31,7 +31,8 @@ pub(crate) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
     // A condition on endpoints applies to links, unless the types are given.
-    let only_links = condition.has_ends() && of.is_none();
+    let has_ends = condition.has_ends();
+    let only_links = has_ends && of.is_none();
     let has_field = |ty: &TypeInfo| match ty.kind {
         PajeTypeKind::Link { .. } => true,
         PajeTypeKind::State | PajeTypeKind::Event => !only_links,
@@ -40,19 +41,19 @@ pub(crate) fn apply(
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let description = if only_links { "type of links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &of, description, has_field)?;
-    let test = condition.resolve(inner.as_ref(), &types)?;
-    let touched = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    let pick = AttributeSource { touched, keep, test, has_ends: condition.has_ends() };
-    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), pick)))
+    let condition = condition.resolve(inner.as_ref(), &types)?;
+    let selected_types = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
+    let predicate = AttributePredicate { selected_types, keep, condition, has_ends };
+    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), predicate)))
 }
 
-impl EntityPredicate for AttributeSource {
-    fn touches(&self, ty: TypeId) -> bool {
-        self.touched.get(ty.index()).copied().unwrap_or(false)
+impl EntityPredicate for AttributePredicate {
+    fn applies_to(&self, ty: TypeId) -> bool {
+        self.selected_types.get(ty.index()).copied().unwrap_or(false)
     }
 
     fn facts(&self, facts: &EntityFacts, _: TypeId, _: &TypeModel) -> bool {
-        self.test.fits(facts, None) == (self.keep == SelectionEffect::Only)
+        self.condition.fits(facts, None) == (self.keep == SelectionEffect::Only)
     }
 
     fn needs_ends(&self) -> bool {
@@ -63,10 +64,10 @@ impl EntityPredicate for AttributeSource {
         if !self.has_ends {
             return None;
         }
-        Some(self.test.by_ends(ends)? == (self.keep == SelectionEffect::Only))
+        Some(self.condition.by_ends(ends)? == (self.keep == SelectionEffect::Only))
     }
 
     fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], _: &TypeModel) -> bool {
-        self.test.fits(facts, Some(ends)) == (self.keep == SelectionEffect::Only)
+        self.condition.fits(facts, Some(ends)) == (self.keep == SelectionEffect::Only)
     }
 }

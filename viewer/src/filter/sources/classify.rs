@@ -9,7 +9,6 @@
 mod classes;
 mod memo;
 
-use crate::filter::language::ast::is_duration;
 use std::sync::Arc;
 
 use tumit_paje::DrawStyle;
@@ -18,6 +17,7 @@ use self::classes::FieldClasses;
 use self::memo::ClassMemo;
 use super::entity_filter::{StateColumns, check, type_of};
 use super::layer::FilterLayer;
+use crate::filter::language::ast::is_duration;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
@@ -36,7 +36,7 @@ struct ClassifySource {
     first: Vec<Option<ValueId>>,
     /// The first new value.
     new: ValueId,
-    known: ClassMemo,
+    memo: ClassMemo,
 }
 
 /// Replaces the values of entities of some types by the class of a field. Without edges, the
@@ -83,15 +83,14 @@ pub(crate) fn apply(
             });
         }
     }
-    let (model, known) = (Arc::new(model), ClassMemo::default());
     Ok(Arc::new(ClassifySource {
         inner: Arc::clone(inner),
-        model,
+        model: Arc::new(model),
         field: field.to_owned(),
         classes,
         first,
         new,
-        known,
+        memo: ClassMemo::default(),
     }))
 }
 
@@ -105,7 +104,7 @@ impl ClassifySource {
         if is_duration(&self.field) {
             return Ok(ValueId(first.0 + u32::from(self.classes.of_nanos(nanos))));
         }
-        let class = self.known.of(id, || {
+        let class = self.memo.of(id, || {
             let facts = self.inner.facts(id)?;
             Ok(self.classes.of(fields::field(&facts, &self.field).as_deref()))
         })?;

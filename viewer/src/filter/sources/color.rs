@@ -87,7 +87,7 @@ fn selected_values(
         return Ok((types, values));
     }
     let found = if of_events {
-        pattern::values_of(model, patterns, of, ("type of events", &events))
+        pattern::values_of(model, patterns, of, "type of events", events)
     } else {
         pattern::values(model, patterns, of)
     };

@@ -38,7 +38,7 @@ pub(crate) fn apply(
 }
 
 impl EntityPredicate for DurationPredicate {
-    fn touches(&self, ty: TypeId) -> bool {
+    fn applies_to(&self, ty: TypeId) -> bool {
         self.selected_types.get(ty.index()).copied().unwrap_or(false)
     }
 

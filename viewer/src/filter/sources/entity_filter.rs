@@ -19,12 +19,12 @@ use crate::query::{
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
 /// individually. It stays the same for nested selections.
-const LOOK: usize = 8192;
+const MAX_STATES_READ: usize = 8192;
 
 /// Decides which entities pass. Containers and samples of variables always pass.
 pub(crate) trait EntityPredicate: Send + Sync {
     /// Whether entities of this type are tested. Entities of other types pass.
-    fn touches(&self, ty: TypeId) -> bool;
+    fn applies_to(&self, ty: TypeId) -> bool;
 
     /// Whether a value passes. `None` if this does not depend on the value alone.
     fn value(&self, value: ValueId) -> Option<bool> {
@@ -64,31 +64,31 @@ pub(crate) trait EntityPredicate: Send + Sync {
 pub(crate) struct EntityFilterSource<P> {
     inner: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
-    pick: P,
+    predicate: P,
     summary: OnceLock<TraceSummary>,
 }
 
 impl<P: EntityPredicate> EntityFilterSource<P> {
-    pub(crate) fn new(inner: Arc<dyn TimelineSource>, pick: P) -> Self {
-        Self { model: inner.model(), inner, pick, summary: OnceLock::new() }
+    pub(crate) fn new(inner: Arc<dyn TimelineSource>, predicate: P) -> Self {
+        Self { model: inner.model(), inner, predicate, summary: OnceLock::new() }
     }
 
     fn passes(&self, id: EntityId, ty: TypeId, value: ValueId, nanos: i64) -> Result<bool, QueryError> {
-        match self.pick.passes_by_value(value, nanos) {
+        match self.predicate.passes_by_value(value, nanos) {
             Some(passes) => Ok(passes),
-            None => Ok(self.pick.facts(&self.inner.facts(id)?, ty, &self.model)),
+            None => Ok(self.predicate.facts(&self.inner.facts(id)?, ty, &self.model)),
         }
     }
 
     fn passes_by_facts(&self, facts: &EntityFacts) -> Result<bool, QueryError> {
-        let Some(ty) = type_of(&self.model, facts).filter(|ty| self.pick.touches(*ty)) else { return Ok(true) };
-        if self.pick.needs_ends() && matches!(facts.id, EntityId::Link(_)) {
+        let Some(ty) = type_of(&self.model, facts).filter(|ty| self.predicate.applies_to(*ty)) else { return Ok(true) };
+        if self.predicate.needs_ends() && matches!(facts.id, EntityId::Link(_)) {
             return Ok(match self.ends_of(facts, ty)? {
-                Some(ends) => self.pick.link(facts, ends, &self.model),
+                Some(ends) => self.predicate.link(facts, ends, &self.model),
                 None => false,
             });
         }
-        Ok(self.pick.facts(facts, ty, &self.model))
+        Ok(self.predicate.facts(facts, ty, &self.model))
     }
 
     /// The containers of both endpoints of a link.
@@ -106,11 +106,11 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
     }
 
     fn link(&self, ty: TypeId, link: &LinkEntity) -> Result<bool, QueryError> {
-        if self.pick.needs_ends() {
+        if self.predicate.needs_ends() {
             let ends = [link.start, link.end];
-            return match self.pick.ends(ends) {
+            return match self.predicate.ends(ends) {
                 Some(passes) => Ok(passes),
-                None => Ok(self.pick.link(&self.inner.facts(link.id)?, ends, &self.model)),
+                None => Ok(self.predicate.link(&self.inner.facts(link.id)?, ends, &self.model)),
             };
         }
         let nanos = link.end_time.0.saturating_sub(link.start_time.0);
@@ -232,7 +232,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     }
 
     fn keeps_entities(&self, ty: TypeId) -> bool {
-        !self.pick.touches(ty)
+        !self.predicate.applies_to(ty)
     }
 
     fn summary(&self) -> TraceSummary {
@@ -241,12 +241,12 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         check(interval, columns)?;
-        if self.pick.value(ValueId(0)).is_some() {
+        if self.predicate.value(ValueId(0)).is_some() {
             let mut cells = self.inner.cells(lanes, interval, columns)?;
             for (lane, cells) in lanes.iter().zip(cells.cells.chunks_mut(columns as usize)) {
-                if self.pick.touches(lane.ty) {
+                if self.predicate.applies_to(lane.ty) {
                     for cell in cells {
-                        cell.shares.retain(|share| self.pick.value(share.0) != Some(false));
+                        cell.shares.retain(|share| self.predicate.value(share.0) != Some(false));
                     }
                 }
             }
@@ -254,7 +254,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         }
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
-            if !self.pick.touches(lane.ty) {
+            if !self.predicate.applies_to(lane.ty) {
                 cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
                 continue;
             }
@@ -276,7 +276,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        if !self.pick.touches(lane.ty) {
+        if !self.predicate.applies_to(lane.ty) {
             return self.inner.states(lane, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
@@ -294,7 +294,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        if !self.pick.touches(ty) {
+        if !self.predicate.applies_to(ty) {
             return self.inner.events(container, ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
@@ -306,7 +306,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        if !self.pick.touches(ty) {
+        if !self.predicate.applies_to(ty) {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
@@ -325,10 +325,10 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         columns: u32,
         most: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        if !self.pick.touches(ty) {
+        if !self.predicate.applies_to(ty) {
             return self.inner.event_counts(container, ty, interval, columns, most);
         }
-        if self.pick.value(ValueId(0)).is_none() {
+        if self.predicate.value(ValueId(0)).is_none() {
             return counts::events(
                 |part, limit| FilterLayer::events(self, container, ty, part, limit),
                 interval,
@@ -337,7 +337,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             );
         }
         let counts = self.inner.event_counts(container, ty, interval, columns, usize::MAX)?;
-        let passes = |part: &(ValueId, u64)| self.pick.value(part.0) != Some(false);
+        let passes = |part: &(ValueId, u64)| self.predicate.value(part.0) != Some(false);
         Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), most)).collect())
     }
 
@@ -348,11 +348,11 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        if self.pick.touches(ty) && self.pick.value(ValueId(0)).is_none() {
+        if self.predicate.applies_to(ty) && self.predicate.value(ValueId(0)).is_none() {
             return counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), interval, exponent, visit);
         }
         self.inner.link_counts(ty, interval, exponent, &mut |count| {
-            let passes = !self.pick.touches(ty) || self.pick.value(count.value) != Some(false);
+            let passes = !self.predicate.applies_to(ty) || self.predicate.value(count.value) != Some(false);
             if passes { visit(count) } else { Ok(()) }
         })
     }
@@ -372,15 +372,15 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn shows(&self, value: ValueId) -> bool {
         let ty = self.model.values.get(value.index()).map(|value| value.ty);
-        let hidden = ty.is_some_and(|ty| self.pick.touches(ty)) && self.pick.value(value) == Some(false);
+        let hidden = ty.is_some_and(|ty| self.predicate.applies_to(ty)) && self.predicate.value(value) == Some(false);
         !hidden && self.inner.shows(value)
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        if !self.pick.touches(lane.ty) {
+        if !self.predicate.applies_to(lane.ty) {
             return self.inner.is_dense(lane, interval, most);
         }
-        Ok(self.inner.is_dense(lane, interval, most.max(LOOK))?
+        Ok(self.inner.is_dense(lane, interval, most.max(MAX_STATES_READ))?
             || FilterLayer::states(self, lane, interval, 0)?.total > most as u64)
     }
 

@@ -10,13 +10,15 @@
 //! summed when the filter is made, in O(n log n) for n samples.
 
 mod cells;
+mod source;
+mod variable;
 mod variable_sums;
 
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::variable_sums::GroupVariable;
+use self::source::{ContainerGroup, GroupSource};
 use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, hide, summary};
@@ -26,32 +28,13 @@ use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueRange, VariableSample, tree,
+    TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, tree,
 };
 
 /// A group to be made: its name, and the positions of its members.
 pub(crate) struct GroupPlan {
     pub(crate) name: String,
     pub(crate) members: Vec<usize>,
-}
-
-struct ContainerGroup {
-    info: ContainerInfo,
-    members: Vec<ContainerInfo>,
-}
-
-struct GroupSource {
-    inner: Arc<dyn TimelineSource>,
-    model: Arc<TypeModel>,
-    groups: FxHashMap<ContainerId, ContainerGroup>,
-    /// The group of each member.
-    of: FxHashMap<ContainerId, ContainerId>,
-    list: Arc<Vec<ContainerInfo>>,
-    positions: FxHashMap<ContainerId, usize>,
-    sums: Vec<GroupVariable>,
-    free: FirstFreeNumbers,
-    summary: OnceLock<TraceSummary>,
-    ranges: VariableRanges,
 }
 
 /// Groups the containers that match the patterns.
@@ -119,28 +102,6 @@ pub(crate) fn make_groups(
     };
     source.sum_variables()?;
     Ok(Arc::new(source))
-}
-
-impl GroupSource {
-    /// The inner containers that a group represents; empty for other containers. It is an error for
-    /// members, because they are no longer visible.
-    fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
-        match self.groups.get(&container) {
-            Some(group) => Ok(&group.members),
-            None if self.of.contains_key(&container) => Err(QueryError::Unknown { kind: "container" }),
-            None => Ok(&[]),
-        }
-    }
-
-    /// The group of a member; otherwise, the container itself.
-    fn group_of(&self, container: ContainerId) -> ContainerId {
-        self.of.get(&container).copied().unwrap_or(container)
-    }
-
-    fn path(&self, container: ContainerId) -> Vec<String> {
-        let at = self.positions.get(&container);
-        at.map_or_else(Vec::new, |&at| tree::path(&self.list, &self.positions, at))
-    }
 }
 
 /// Merges lists by timestamp: counts all items, and keeps the first ones.

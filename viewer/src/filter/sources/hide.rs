@@ -24,9 +24,9 @@ pub(crate) struct HideSource {
     inner: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
     list: Arc<Vec<ContainerInfo>>,
-    left: FxHashSet<ContainerId>,
+    visible_containers: FxHashSet<ContainerId>,
     /// Whether containers are hidden, so that links may be hidden too.
-    some: bool,
+    hides_containers: bool,
     /// By type: whether it is hidden.
     hidden: Vec<bool>,
     summary: OnceLock<TraceSummary>,
@@ -43,20 +43,20 @@ impl HideSource {
     ) -> Self {
         let (model, list) = (inner.model(), inner.containers());
         let positions = tree::positions(&list);
-        let mut stays = vec![false; list.len()];
+        let mut is_visible = vec![false; list.len()];
         for at in (0..list.len()).filter(|&at| list[at].depth == 0 || container(at)) {
             let mut above = Some(at);
-            while let Some(at) = above.filter(|&at| !stays[at]) {
-                stays[at] = true;
+            while let Some(at) = above.filter(|&at| !is_visible[at]) {
+                is_visible[at] = true;
                 above = positions.get(&list[at].parent).copied();
             }
         }
-        let left: Vec<ContainerInfo> =
-            list.iter().zip(&stays).filter(|(_, stays)| **stays).map(|(info, _)| info.clone()).collect();
+        let visible_containers: Vec<ContainerInfo> =
+            list.iter().zip(&is_visible).filter(|(_, is_visible)| **is_visible).map(|(info, _)| info.clone()).collect();
         Self {
-            some: left.len() < list.len(),
-            left: left.iter().map(|info| info.id).collect(),
-            list: Arc::new(left),
+            hides_containers: visible_containers.len() < list.len(),
+            visible_containers: visible_containers.iter().map(|info| info.id).collect(),
+            list: Arc::new(visible_containers),
             hidden: model.types.iter().map(|info| !ty(info.id)).collect(),
             model,
             inner,
@@ -71,7 +71,11 @@ impl HideSource {
 
     /// Whether a type is hidden; an error if the container is hidden.
     fn is_type_hidden(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
-        if self.left.contains(&container) { Ok(self.hides(ty)) } else { Err(QueryError::Unknown { kind: "container" }) }
+        if self.visible_containers.contains(&container) {
+            Ok(self.hides(ty))
+        } else {
+            Err(QueryError::Unknown { kind: "container" })
+        }
     }
 
     /// The lanes that are not hidden.
@@ -85,8 +89,8 @@ impl HideSource {
         Ok(visible)
     }
 
-    fn joins(&self, start: ContainerId, end: ContainerId) -> bool {
-        self.left.contains(&start) && self.left.contains(&end)
+    fn shows_both(&self, start: ContainerId, end: ContainerId) -> bool {
+        self.visible_containers.contains(&start) && self.visible_containers.contains(&end)
     }
 
     /// Whether both endpoints of a link remain. The link is searched at its timestamp, because
@@ -96,7 +100,7 @@ impl HideSource {
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = false;
         walk::links(self.inner_source(), ty, instant, |link| {
-            found |= link.id == id && self.joins(link.start, link.end);
+            found |= link.id == id && self.shows_both(link.start, link.end);
             Ok(())
         })?;
         Ok(found)
@@ -198,12 +202,12 @@ impl FilterLayer for HideSource {
         if self.hides(ty) {
             return Ok(none());
         }
-        if !self.some {
+        if !self.hides_containers {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = none();
         walk::links(self.inner_source(), ty, interval, |link| {
-            if self.joins(link.start, link.end) {
+            if self.shows_both(link.start, link.end) {
                 found.total += 1;
                 if found.items.len() < limit {
                     found.items.push(*link);
@@ -240,7 +244,7 @@ impl FilterLayer for HideSource {
             return Ok(());
         }
         self.inner.link_counts(ty, interval, exponent, &mut |count| {
-            if !self.some || self.joins(count.start, count.end) { visit(count) } else { Ok(()) }
+            if !self.hides_containers || self.shows_both(count.start, count.end) { visit(count) } else { Ok(()) }
         })
     }
 
@@ -276,7 +280,7 @@ impl FilterLayer for HideSource {
         if self.hides(ty) {
             return None;
         }
-        if !self.some {
+        if !self.hides_containers {
             return self.inner.range(ty);
         }
         self.ranges.of(ty, || variable_range::value_range(self.inner_source(), &self.list, ty, self.inner.extent()))
@@ -287,11 +291,11 @@ impl FilterLayer for HideSource {
         let facts = self.inner.facts(id)?;
         let ty = type_of(&self.model, &facts);
         let link = matches!(id, EntityId::Link(_));
-        if ty.is_some_and(|ty| self.hides(ty)) || !link && !self.left.contains(&facts.container) {
+        if ty.is_some_and(|ty| self.hides(ty)) || !link && !self.visible_containers.contains(&facts.container) {
             return Err(unknown);
         }
         match ty {
-            Some(ty) if link && self.some && !self.has_link(id, &facts, ty)? => Err(unknown),
+            Some(ty) if link && self.hides_containers && !self.has_link(id, &facts, ty)? => Err(unknown),
             _ => Ok(facts),
         }
     }

@@ -2,10 +2,11 @@
 //! a container and the containers below it.
 //!
 //! Cost: time, shares and variables come from sums; numbers without values come from counts.
-//! Durations and fields read each entity within the interval ([`single`]); fields also read all its
-//! facts, some microseconds each. A median or quantile stores 8 bytes per entity.
+//! Durations and fields read each entity within the interval ([`entity_values`]); fields also read
+//! all its facts, some microseconds each. A median or quantile stores 8 bytes per entity.
 
 mod entity_values;
+mod subtrees;
 
 use std::sync::Arc;
 
@@ -13,13 +14,15 @@ use crate::filter::language::ast::{Measure, OrderKey};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::{
-    ContainerId, ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange,
-    TimelineSource, TypeId, TypeInfo, TypeModel, ValueId,
+    ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
+    TypeInfo, TypeModel, ValueId,
 };
 use crate::query::{tree, walk};
 
 /// Only states have a time in a container.
-const STATES: (&str, &dyn Fn(&TypeInfo) -> bool) = ("type of states", &|ty| ty.kind == PajeTypeKind::State);
+fn is_state_type(ty: &TypeInfo) -> bool {
+    ty.kind == PajeTypeKind::State
+}
 
 /// The containers of a source, and the time range in which their contents are measured.
 struct MeasuredTree<'a> {
@@ -51,8 +54,8 @@ impl MeasuredTree<'_> {
             Measure::End => Ok(list.iter().map(|info| Some(info.life.to.0 as f64)).collect()),
             Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
             Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
-            Measure::Duration { which, values, of } => {
-                entity_values::durations(source, list, *which, values, of.as_ref(), interval)
+            Measure::Duration { statistic, values, of } => {
+                entity_values::durations(source, list, *statistic, values, of.as_ref(), interval)
             }
             Measure::Field { operation, field, of } => {
                 entity_values::fields(source, list, *operation, field, of, interval)
@@ -77,7 +80,7 @@ impl MeasuredTree<'_> {
 
     /// The sum of the numbers of each container and the containers below it.
     fn sums(&self, direct: &[Option<f64>]) -> Vec<Option<f64>> {
-        combine_subtrees(&self.list, direct, |a, b| a + b)
+        subtrees::combine(&self.list, direct, |a, b| a + b)
     }
 
     /// Time in states of these values, total or self.
@@ -87,7 +90,7 @@ impl MeasuredTree<'_> {
         of: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, named) = pattern::values_of(&self.model, values, of, STATES)?;
+        let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
         Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?))
     }
 
@@ -98,7 +101,7 @@ impl MeasuredTree<'_> {
         of: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, named) = pattern::values_of(&self.model, values, of, STATES)?;
+        let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
         let direct = times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?;
         // Each type separately, because a container may represent others for one type but not for
         // another.
@@ -122,12 +125,63 @@ impl MeasuredTree<'_> {
         let chosen = (!values.is_any()).then_some(named.as_slice());
         let mut counts = vec![0_i64; self.list.len()];
         for ty in types {
-            let kind = self.model.types[ty.index()].kind;
-            count(self.source.as_ref(), &self.list, (ty, kind), (chosen, self.interval), &mut counts)?;
+            self.add_counts(ty, chosen, &mut counts)?;
         }
         #[expect(clippy::cast_precision_loss, reason = "an order by number")]
         let direct: Vec<_> = counts.into_iter().map(|number| Some(number as f64)).collect();
         Ok(self.sums(&direct))
+    }
+
+    /// Adds the number of entities of a type in each container. A link counts at both endpoints,
+    /// but only once for a container with both endpoints below it.
+    fn add_counts(&self, ty: TypeId, values: Option<&[ValueId]>, counts: &mut [i64]) -> Result<(), QueryError> {
+        let (source, list, interval) = (self.source.as_ref(), self.list.as_slice(), self.interval);
+        let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
+        let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
+        match self.model.types[ty.index()].kind {
+            PajeTypeKind::State => {
+                for (count, info) in counts.iter_mut().zip(list) {
+                    for depth in 0..source.depths(info.id, ty) {
+                        let lane = StateLaneId { container: info.id, ty, depth };
+                        if values.is_none() {
+                            *count += whole(source.states(lane, interval, 0)?.total);
+                            continue;
+                        }
+                        walk::states(source, lane, interval, |state| {
+                            *count += fits(state.value);
+                            Ok(())
+                        })?;
+                    }
+                }
+            }
+            PajeTypeKind::Event => {
+                for (count, info) in counts.iter_mut().zip(list) {
+                    if values.is_none() {
+                        *count += whole(source.events(info.id, ty, interval, 0)?.total);
+                        continue;
+                    }
+                    walk::events(source, (info.id, ty), interval, |mark| {
+                        *count += fits(mark.value);
+                        Ok(())
+                    })?;
+                }
+            }
+            PajeTypeKind::Link { .. } => {
+                let positions = tree::positions(list);
+                walk::links(source, ty, interval, |link| {
+                    let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
+                        return Ok(());
+                    };
+                    let number = fits(link.value);
+                    counts[start] += number;
+                    counts[end] += number;
+                    counts[subtrees::common_ancestor(list, &positions, start, end)] -= number;
+                    Ok(())
+                })?;
+            }
+            PajeTypeKind::Container | PajeTypeKind::Variable => {}
+        }
+        Ok(())
     }
 
     fn variable_types(&self, of: &NamePattern) -> Result<Vec<TypeId>, FilterError> {
@@ -155,7 +209,7 @@ impl MeasuredTree<'_> {
                 *direct = Some(direct.map_or(one, |before| statistic.join(before, one)));
             }
         }
-        let joined = combine_subtrees(&self.list, &direct, |a, b| statistic.join(a, b));
+        let joined = subtrees::combine(&self.list, &direct, |a, b| statistic.join(a, b));
         Ok(joined.into_iter().map(|all| all.map(|part| part.sum / part.count)).collect())
     }
 }
@@ -186,22 +240,6 @@ impl VariableStatistic {
     }
 }
 
-/// Combines the value of each container with the values of all containers below it. O(n).
-fn combine_subtrees<T: Copy>(list: &[ContainerInfo], direct: &[Option<T>], join: impl Fn(T, T) -> T) -> Vec<Option<T>> {
-    let positions = tree::positions(list);
-    let mut all = direct.to_vec();
-    // Children come after their parents. So in reverse order, each container is complete when it is
-    // added to its parent.
-    for at in (1..list.len()).rev() {
-        let Some(&parent) = positions.get(&list[at].parent).filter(|&&parent| parent < at) else { continue };
-        all[parent] = match (all[parent], all[at]) {
-            (Some(a), Some(b)) => Some(join(a, b)),
-            (a, b) => a.or(b),
-        };
-    }
-    all
-}
-
 /// Nanoseconds in states of these values directly in each container, from the sums: total or self
 /// time.
 #[expect(clippy::cast_precision_loss, reason = "an order by time")]
@@ -223,79 +261,4 @@ fn times(
         }
     }
     Ok(direct)
-}
-
-/// Adds the number of entities of a type in each container. A link counts at both endpoints, but
-/// only once for a container with both endpoints below it.
-fn count(
-    source: &dyn TimelineSource,
-    list: &[ContainerInfo],
-    (ty, kind): (TypeId, PajeTypeKind),
-    (values, interval): (Option<&[ValueId]>, TimeRange),
-    counts: &mut [i64],
-) -> Result<(), QueryError> {
-    let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
-    let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
-    match kind {
-        PajeTypeKind::State => {
-            for (count, info) in counts.iter_mut().zip(list) {
-                for depth in 0..source.depths(info.id, ty) {
-                    let lane = StateLaneId { container: info.id, ty, depth };
-                    if values.is_none() {
-                        *count += whole(source.states(lane, interval, 0)?.total);
-                        continue;
-                    }
-                    walk::states(source, lane, interval, |state| {
-                        *count += fits(state.value);
-                        Ok(())
-                    })?;
-                }
-            }
-        }
-        PajeTypeKind::Event => {
-            for (count, info) in counts.iter_mut().zip(list) {
-                if values.is_none() {
-                    *count += whole(source.events(info.id, ty, interval, 0)?.total);
-                    continue;
-                }
-                walk::events(source, (info.id, ty), interval, |mark| {
-                    *count += fits(mark.value);
-                    Ok(())
-                })?;
-            }
-        }
-        PajeTypeKind::Link { .. } => {
-            let positions = tree::positions(list);
-            walk::links(source, ty, interval, |link| {
-                let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
-                    return Ok(());
-                };
-                let number = fits(link.value);
-                counts[start] += number;
-                counts[end] += number;
-                counts[common(list, &positions, start, end)] -= number;
-                Ok(())
-            })?;
-        }
-        PajeTypeKind::Container | PajeTypeKind::Variable => {}
-    }
-    Ok(())
-}
-
-/// The position of the lowest container that contains both. O(depth).
-fn common(
-    list: &[ContainerInfo],
-    positions: &rustc_hash::FxHashMap<ContainerId, usize>,
-    mut a: usize,
-    mut b: usize,
-) -> usize {
-    let above = |at: usize| positions.get(&list[at].parent).copied().filter(|&parent| parent < at).unwrap_or(0);
-    while a != b {
-        if a != 0 && list[a].depth >= list[b].depth {
-            a = above(a);
-        } else {
-            b = above(b);
-        }
-    }
-    a
 }

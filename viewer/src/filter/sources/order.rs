@@ -101,7 +101,8 @@ fn arranged(
 /// containers of that type. Containers below the hidden ones are hidden too.
 pub(crate) fn keep_best(
     inner: &Arc<dyn TimelineSource>,
-    (number, ty): (u32, &NamePattern),
+    number: u32,
+    ty: &NamePattern,
     by: &OrderKey,
     lowest: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -125,7 +126,8 @@ pub(crate) fn keep_matching(
     inner: &Arc<dyn TimelineSource>,
     ty: &NamePattern,
     by: &OrderKey,
-    (comparison, number): (Comparison, f64),
+    comparison: Comparison,
+    number: f64,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;

@@ -7,6 +7,7 @@
 //! variable or state.
 
 pub(crate) mod gather;
+mod result;
 mod states;
 
 use std::sync::Arc;
@@ -14,9 +15,11 @@ use std::sync::Arc;
 use tumit_paje::DrawStyle;
 
 use self::gather::ReduceInput;
+use self::result::ContainerReduction;
 use self::states::StateInput;
 use super::layer::FilterLayer;
-use super::step_function::{PieceMemory, StepFunction, life};
+use super::step_function::{MEMORY_LIMIT, PieceMemory};
+use super::{entity_filter, hide};
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern;
@@ -27,18 +30,6 @@ use crate::query::{
     TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
 };
 use crate::style::palette;
-
-/// Maximum bytes of a result in memory.
-pub(crate) const KEPT: usize = 64 << 20;
-
-/// The result for one container.
-struct ContainerReduction {
-    container: ContainerId,
-    ty: TypeId,
-    /// Number of its first sample.
-    base: u32,
-    steps: StepFunction,
-}
 
 struct ReduceSource {
     inner: Arc<dyn TimelineSource>,
@@ -63,7 +54,7 @@ pub(crate) fn apply(
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
     let mut free = inner.free_numbers();
-    let (mut results, room) = (Vec::new(), PieceMemory::new(KEPT));
+    let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
@@ -72,7 +63,7 @@ pub(crate) fn apply(
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
-        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &room)?) {
+        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
                 free.sample = free.sample.saturating_add(steps.len() as u32);
@@ -140,9 +131,10 @@ impl ReduceSource {
                 let Some(result) = self.results.iter().find(of) else {
                     return Some(Err(QueryError::Unknown { kind: "sample" }));
                 };
-                let (place, piece) =
-                    ((result.container, result.ty), result.steps.piece((number - result.base) as usize));
-                Some(piece.and_then(|piece| self.facts_of(id, place, life(&piece), piece.value.to_string())))
+                let piece = result.steps.piece((number - result.base) as usize);
+                Some(piece.and_then(|piece| {
+                    self.facts_of(id, result.container, result.ty, piece.life(), piece.value.to_string())
+                }))
             }
             (EntityId::State(number), Some(states)) if number >= states.base => {
                 Some(self.facts_of_state(id, states, number - states.base))
@@ -153,16 +145,17 @@ impl ReduceSource {
 
     fn facts_of_state(&self, id: EntityId, states: &StateInput, number: u32) -> Result<EntityFacts, QueryError> {
         let within = states.store.facts(EntityId::State(number))?;
-        let place = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
+        let (container, ty) = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
         let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));
         let value = value.and_then(|value| self.model.values.get(value.index()));
-        self.facts_of(id, place, within.life, value.map_or_else(String::new, |value| value.name.clone()))
+        self.facts_of(id, container, ty, within.life, value.map_or_else(String::new, |value| value.name.clone()))
     }
 
     fn facts_of(
         &self,
         id: EntityId,
-        (container, ty): (ContainerId, TypeId),
+        container: ContainerId,
+        ty: TypeId,
         life: TimeRange,
         name: String,
     ) -> Result<EntityFacts, QueryError> {
@@ -225,7 +218,7 @@ impl FilterLayer for ReduceSource {
         if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
             return self.inner.cells(lanes, interval, columns);
         }
-        crate::filter::sources::entity_filter::check(interval, columns)?;
+        entity_filter::check(interval, columns)?;
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             if !self.is_new(lane.ty) {
@@ -256,7 +249,7 @@ impl FilterLayer for ReduceSource {
             return self.inner.states(lane, interval, limit);
         }
         let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
-        let Some((states, within)) = within else { return Ok(crate::filter::sources::hide::none()) };
+        let Some((states, within)) = within else { return Ok(hide::none()) };
         let mut listed = states.store.states(within, interval, limit)?;
         for state in &mut listed.items {
             state.value = states.value(state.value);
@@ -277,15 +270,9 @@ impl FilterLayer for ReduceSource {
         if !self.is_new(ty) {
             return self.inner.samples(container, ty, interval, limit);
         }
-        crate::filter::sources::entity_filter::check(interval, 1)?;
-        let Some(result) = self.result(container, ty) else { return Ok(crate::filter::sources::hide::none()) };
-        let (total, pieces) = result.steps.overlapping_pieces(interval, limit)?;
-        let items = pieces.into_iter().map(|(at, piece)| VariableSample {
-            id: EntityId::Sample(result.base + at as u32),
-            life: life(&piece),
-            value: piece.value,
-        });
-        Ok(EntityList { total, items: items.collect() })
+        entity_filter::check(interval, 1)?;
+        let Some(result) = self.result(container, ty) else { return Ok(hide::none()) };
+        result.steps.samples(result.base, interval, limit)
     }
 
     fn series(
@@ -298,7 +285,7 @@ impl FilterLayer for ReduceSource {
         if !self.is_new(ty) {
             return self.inner.series(container, ty, interval, columns);
         }
-        crate::filter::sources::entity_filter::check(interval, columns)?;
+        entity_filter::check(interval, columns)?;
         match self.result(container, ty) {
             Some(result) => result.steps.columns(interval, columns),
             None => Ok(vec![None; columns as usize]),

@@ -58,8 +58,8 @@ pub(crate) fn reuse(
     }
     rows.retain(|row| row.len() > 1);
     let plan = |members: Vec<usize>| {
-        const NAMED: usize = 2;
-        let names: Vec<&str> = members.iter().take(NAMED).map(|&at| list[at].name.as_str()).collect();
+        const MAX_NAMES: usize = 2;
+        let names: Vec<&str> = members.iter().take(MAX_NAMES).map(|&at| list[at].name.as_str()).collect();
         let more = members.len() - names.len();
         let name = if more > 0 { format!("{} +{more}", names.join(", ")) } else { names.join(", ") };
         GroupPlan { name, members }

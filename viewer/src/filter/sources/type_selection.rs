@@ -20,13 +20,15 @@ pub(crate) fn types(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (model, list) = (inner.model(), inner.containers());
     let named = pattern::types(&model, patterns, "type", |ty| ty.id != TypeId::ROOT)?;
-    let (boxes, others): (Vec<TypeId>, Vec<TypeId>) = named.into_iter().partition(|&ty| is_container(&model, ty));
-    let found: Vec<usize> = (0..list.len()).filter(|&at| boxes.contains(&list[at].ty)).collect();
+    let (container_types, entity_types): (Vec<TypeId>, Vec<TypeId>) =
+        named.into_iter().partition(|&ty| is_container(&model, ty));
+    let found: Vec<usize> = (0..list.len()).filter(|&at| container_types.contains(&list[at].ty)).collect();
     let named = with_all_below(&list, &found);
-    let whole = |ty: TypeId| is_container(&model, ty) || others.is_empty();
-    let is_visible = |ty: TypeId| whole(ty) || others.contains(&ty) == (keep == SelectionEffect::Only);
-    let left = |at: usize| boxes.is_empty() || named[at] == (keep == SelectionEffect::Only);
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), is_visible, left)))
+    let is_unaffected = |ty: TypeId| is_container(&model, ty) || entity_types.is_empty();
+    let is_type_visible =
+        |ty: TypeId| is_unaffected(ty) || entity_types.contains(&ty) == (keep == SelectionEffect::Only);
+    let is_container_visible = |at: usize| container_types.is_empty() || named[at] == (keep == SelectionEffect::Only);
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), is_type_visible, is_container_visible)))
 }
 
 /// Hides containers with all containers below them, or hides all others. A kept container keeps all

@@ -11,9 +11,9 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::{EntityFacts, TimelineSource, TypeId, TypeModel, ValueId};
 
-struct ValueSelectionSource {
+struct ValuePredicate {
     /// By type: whether it is affected.
-    touched: Vec<bool>,
+    selected_types: Vec<bool>,
     /// By value: whether it passes.
     passes: Vec<bool>,
 }
@@ -30,17 +30,17 @@ pub(crate) fn apply(
     let concerned = |ty: TypeId| {
         types.contains(&ty) && (of.is_some() || named.iter().any(|value| model.values[value.index()].ty == ty))
     };
-    let touched = model.types.iter().map(|ty| concerned(ty.id)).collect();
+    let selected_types = model.types.iter().map(|ty| concerned(ty.id)).collect();
     let mut passes = vec![keep == SelectionEffect::Hide; model.values.len()];
     for value in named {
         passes[value.index()] = keep == SelectionEffect::Only;
     }
-    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), ValueSelectionSource { touched, passes })))
+    Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), ValuePredicate { selected_types, passes })))
 }
 
-impl EntityPredicate for ValueSelectionSource {
-    fn touches(&self, ty: TypeId) -> bool {
-        self.touched.get(ty.index()).copied().unwrap_or(false)
+impl EntityPredicate for ValuePredicate {
+    fn applies_to(&self, ty: TypeId) -> bool {
+        self.selected_types.get(ty.index()).copied().unwrap_or(false)
     }
 
     fn value(&self, value: ValueId) -> Option<bool> {

@@ -7,12 +7,12 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
+use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use super::lanes;
 use crate::api::streaming::grow;
 use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
-use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TypeId};
-use tumit_viewer::scene::wire::entity;
+use tumit_viewer::query::{PajeTypeKind, QueryError, TypeId};
 use tumit_viewer::stats::json_number;
 
 /// A class of durations.
@@ -20,7 +20,7 @@ use tumit_viewer::stats::json_number;
 struct DurationClass {
     count: u64,
     nanos: i128,
-    longest: Option<(i64, EntityId)>,
+    longest: Option<LongestEntity>,
 }
 
 /// All classes. Class 0 contains the duration 0. Any other duration is in the class of its highest
@@ -68,8 +68,8 @@ impl DurationClasses {
         let class = &mut self.0[(64 - nanos.max(0).leading_zeros() as usize).min(63)];
         class.count += 1;
         class.nanos += i128::from(nanos);
-        if class.longest.is_none_or(|longest| nanos > longest.0) {
-            class.longest = Some((nanos, item.id));
+        if class.longest.is_none_or(|longest| nanos > longest.nanos) {
+            class.longest = Some(LongestEntity { nanos, id: item.id });
         }
     }
 
@@ -77,9 +77,7 @@ impl DurationClasses {
         for (class, other) in self.0.iter_mut().zip(&other.0) {
             class.count += other.count;
             class.nanos += other.nanos;
-            // Of several longest entities, the one with the smallest number counts, independent of
-            // the order.
-            class.longest = longer_entity(class.longest, other.longest);
+            class.longest = LongestEntity::longer(class.longest, other.longest);
         }
     }
 
@@ -94,14 +92,9 @@ impl DurationClasses {
                 "to": 1_u64 << number,
                 "count": class.count,
                 "nanos": json_number(class.nanos),
-                "longest": class.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+                "longest": class.longest.map(LongestEntity::json),
             })
         });
         json!({ "classes": classes.collect::<Vec<_>>(), "total": self.0.iter().map(|class| class.count).sum::<u64>() })
     }
-}
-
-/// Returns the longer one. If both are equally long, returns the one with the smaller number.
-pub(crate) fn longer_entity(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
-    one.into_iter().chain(other).max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
 }

@@ -8,12 +8,11 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
+use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
-use super::durations::longer_entity;
 use crate::api::streaming::grow;
 use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
-use tumit_viewer::query::{ContainerId, ContainerInfo, EntityId, PajeTypeKind, TypeId};
-use tumit_viewer::scene::wire::entity;
+use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
 
@@ -28,7 +27,7 @@ struct PairTraffic {
     count: u64,
     nanos: i128,
     size: Option<f64>,
-    longest: Option<(i64, EntityId)>,
+    longest: Option<LongestEntity>,
 }
 
 impl PairTraffic {
@@ -36,14 +35,21 @@ impl PairTraffic {
         self.count += other.count;
         self.nanos += other.nanos;
         self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
-        self.longest = longer_entity(self.longest, other.longest);
+        self.longest = LongestEntity::longer(self.longest, other.longest);
     }
+}
+
+/// A sender and a receiver, numbered in the order of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ContainerPair {
+    from: u32,
+    to: u32,
 }
 
 /// The traffic of a type. Containers are numbered in the order of the rows.
 #[derive(Default)]
 struct TrafficMatrix {
-    pairs: FxHashMap<(u32, u32), PairTraffic>,
+    pairs: FxHashMap<ContainerPair, PairTraffic>,
     /// All containers that send or receive.
     containers: BTreeSet<u32>,
 }
@@ -114,9 +120,9 @@ impl TrafficMatrix {
     fn add(&mut self, item: &ScanItemRef, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
         let Some((start, end)) = item.ends else { return };
         let place = |container| places.get(&container).copied().unwrap_or(0);
-        let pair = (place(start), place(end));
-        let one = PairTraffic { count: 1, nanos: item.nanos().into(), size, longest: Some((item.nanos(), item.id)) };
-        self.put(pair, &one);
+        let pair = ContainerPair { from: place(start), to: place(end) };
+        let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });
+        self.put(pair, &PairTraffic { count: 1, nanos: item.nanos().into(), size, longest });
     }
 
     fn merge(&mut self, other: Self) {
@@ -125,17 +131,17 @@ impl TrafficMatrix {
         other.pairs.into_iter().for_each(|(pair, added)| self.put(pair, &added));
     }
 
-    fn put(&mut self, pair: (u32, u32), added: &PairTraffic) {
+    fn put(&mut self, pair: ContainerPair, added: &PairTraffic) {
         let traffic = self.pairs.entry(pair).or_default();
         if traffic.count == 0 {
-            self.containers.extend([pair.0, pair.1]);
+            self.containers.extend([pair.from, pair.to]);
         }
         traffic.merge(added);
         if self.pairs.len() > MAX_PAIRS {
             // Later containers can only replace the last ones of the shown containers. A container
             // that is no longer shown is never shown again.
             let last = self.first_containers().last().copied().unwrap_or(0);
-            self.pairs.retain(|pair, _| pair.0 <= last && pair.1 <= last);
+            self.pairs.retain(|pair, _| pair.from <= last && pair.to <= last);
         }
     }
 
@@ -150,7 +156,7 @@ impl TrafficMatrix {
             .pairs
             .iter()
             .filter_map(|(pair, one)| {
-                Some(((first.binary_search(&pair.0).ok()?, first.binary_search(&pair.1).ok()?), one))
+                Some(((first.binary_search(&pair.from).ok()?, first.binary_search(&pair.to).ok()?), one))
             })
             .collect();
         cells.sort_unstable_by_key(|cell| cell.0);
@@ -161,7 +167,7 @@ impl TrafficMatrix {
                 "count": one.count,
                 "nanos": json_number(one.nanos),
                 "size": one.size,
-                "longest": one.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+                "longest": one.longest.map(LongestEntity::json),
             })
         });
         let cells: Vec<Value> = cells.collect();
@@ -172,7 +178,7 @@ impl TrafficMatrix {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_CONTAINERS, MAX_PAIRS, PairTraffic, TrafficMatrix};
+    use super::{ContainerPair, MAX_CONTAINERS, MAX_PAIRS, PairTraffic, TrafficMatrix};
 
     #[test]
     fn the_totals_include_all_pairs() {
@@ -182,13 +188,13 @@ mod tests {
         let mut matrix = TrafficMatrix::default();
         for _ in 0..2 {
             let mut part = TrafficMatrix::default();
-            (0..90_000).for_each(|n| part.put((side(n / 300), side(n % 300)), &one));
+            (0..90_000).for_each(|n| part.put(ContainerPair { from: side(n / 300), to: side(n % 300) }, &one));
             assert!(part.pairs.len() <= MAX_PAIRS + 1);
             matrix.merge(part);
         }
         let containers = matrix.first_containers();
         assert_eq!((containers.len(), containers[63], matrix.containers.len()), (MAX_CONTAINERS, 63, 300));
-        for pair in (0..64).flat_map(|from| (0..64).map(move |to| (from, to))) {
+        for pair in (0..64).flat_map(|from| (0..64).map(move |to| ContainerPair { from, to })) {
             let traffic = matrix.pairs[&pair];
             assert_eq!((traffic.count, traffic.nanos, traffic.size), (2, 10, Some(4.0)), "{pair:?}");
         }

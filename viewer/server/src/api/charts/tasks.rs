@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
+use crate::api::longest_entity::LongestEntity;
 use crate::api::{AppState, DrawRequest, JsonAnswer, compute};
 use tumit_viewer::query::TypeId;
-use tumit_viewer::scene::wire::entity;
 use tumit_viewer::stats::{TaskGroup, TasksByValue, json_number, tasks_by_value};
 use tumit_viewer::style::theme::ColorTheme;
 
@@ -54,6 +54,6 @@ fn row(name: &str, color: Option<&str>, tasks: &TaskGroup) -> Value {
         "p90": latencies.quantile(0.9),
         "p99": latencies.quantile(0.99),
         "active": json_number(tasks.active),
-        "longest": tasks.longest.map(|(nanos, id)| json!({ "nanos": nanos, "id": entity(id) })),
+        "longest": tasks.longest.map(|(nanos, id)| LongestEntity { nanos, id }.json()),
     })
 }

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{FieldTest, ends};
+use super::field_test::{FieldTest, path_ends};
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
@@ -27,13 +27,13 @@ impl FieldTest {
     /// Reports an error if no entity of these types can have one of the operands: no container or
     /// value has this name, or the container has a type at which no such link starts or ends.
     pub(crate) fn check_names(&self, source: &dyn TimelineSource, types: &[TypeId]) -> Result<(), FilterError> {
-        let known = [
+        let fields = [
             ("value", OperandKind::Value),
             ("container", OperandKind::Container),
             ("from", OperandKind::Start),
             ("to", OperandKind::End),
         ];
-        let about = known.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);
+        let about = fields.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);
         let Some(about) = about.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
             return Ok(());
         };
@@ -73,18 +73,18 @@ impl FieldTest {
             path.truncate(info.depth as usize);
             path.push(info.name.clone());
             for (found, operand) in found.iter_mut().zip(self.operands.iter()) {
-                if ends(&path).any(|name| self.fits_operand(operand, &name)) {
+                if path_ends(&path).any(|name| self.fits_operand(operand, &name)) {
                     found.push(at);
                 }
             }
         }
         for (found, operand) in found.iter().zip(self.operands.iter()) {
             if found.is_empty() {
-                let known: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
-                return Err(FilterError::no_match("container", operand, &known));
+                let names: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
+                return Err(FilterError::no_match("container", operand, &names));
             }
             if matches!(about, OperandKind::Start | OperandKind::End) {
-                self.check_ends(source, types, (found, operand), about)?;
+                self.check_ends(source, types, found, operand, about)?;
             }
         }
         Ok(())
@@ -97,7 +97,8 @@ impl FieldTest {
         &self,
         source: &dyn TimelineSource,
         types: &[TypeId],
-        (found, operand): (&[usize], &NamePattern),
+        found: &[usize],
+        operand: &NamePattern,
         about: OperandKind,
     ) -> Result<(), FilterError> {
         let (model, list) = (source.model(), source.containers());

@@ -1,20 +1,20 @@
 //! The condition after `where`: comparisons with `not`, `and`, `or` and parentheses, in this order
 //! of precedence.
 
-use super::super::comparison::Comparison;
-use super::super::condition::{Condition, FieldTest};
-use super::super::error::FilterError;
-use super::super::pattern::NamePatterns;
-use super::token::FilterToken;
-use super::{ExpectedToken, FilterReader};
+use super::reader::{ExpectedToken, FilterReader};
+use super::token::{FilterToken, PlacedToken};
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::condition::{Condition, FieldTest};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::pattern::NamePatterns;
 use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
-const MOST_NESTED: usize = 64;
+const MAX_NESTING: usize = 64;
 
 impl FilterReader<'_> {
     /// The condition after `where`, up to `of`.
-    pub(crate) fn condition(&mut self) -> Result<Condition, FilterError> {
+    pub(super) fn condition(&mut self) -> Result<Condition, FilterError> {
         self.any_of(0)
     }
 
@@ -37,8 +37,8 @@ impl FilterReader<'_> {
     }
 
     fn parse_single(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        if depth >= MOST_NESTED {
-            return Err(self.expected_error(format!("at most {MOST_NESTED} nested parentheses or `not`")));
+        if depth >= MAX_NESTING {
+            return Err(self.expected_error(format!("at most {MAX_NESTING} nested parentheses or `not`")));
         }
         if self.accept_keyword("not") {
             return Ok(Condition::Not(Box::new(self.parse_single(depth + 1)?)));
@@ -55,7 +55,7 @@ impl FilterReader<'_> {
             return Ok(inner);
         }
         self.could_be([ExpectedToken::Word(INVOLVES)]);
-        let is_field = matches!(self.tokens.get(self.at + 1), Some((FilterToken::Compare(_), _)));
+        let is_field = matches!(self.tokens.get(self.at + 1), Some(PlacedToken { token: FilterToken::Compare(_), .. }));
         if self.word() == Some(INVOLVES) && !is_field {
             self.at += 1;
             return Ok(Condition::Involves(self.patterns("the name of a container")?));
@@ -64,7 +64,7 @@ impl FilterReader<'_> {
     }
 
     /// A field, an operator and its operands.
-    pub(crate) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
+    pub(super) fn comparison_of_field(&mut self) -> Result<FieldTest, FilterError> {
         let field = self.name("the name of a field")?;
         let comparison = self.compare()?;
         let operand = match field.to_ascii_lowercase().as_str() {

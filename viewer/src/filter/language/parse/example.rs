@@ -1,7 +1,9 @@
 //! Examples for the error messages of the filter language.
 
-use super::super::error::FilterError;
 use std::ops::Range;
+
+use crate::filter::language::error::FilterError;
+use crate::filter::language::words::SYNONYMS;
 
 /// By the first words of an expression: a correct expression of the same form.
 const EXAMPLES: [(&str, &str); 28] = [
@@ -39,7 +41,7 @@ const EXAMPLES: [(&str, &str); 28] = [
 pub(crate) fn example(text: &str) -> &'static str {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let first = super::SYNONYMS.iter().find(|one| one.0 == first).map_or(first, |one| one.1);
+    let first = SYNONYMS.iter().find(|one| one.0 == first).map_or(first, |one| one.1);
     let both = format!("{first} {}", second.strip_suffix('s').unwrap_or(second));
     let of = |form: &str| EXAMPLES.iter().find(|one| one.0 == form).map(|one| one.1);
     match first {

@@ -1,9 +1,10 @@
 //! Parses the expressions that sort or select containers by a measure.
 
-use super::{ExpectedToken, FilterReader, SYNONYMS, alternatives};
-use crate::filter::language::ast::{DurationRank, FilterExpr, Measure, OrderKey, ReduceOperation};
+use super::reader::{ExpectedToken, FilterReader, alternatives};
+use crate::filter::language::ast::{DurationStatistic, FilterExpr, Measure, OrderKey, ReduceOperation};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::NamePattern;
+use crate::filter::language::words::SYNONYMS;
 
 const MEASURES: [&str; 21] = [
     "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",
@@ -48,9 +49,9 @@ impl FilterReader<'_> {
         let word = self.word().unwrap_or("").to_owned();
         self.at += usize::from(!word.is_empty());
         let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
-        if let Some(&(_, rank)) = DurationRank::ALL.iter().find(|one| one.0 == word) {
+        if let Some(&(_, statistic)) = DurationStatistic::ALL.iter().find(|one| one.0 == word) {
             return Ok(Measure::Duration {
-                which: rank,
+                statistic,
                 values: self.patterns_if("the name of a value")?,
                 of: self.of()?,
             });

@@ -1,6 +1,6 @@
 //! Parses the expressions that change colours, shapes and sizes.
 
-use super::{ExpectedToken, FilterReader, alternatives};
+use super::reader::{ExpectedToken, FilterReader, alternatives};
 use crate::filter::language::ast::FilterExpr;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{NamePattern, NamePatterns};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::comparison::Comparison;
-use super::super::error::FilterError;
-use super::super::words::{is_comparison, is_parenthesis, is_special};
+use crate::filter::language::comparison::Comparison;
+use crate::filter::language::error::FilterError;
+use crate::filter::language::words::{is_comparison, is_parenthesis, is_special};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FilterToken {
@@ -19,6 +19,13 @@ pub(crate) enum FilterToken {
     Close,
 }
 
+/// A token, and its position in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlacedToken {
+    pub(crate) token: FilterToken,
+    pub(crate) at: Range<usize>,
+}
+
 /// Version of the language, stored in filter files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterVersion {
@@ -28,9 +35,9 @@ pub(crate) enum FilterVersion {
     Two,
 }
 
-/// The tokens of an expression, each with its position in bytes.
-pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<(FilterToken, Range<usize>)>, FilterError> {
-    let mut tokens: Vec<(FilterToken, Range<usize>)> = Vec::new();
+/// The tokens of an expression.
+pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<PlacedToken>, FilterError> {
+    let mut tokens: Vec<PlacedToken> = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((from, c)) = chars.next() {
         let in_condition = grammar == FilterVersion::Two && tokens.len() >= 2 && has_condition(&tokens);
@@ -61,14 +68,14 @@ pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<(FilterTo
             FilterToken::Word(word)
         };
         let to = chars.peek().map_or(text.len(), |next| next.0);
-        tokens.push((token, from..to));
+        tokens.push(PlacedToken { token, at: from..to });
     }
     Ok(tokens)
 }
 
 /// Whether an expression begins with `hide where` or `only where`.
-pub(crate) fn has_condition(tokens: &[(FilterToken, Range<usize>)]) -> bool {
-    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some((FilterToken::Word(word), _)) if words.contains(&word.as_str()));
+pub(crate) fn has_condition(tokens: &[PlacedToken]) -> bool {
+    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some(PlacedToken { token: FilterToken::Word(word), .. }) if words.contains(&word.as_str()));
     is(0, &["hide", "only"]) && is(1, &["where"])
 }
 

@@ -1,10 +1,10 @@
 //! The classes of a field: given as edges, or chosen from the values of some entities of the trace.
 
-use crate::filter::language::ast::MAX_CLASSES;
 use std::collections::BTreeMap;
 
 use tumit_paje::TypeId as Ty;
 
+use crate::filter::language::ast::{MAX_CLASSES, is_duration};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::query::{
@@ -15,15 +15,15 @@ use crate::text::entity_rows::format_distinct;
 use crate::text::time;
 
 /// Up to this number of different numbers, each number is a class.
-const FEW: usize = 10;
+const MAX_SINGLE_NUMBERS: usize = 10;
 /// Number of classes for more different numbers.
-const SOME: usize = 6;
+const RANGES: usize = 6;
 /// Maximum number of entities that are read to choose classes.
-const MOST_EXAMINED: usize = 20_000;
+const MAX_EXAMINED: usize = 20_000;
 /// Number of time ranges from which these entities come.
-const PARTS: u32 = 16;
+const SAMPLED_PARTS: u32 = 16;
 /// Maximum number of containers that are read in each time range.
-const LISTS: usize = 1_000;
+const MAX_CONTAINERS: usize = 1_000;
 
 /// The classes of a field.
 #[derive(Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl FieldClasses {
     pub(crate) fn from_sample(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
         let mut found = Vec::new();
         visit_sample(source, types, |id, nanos| {
-            if super::is_duration(field) {
+            if is_duration(field) {
                 found.push(nanos.to_string());
             } else {
                 found.extend(fields::field(&source.facts(id)?, field));
@@ -62,7 +62,7 @@ impl FieldClasses {
             *texts.entry(text.trim()).or_default() += 1;
         }
         let are_numbers = !numbers.is_empty() && numbers.len() == found.len();
-        if are_numbers && texts.len() > FEW {
+        if are_numbers && texts.len() > MAX_SINGLE_NUMBERS {
             numbers.sort_by(f64::total_cmp);
             return Self::Numbers(edges(&numbers));
         }
@@ -85,7 +85,7 @@ impl FieldClasses {
         let nanos = |number: f64| time(number as i64);
         match self {
             Self::Numbers(edges) => {
-                let edges = match super::is_duration(field) {
+                let edges = match is_duration(field) {
                     true => edges.iter().map(|&edge| nanos(edge)).collect(),
                     false => format_distinct(edges),
                 };
@@ -99,7 +99,7 @@ impl FieldClasses {
                 (0..of).map(|at| (name(at), palette::ramp(at, of))).chain([none]).collect()
             }
             Self::Texts { texts, are_numbers } => {
-                let name = |text: &String| match number(text).filter(|_| super::is_duration(field)) {
+                let name = |text: &String| match number(text).filter(|_| is_duration(field)) {
                     Some(number) => format!("{field} {}", nanos(number)),
                     None => format!("{field} {text}"),
                 };
@@ -125,7 +125,7 @@ impl FieldClasses {
             (Self::Texts { texts, .. }, Some(text)) => {
                 // A linear search, because there are few texts, and numbers are not in the order of
                 // texts.
-                texts.iter().position(|known| known == text).unwrap_or(texts.len())
+                texts.iter().position(|class| class == text).unwrap_or(texts.len())
             }
             (Self::Texts { texts, .. }, None) => texts.len() + 1,
         };
@@ -162,17 +162,17 @@ fn number(text: &str) -> Option<f64> {
 fn edges(numbers: &[f64]) -> Vec<f64> {
     let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
     let quantiles = |round: &dyn Fn(f64) -> f64| {
-        let mut edges: Vec<f64> = (1..SOME).map(|at| round(numbers[numbers.len() * at / SOME])).collect();
+        let mut edges: Vec<f64> = (1..RANGES).map(|at| round(numbers[numbers.len() * at / RANGES])).collect();
         edges.dedup();
         // An edge needs a number below it, and one at it or above it.
         edges.retain(|edge| first < *edge && *edge <= last);
         edges
     };
-    let ways: [&dyn Fn(f64) -> f64; 4] =
+    let roundings: [&dyn Fn(f64) -> f64; 4] =
         [&one_two_five, &|number| round_digits(number, 0), &|number| round_digits(number, 1), &|number| number];
-    let mut all: Vec<Vec<f64>> = ways.into_iter().map(quantiles).collect();
-    let most = all.iter().map(Vec::len).max().unwrap_or(0);
-    all.iter().position(|edges| edges.len() == most).map_or_else(Vec::new, |at| all.swap_remove(at))
+    let mut all: Vec<Vec<f64>> = roundings.into_iter().map(quantiles).collect();
+    let max_edges = all.iter().map(Vec::len).max().unwrap_or(0);
+    all.iter().position(|edges| edges.len() == max_edges).map_or_else(Vec::new, |at| all.swap_remove(at))
 }
 
 /// A number with `digits` digits after its first one.
@@ -186,11 +186,11 @@ fn one_two_five(number: f64) -> f64 {
     if number == 0.0 || !power.is_normal() {
         return number;
     }
-    let far = |of: f64| (of * power / number.abs()).ln().abs();
-    let near = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(1.0);
+    let distance = |of: f64| (of * power / number.abs()).ln().abs();
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().min_by(|a, b| distance(*a).total_cmp(&distance(*b))).unwrap_or(1.0);
     // Negative powers of ten are inexact in binary. Formatting to one digit and parsing gives the
     // float nearest to, for example, 0.002.
-    round_digits(near * power, 0).copysign(number)
+    round_digits(factor * power, 0).copysign(number)
 }
 
 /// Visits some entities of each type, from the whole trace.
@@ -201,24 +201,24 @@ fn visit_sample(
 ) -> Result<(), QueryError> {
     let (model, list, extent) = (source.model(), source.containers(), source.extent());
     let whole = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
-    let step = list.len().div_ceil(LISTS).max(1);
+    let step = list.len().div_ceil(MAX_CONTAINERS).max(1);
     for &ty in types {
-        let mut left = MOST_EXAMINED;
-        for part in whole.columns(PARTS) {
-            let each = (MOST_EXAMINED / PARTS as usize / list.len().clamp(1, LISTS)).max(2);
+        let mut remaining = MAX_EXAMINED;
+        for part in whole.columns(SAMPLED_PARTS) {
+            let limit = (MAX_EXAMINED / SAMPLED_PARTS as usize / list.len().clamp(1, MAX_CONTAINERS)).max(2);
             let mut take = |id: EntityId, nanos: i64| {
-                left = left.saturating_sub(1);
-                if left > 0 { visit(id, nanos) } else { Ok(()) }
+                remaining = remaining.saturating_sub(1);
+                if remaining > 0 { visit(id, nanos) } else { Ok(()) }
             };
             match model.types.get(ty.index()).map(|ty| ty.kind) {
                 Some(PajeTypeKind::Link { .. }) => {
-                    for link in source.links(ty, part, MOST_EXAMINED / PARTS as usize)?.items {
+                    for link in source.links(ty, part, MAX_EXAMINED / SAMPLED_PARTS as usize)?.items {
                         take(link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
                     }
                 }
                 Some(PajeTypeKind::Event) => {
                     for info in list.iter().step_by(step) {
-                        for mark in source.events(info.id, ty, part, each)?.items {
+                        for mark in source.events(info.id, ty, part, limit)?.items {
                             take(mark.id, 0)?;
                         }
                     }
@@ -226,7 +226,8 @@ fn visit_sample(
                 Some(PajeTypeKind::State) => {
                     for info in list.iter().step_by(step) {
                         for depth in 0..source.depths(info.id, ty) {
-                            for state in source.states(StateLaneId { container: info.id, ty, depth }, part, each)?.items
+                            for state in
+                                source.states(StateLaneId { container: info.id, ty, depth }, part, limit)?.items
                             {
                                 take(state.id, state.life.to.0.saturating_sub(state.life.from.0))?;
                             }
@@ -269,14 +270,14 @@ mod tests {
         assert_eq!(classes.of(Some(" 2000 ")), 1);
         assert_eq!(classes.of(Some("1e9")), 5);
         assert_eq!(classes.of(Some("much")), 6);
-        let wide: Vec<String> = (0..1_200).map(|n| (f64::from(n % 12).exp2() * 70.0).to_string()).collect();
+        let wide_range: Vec<String> = (0..1_200).map(|n| (f64::from(n % 12).exp2() * 70.0).to_string()).collect();
         assert_eq!(
-            FieldClasses::of_all(&wide),
+            FieldClasses::of_all(&wide_range),
             FieldClasses::Numbers(vec![200.0, 1_000.0, 5_000.0, 20_000.0, 100_000.0])
         );
-        let near: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
-        let FieldClasses::Numbers(edges) = FieldClasses::of_all(&near) else { panic!("the texts are numbers") };
-        assert_eq!(edges.len(), SOME - 1, "{edges:?}");
+        let close: Vec<String> = (0..1_000).map(|n| (1_000_000 + n).to_string()).collect();
+        let FieldClasses::Numbers(edges) = FieldClasses::of_all(&close) else { panic!("the texts are numbers") };
+        assert_eq!(edges.len(), RANGES - 1, "{edges:?}");
     }
 
     #[test]

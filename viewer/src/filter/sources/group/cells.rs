@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::GroupSource;
+use super::source::GroupSource;
 use crate::filter::sources::entity_filter;
 use crate::query::{self, ContainerInfo, MixtureCell, QueryError, StateLaneId, TimeRange, ValueId};
 

@@ -2,44 +2,18 @@
 
 use std::sync::Arc;
 
-use super::GroupSource;
+use super::source::GroupSource;
+use super::variable::GroupVariable;
 use crate::filter::language::ast::ReduceOperation;
 use crate::filter::sources::entity_filter;
-use crate::filter::sources::reduce::KEPT;
-use crate::filter::sources::reduce::gather::{AT_ONCE, samples};
-use crate::filter::sources::step_function::{PieceFold, PieceMemory, PieceMerge, StepFunction, life};
-use crate::query::{
-    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, PajeTypeKind, QueryError, TimeRange, TypeId,
-    VariableSample, walk,
-};
-
-/// A variable of a group, summed over the members.
-pub(super) struct GroupVariable {
-    pub(super) container: ContainerId,
-    pub(super) ty: TypeId,
-    /// Number of its first sample.
-    pub(super) base: u32,
-    pub(super) steps: StepFunction,
-}
-
-impl GroupVariable {
-    /// The samples of the sum that overlap an interval.
-    pub(super) fn samples(&self, interval: TimeRange, limit: usize) -> Result<EntityList<VariableSample>, QueryError> {
-        entity_filter::check(interval, 1)?;
-        let (total, pieces) = self.steps.overlapping_pieces(interval, limit)?;
-        let items = pieces.into_iter().map(|(at, piece)| VariableSample {
-            id: EntityId::Sample(self.base + at as u32),
-            life: life(&piece),
-            value: piece.value,
-        });
-        Ok(EntityList { total, items: items.collect() })
-    }
-}
+use crate::filter::sources::reduce::gather::{MAX_ENTITIES, samples};
+use crate::filter::sources::step_function::{MEMORY_LIMIT, OwnedPiece, PieceFold, PieceMemory, PieceMerge};
+use crate::query::{ContainerId, ContainerInfo, EntityFacts, EntityId, PajeTypeKind, QueryError, TypeId, walk};
 
 impl GroupSource {
     /// Sums the variables that several members of a group have.
     pub(super) fn sum_variables(&mut self) -> Result<(), QueryError> {
-        let (model, room) = (Arc::clone(&self.model), PieceMemory::new(KEPT));
+        let (model, memory) = (Arc::clone(&self.model), PieceMemory::new(MEMORY_LIMIT));
         for info in self.list.iter() {
             let Some(group) = self.groups.get(&info.id) else { continue };
             for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
@@ -50,11 +24,11 @@ impl GroupSource {
                 if having.len() < 2 {
                     continue;
                 }
-                let size = (AT_ONCE / having.len()).clamp(16, 4096);
-                let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, (member, ty.id), size));
+                let size = (MAX_ENTITIES / having.len()).clamp(16, 4096);
+                let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, member, ty.id, size));
                 let mut merge = PieceMerge::new(lists.collect())?;
-                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &room);
-                while let Some((_, piece)) = merge.next()? {
+                let mut fold = PieceFold::new(ReduceOperation::Sum, walk::EVER, None, &memory);
+                while let Some(OwnedPiece { piece, .. }) = merge.next()? {
                     fold.add(&piece)?;
                 }
                 let (container, base, steps) = (info.id, self.free.sample, fold.finish()?);
@@ -92,7 +66,7 @@ impl GroupSource {
             type_path: vec![name],
             container_path: self.path(sum.container),
             container: sum.container,
-            life: life(&piece),
+            life: piece.life(),
             fields: vec![("sum over".to_owned(), format!("{} containers", self.groups[&sum.container].members.len()))],
             source: None,
         })

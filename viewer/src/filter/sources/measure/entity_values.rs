@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::combine_subtrees;
-use crate::filter::language::ast::{DurationRank, ReduceOperation};
+use super::subtrees;
+use crate::filter::language::ast::{DurationStatistic, ReduceOperation};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
@@ -50,7 +50,8 @@ impl MeasuredEntity {
 fn visit(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
-    (model, types): (&TypeModel, &[TypeId]),
+    model: &TypeModel,
+    types: &[TypeId],
     interval: TimeRange,
     mut of: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
@@ -87,18 +88,17 @@ fn visit(
 pub(crate) fn durations(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    rank: DurationRank,
+    statistic: DurationStatistic,
     values: &NamePatterns,
     of: Option<&NamePattern>,
     interval: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let has_duration: &dyn Fn(&TypeInfo) -> bool =
-        &|ty| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
-    let (types, named) = pattern::values_of(&model, values, of, ("type of states or links", has_duration))?;
+    let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
+    let (types, named) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
     let positions = tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
-    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+    visit(source.as_ref(), list, &model, &types, interval, |one| {
         if values.is_any() || named.contains(&one.value) {
             one.places.into_iter().flatten().for_each(|at| direct[at].push(one.nanos));
             one.common_ancestor(list, &positions).into_iter().for_each(|at| counted_twice[at].push(one.nanos));
@@ -109,14 +109,14 @@ pub(crate) fn durations(
     let statistic = |all: Vec<i64>| {
         let all = all.into_iter().collect::<Durations>();
         let at = |share| all.quantile(share).map(|nanos| nanos as f64);
-        match rank {
-            DurationRank::Mean => all.mean(),
-            DurationRank::Shortest => at(0.0),
-            DurationRank::Median => at(0.5),
-            DurationRank::P90 => at(0.9),
-            DurationRank::P95 => at(0.95),
-            DurationRank::P99 => at(0.99),
-            DurationRank::Longest => at(1.0),
+        match statistic {
+            DurationStatistic::Mean => all.mean(),
+            DurationStatistic::Shortest => at(0.0),
+            DurationStatistic::Median => at(0.5),
+            DurationStatistic::P90 => at(0.9),
+            DurationStatistic::P95 => at(0.95),
+            DurationStatistic::P99 => at(0.99),
+            DurationStatistic::Longest => at(1.0),
         }
     };
     let once = subtree_numbers(list, &direct)
@@ -190,7 +190,7 @@ pub(crate) fn fields(
     fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = tree::positions(list);
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
-    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+    visit(source.as_ref(), list, &model, &types, interval, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
             let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
             let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -211,7 +211,7 @@ pub(crate) fn fields(
             ReduceOperation::Max => largest,
         })
     };
-    Ok(combine_subtrees(list, &direct, FieldSums::combine).into_iter().map(statistic).collect())
+    Ok(subtrees::combine(list, &direct, FieldSums::combine).into_iter().map(statistic).collect())
 }
 
 /// Number of links that start (or end) in each container and below it, or the sum of one of their
@@ -231,14 +231,14 @@ pub(crate) fn links(
         fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut direct = vec![Some(0.0); list.len()];
-    visit(source.as_ref(), list, (&model, &types), interval, |one| {
+    visit(source.as_ref(), list, &model, &types, interval, |one| {
         let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
         if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
             direct[at] = direct[at].map(|sum| sum + amount);
         }
         Ok(())
     })?;
-    Ok(combine_subtrees(list, &direct, |a, b| a + b))
+    Ok(subtrees::combine(list, &direct, |a, b| a + b))
 }
 
 /// Values of variables times their duration in seconds, in each container without those below it.

@@ -11,21 +11,30 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::filter::sources::step_function::{
-    FunctionPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
+    FunctionPiece, OwnedPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
 };
 use crate::parallel::{MOST_THREADS, in_turn, processors};
 use crate::query::pages::EntityPages;
 use crate::query::walk::EVER;
 use crate::query::{
-    ContainerId, ContainerInfo, EntityId, EventEntity, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId,
-    TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, VariableSample,
+    ContainerId, ContainerInfo, EntityId, EventEntity, GlobalNanos, LinkEntity, PajeTypeKind, QueryError, StateEntity,
+    StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, VariableSample,
 };
 
 /// Maximum number of entities in memory, over all lists.
-pub(crate) const AT_ONCE: usize = 1 << 19;
+pub(crate) const MAX_ENTITIES: usize = 1 << 19;
 
 /// By container: the indexes of the result containers above it.
 type ContainerOwners = FxHashMap<ContainerId, Vec<u32>>;
+
+/// The states, events or samples of a type in a container.
+struct ReducedLane {
+    /// The index of the result container.
+    owner: u32,
+    kind: PajeTypeKind,
+    /// The depth is 0 for events and samples.
+    lane: StateLaneId,
+}
 
 /// The input of a reduction.
 pub(crate) struct ReduceInput {
@@ -92,12 +101,12 @@ impl ReduceInput {
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &PieceMemory,
+        memory: &PieceMemory,
     ) -> Result<Vec<StepFunction>, QueryError> {
         // Each thread merges the lists of some result containers. Every thread reads all links.
         let parts = processors().min(MOST_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
-        let results = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, room));
+        let results = in_turn(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
         let mut all = Vec::with_capacity(owners.len());
         for some in results {
             all.extend(some?);
@@ -110,12 +119,12 @@ impl ReduceInput {
         source: &dyn TimelineSource,
         list: &[ContainerInfo],
         owners: &[Range<usize>],
-        room: &PieceMemory,
+        memory: &PieceMemory,
     ) -> Result<Vec<StepFunction>, QueryError> {
-        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), room);
+        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), memory);
         let mut folds: Vec<PieceFold<'_>> = owners.iter().map(fold).collect();
         let mut merge = PieceMerge::new(self.lists(source, list, owners))?;
-        while let Some((owner, piece)) = merge.next()? {
+        while let Some(OwnedPiece { owner, piece }) = merge.next()? {
             folds[owner as usize].add(&piece)?;
         }
         folds.into_iter().map(PieceFold::finish).collect()
@@ -128,8 +137,8 @@ impl ReduceInput {
         list: &[ContainerInfo],
         owners: &[Range<usize>],
     ) -> Vec<PieceList<'a>> {
-        let mut lanes: Vec<(u32, ContainerId, TypeId, PajeTypeKind, u32)> = Vec::new();
-        let mut of = ContainerOwners::default();
+        let mut lanes: Vec<ReducedLane> = Vec::new();
+        let mut container_owners = ContainerOwners::default();
         for (owner, below) in (0..).zip(owners) {
             for info in &list[below.clone()] {
                 for &(ty, kind) in &self.types {
@@ -138,20 +147,21 @@ impl ReduceInput {
                         PajeTypeKind::Variable | PajeTypeKind::Event => 1,
                         PajeTypeKind::Link { .. } | PajeTypeKind::Container => 0,
                     };
-                    lanes.extend((0..depths).map(|depth| (owner, info.id, ty, kind, depth)));
+                    let lane = |depth| StateLaneId { container: info.id, ty, depth };
+                    lanes.extend((0..depths).map(|depth| ReducedLane { owner, kind, lane: lane(depth) }));
                 }
-                of.entry(info.id).or_default().push(owner);
+                container_owners.entry(info.id).or_default().push(owner);
             }
         }
         let links = self.types.iter().filter(|ty| matches!(ty.1, PajeTypeKind::Link { .. }));
-        let size = (AT_ONCE / (lanes.len() + 1)).clamp(16, 4096);
-        let of = Arc::new(of);
+        let size = (MAX_ENTITIES / (lanes.len() + 1)).clamp(16, 4096);
+        let container_owners = Arc::new(container_owners);
         let mut lists: Vec<PieceList<'a>> =
-            links.map(|&(ty, _)| self.links(source, ty, size, Arc::clone(&of))).collect();
-        lists.extend(lanes.into_iter().map(|(owner, container, ty, kind, depth)| match kind {
-            PajeTypeKind::Variable => samples(source, owner, (container, ty), size),
-            PajeTypeKind::Event => self.events(source, owner, (container, ty), size),
-            _ => self.states(source, owner, StateLaneId { container, ty, depth }, size),
+            links.map(|&(ty, _)| self.links(source, ty, size, Arc::clone(&container_owners))).collect();
+        lists.extend(lanes.into_iter().map(|ReducedLane { owner, kind, lane }| match kind {
+            PajeTypeKind::Variable => samples(source, owner, lane.container, lane.ty, size),
+            PajeTypeKind::Event => self.events(source, owner, lane.container, lane.ty, size),
+            _ => self.states(source, owner, lane, size),
         }));
         lists
     }
@@ -167,8 +177,7 @@ impl ReduceInput {
         Box::new(move || {
             let key = |state: &StateEntity| (state.id, state.life.from.0);
             let page = pages.next(|part, limit| source.states(lane, part, limit), key)?;
-            let piece =
-                |state: &StateEntity| self.piece(source, state.id, state.value, (state.life.from.0, state.life.to.0));
+            let piece = |state: &StateEntity| self.piece(source, state.id, state.value, state.life);
             owned_contributions(page, owner, piece)
         })
     }
@@ -178,7 +187,8 @@ impl ReduceInput {
         &'a self,
         source: &'a dyn TimelineSource,
         owner: u32,
-        (container, ty): (ContainerId, TypeId),
+        container: ContainerId,
+        ty: TypeId,
         size: usize,
     ) -> PieceList<'a> {
         let mut pages = EntityPages::new(EVER, size);
@@ -186,7 +196,8 @@ impl ReduceInput {
             let page =
                 pages.next(|part, limit| source.events(container, ty, part, limit), |mark| (mark.id, mark.time.0))?;
             owned_contributions(page, owner, |mark: &EventEntity| {
-                self.piece(source, mark.id, mark.value, (mark.time.0, i64::MAX))
+                let life = TimeRange { from: mark.time, to: GlobalNanos(i64::MAX) };
+                self.piece(source, mark.id, mark.value, life)
             })
         })
     }
@@ -212,10 +223,11 @@ impl ReduceInput {
                 if start.is_empty() && end.is_empty() {
                     continue;
                 }
-                let (a, b) = (link.start_time.0, link.end_time.0);
-                let Some(piece) = self.piece(source, link.id, link.value, (a.min(b), a.max(b)))? else { continue };
+                let (a, b) = (link.start_time, link.end_time);
+                let life = TimeRange { from: a.min(b), to: a.max(b) };
+                let Some(piece) = self.piece(source, link.id, link.value, life)? else { continue };
                 let others = end.iter().filter(|owner| !start.contains(owner));
-                pieces.extend(start.iter().chain(others).map(|&owner| (owner, piece)));
+                pieces.extend(start.iter().chain(others).map(|&owner| OwnedPiece { owner, piece }));
             }
             Ok(Some(pieces))
         })
@@ -227,11 +239,12 @@ impl ReduceInput {
         source: &dyn TimelineSource,
         id: EntityId,
         value: ValueId,
-        (from, to): (i64, i64),
+        life: TimeRange,
     ) -> Result<Option<FunctionPiece>, QueryError> {
         if self.values.as_ref().is_some_and(|values| !values.contains(&value)) {
             return Ok(None);
         }
+        let (from, to) = (life.from.0, life.to.0);
         let Some(name) = &self.field else { return Ok(Some(FunctionPiece { from, to, value: 1.0 })) };
         let facts = source.facts(id)?;
         let number = fields::field(&facts, name).and_then(|text| text.trim().parse().ok());
@@ -243,7 +256,8 @@ impl ReduceInput {
 pub(crate) fn samples(
     source: &dyn TimelineSource,
     owner: u32,
-    (container, ty): (ContainerId, TypeId),
+    container: ContainerId,
+    ty: TypeId,
     size: usize,
 ) -> PieceList<'_> {
     let mut pages = EntityPages::new(EVER, size);
@@ -261,11 +275,11 @@ fn owned_contributions<T>(
     page: Option<Vec<T>>,
     owner: u32,
     piece: impl Fn(&T) -> Result<Option<FunctionPiece>, QueryError>,
-) -> Result<Option<Vec<(u32, FunctionPiece)>>, QueryError> {
+) -> Result<Option<Vec<OwnedPiece>>, QueryError> {
     let Some(page) = page else { return Ok(None) };
     let mut pieces = Vec::with_capacity(page.len());
     for item in &page {
-        pieces.extend(piece(item)?.map(|piece| (owner, piece)));
+        pieces.extend(piece(item)?.map(|piece| OwnedPiece { owner, piece }));
     }
     Ok(Some(pieces))
 }

@@ -9,10 +9,10 @@ use std::io;
 use rustc_hash::FxHashMap;
 use tumit_paje::{DrawStyle, PajeEvent, PajeSink};
 
-use super::ContainerReduction;
+use super::result::ContainerReduction;
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
-use crate::filter::sources::step_function::FunctionPiece;
+use crate::filter::sources::step_function::{FunctionPiece, StepFunction};
 use crate::index::{IndexKey, IndexReader};
 use crate::query::{
     ContainerId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimelineSource, TypeId, TypeModel,
@@ -22,9 +22,24 @@ use crate::sim::Simulation;
 use crate::text::entity_rows::format_distinct;
 
 /// With more values than this, colours cannot distinguish the states.
-const MOST_VALUES: usize = 1000;
+const MAX_VALUES: usize = 1000;
 /// Maximum number of states in memory.
-const IN_MEMORY: usize = 1 << 21;
+const MAX_STATES_IN_MEMORY: usize = 1 << 21;
+
+/// Numbers of the shades of a type.
+#[derive(Default)]
+struct TypeShades {
+    assigned: usize,
+    total: usize,
+}
+
+/// The current piece of a result.
+struct CurrentPiece {
+    /// `None` after the last piece.
+    piece: Option<FunctionPiece>,
+    /// Whether its start has been sent.
+    has_begun: bool,
+}
 
 pub(crate) struct StateInput {
     pub(crate) store: Box<dyn TimelineSource>,
@@ -55,30 +70,30 @@ impl StateInput {
                     continue;
                 }
                 values.insert((result.ty, sortable_integer(value)), value);
-                if values.len() > MOST_VALUES {
+                if values.len() > MAX_VALUES {
                     let example = Reduction { form: ReductionForm::Variable, ..reduction.clone() }.to_string();
-                    return Err(FilterError::TooManyValues { most: MOST_VALUES, example });
+                    return Err(FilterError::TooManyValues { limit: MAX_VALUES, example });
                 }
             }
         }
         let first = ValueId(model.values.len() as u32);
-        let places: FxHashMap<(TypeId, i64), ValueId> =
+        let value_ids: FxHashMap<(TypeId, i64), ValueId> =
             values.keys().zip(0..).map(|(&key, at)| (key, ValueId(at))).collect();
-        let mut shades: BTreeMap<TypeId, (usize, usize)> = BTreeMap::new();
+        let mut shades: BTreeMap<TypeId, TypeShades> = BTreeMap::new();
         for (ty, _) in values.keys() {
-            shades.entry(*ty).or_default().1 += 1;
+            shades.entry(*ty).or_default().total += 1;
         }
         let names = format_distinct(&values.values().copied().collect::<Vec<_>>());
         for ((id, &(ty, _)), name) in (first.0..).zip(values.keys()).zip(names) {
-            let (at, of) = shades.entry(ty).or_default();
-            let color = shade(*at, *of);
-            *at += 1;
+            let shades = shades.entry(ty).or_default();
+            let color = shade(shades.assigned, shades.total);
+            shades.assigned += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
-        let store = simulate_pieces(results, &places, IN_MEMORY)?;
+        let store = simulate_pieces(results, &value_ids, MAX_STATES_IN_MEMORY)?;
         for result in results {
-            result.steps = crate::filter::sources::step_function::StepFunction::default();
+            result.steps = StepFunction::default();
         }
         Ok(Self { store, base, first, of })
     }
@@ -110,12 +125,12 @@ const STATE: TypeId = TypeId(2);
 /// A store with the pieces of each result.
 fn simulate_pieces(
     results: &[ContainerReduction],
-    places: &FxHashMap<(TypeId, i64), ValueId>,
+    value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     in_memory: usize,
 ) -> Result<Box<dyn TimelineSource>, FilterError> {
     let mut failed = None;
     let mut send = |sink: &mut dyn PajeSink| {
-        send(results, places, sink).map_err(|error| match error {
+        send(results, value_ids, sink).map_err(|error| match error {
             StateInputError::Query(error) => {
                 failed = Some(error);
                 io::Error::other("the results cannot be read")
@@ -158,25 +173,25 @@ impl From<io::Error> for StateInputError {
 /// Sends the pieces in order of time, as states of containers that are numbered from 1.
 fn send(
     results: &[ContainerReduction],
-    places: &FxHashMap<(TypeId, i64), ValueId>,
+    value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     sink: &mut dyn PajeSink,
 ) -> Result<(), StateInputError> {
     for (ty, kind, parent) in [(OWNER, PajeTypeKind::Container, TypeId::ROOT), (STATE, PajeTypeKind::State, OWNER)] {
         sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, style: DrawStyle::NONE })?;
     }
-    for number in 0..places.len() as u32 {
+    for number in 0..value_ids.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
         sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
-    // The next timestamp of each result, and its piece. The flag is true if that piece has begun;
-    // the timestamp is then its end.
+    // The next timestamp of each result, and the index of the result. The timestamp is the start of
+    // the current piece, or its end if it has begun.
     let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
-    let mut now: Vec<(Option<FunctionPiece>, bool)> = Vec::with_capacity(all.len());
+    let mut current: Vec<CurrentPiece> = Vec::with_capacity(all.len());
     for (at, pieces) in all.iter_mut().enumerate() {
         let piece = pieces.next().transpose()?;
         next.extend(piece.map(|piece| Reverse((piece.from, at))));
-        now.push((piece, false));
+        current.push(CurrentPiece { piece, has_begun: false });
     }
     let begin = GlobalNanos(next.peek().map_or(0, |first| first.0.0));
     for at in 1..=results.len() as u32 {
@@ -185,19 +200,19 @@ fn send(
     }
     let mut end = begin;
     while let Some(Reverse((timestamp, at))) = next.pop() {
-        let (Some(piece), is_there) = now[at] else { continue };
+        let CurrentPiece { piece: Some(piece), has_begun } = current[at] else { continue };
         let (time, container, ty) = (GlobalNanos(timestamp), ContainerId(at as u32 + 1), STATE);
-        if is_there {
+        if has_begun {
             sink.event(&PajeEvent::PopState { time, container, ty })?;
             let piece = all[at].next().transpose()?;
             next.extend(piece.map(|piece| Reverse((piece.from, at))));
-            now[at] = (piece, false);
+            current[at] = CurrentPiece { piece, has_begun: false };
             end = time;
         } else {
-            let value = places.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
+            let value = value_ids.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
             sink.event(&PajeEvent::PushState { time, container, ty, value, extra: &[], source: None })?;
             next.push(Reverse((piece.to, at)));
-            now[at].1 = true;
+            current[at].has_begun = true;
         }
     }
     Ok(sink.finish(end)?)
@@ -232,8 +247,8 @@ mod tests {
         let life = TimeRange { from: GlobalNanos(0), to: GlobalNanos(100_000) };
         let results: Vec<ContainerReduction> = (0..5_u32)
             .map(|container| {
-                let room = PieceMemory::new(0);
-                let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &room);
+                let memory = PieceMemory::new(0);
+                let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &memory);
                 for at in 0..3_000_i64 {
                     let from = at * 31 + i64::from(container);
                     fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 })
@@ -243,10 +258,10 @@ mod tests {
                 ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
-        let places = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
+        let value_ids = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
         let [store, index] =
-            [usize::MAX, 0].map(|most| simulate_pieces(&results, &places, most).expect("the simulation succeeds"));
+            [usize::MAX, 0].map(|most| simulate_pieces(&results, &value_ids, most).expect("the simulation succeeds"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
             let lane = StateLaneId { container, ty: STATE, depth: 0 };

@@ -13,7 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::{FunctionPiece, PieceMemory, StepFunction, StepWriter};
+use super::blocks::{StepFunction, StepWriter};
+use super::piece::FunctionPiece;
+use super::piece_bytes::PieceMemory;
 use crate::filter::language::ast::ReduceOperation;
 use crate::query::{QueryError, TimeRange};
 
@@ -64,7 +66,7 @@ pub(crate) struct PieceFold<'a> {
     within: TimeRange,
     now: i64,
     tree: FoldTree,
-    /// The end and the leaf of each piece in the tree.
+    /// The end and the leaf of each piece in the tree, the earliest end first.
     ends: BinaryHeap<Reverse<(i64, usize)>>,
     /// Pieces that last to the end of the interval.
     staying: FoldNode,
@@ -73,7 +75,12 @@ pub(crate) struct PieceFold<'a> {
 
 impl<'a> PieceFold<'a> {
     /// Starts with no piece in an interval. `none` is the value at times without a piece.
-    pub(crate) fn new(operation: ReduceOperation, within: TimeRange, none: Option<f64>, room: &'a PieceMemory) -> Self {
+    pub(crate) fn new(
+        operation: ReduceOperation,
+        within: TimeRange,
+        none: Option<f64>,
+        memory: &'a PieceMemory,
+    ) -> Self {
         Self {
             operation,
             none,
@@ -82,7 +89,7 @@ impl<'a> PieceFold<'a> {
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
             staying: FoldNode::EMPTY,
-            steps: StepWriter::new(room),
+            steps: StepWriter::new(memory),
         }
     }
 
@@ -197,20 +204,35 @@ impl FoldTree {
     }
 }
 
-/// Gives pieces in order of their starts, page by page, each with the number of its result
-/// container; `None` at the end.
-pub(crate) type PieceList<'a> = Box<dyn FnMut() -> Result<Option<Vec<(u32, FunctionPiece)>>, QueryError> + 'a>;
+/// A piece and its result container.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnedPiece {
+    /// The index of the result container.
+    pub(crate) owner: u32,
+    pub(crate) piece: FunctionPiece,
+}
+
+/// Gives pieces in order of their starts, page by page; `None` at the end.
+pub(crate) type PieceList<'a> = Box<dyn FnMut() -> Result<Option<Vec<OwnedPiece>>, QueryError> + 'a>;
+
+/// A list to be merged.
+struct MergedList<'a> {
+    next_page: PieceList<'a>,
+    /// The rest of the current page.
+    page: std::vec::IntoIter<OwnedPiece>,
+}
 
 /// Merges the pieces of many lists in order of their starts.
 pub(crate) struct PieceMerge<'a> {
-    lists: Vec<(PieceList<'a>, std::vec::IntoIter<(u32, FunctionPiece)>)>,
+    lists: Vec<MergedList<'a>>,
     /// The start of the next piece of each list, and the index of the list.
     next: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
 impl<'a> PieceMerge<'a> {
     pub(crate) fn new(lists: Vec<PieceList<'a>>) -> Result<Self, QueryError> {
-        let lists = lists.into_iter().map(|list| (list, Vec::new().into_iter())).collect();
+        let list = |next_page| MergedList { next_page, page: Vec::new().into_iter() };
+        let lists = lists.into_iter().map(list).collect();
         let mut merge = Self { lists, next: BinaryHeap::new() };
         for list in 0..merge.lists.len() {
             if let Some(start) = merge.start(list)? {
@@ -222,22 +244,22 @@ impl<'a> PieceMerge<'a> {
 
     /// The start of the next piece of a list.
     fn start(&mut self, list: usize) -> Result<Option<i64>, QueryError> {
-        let (more, page) = &mut self.lists[list];
+        let list = &mut self.lists[list];
         loop {
-            if let Some((_, piece)) = page.as_slice().first() {
-                return Ok(Some(piece.from));
+            if let Some(first) = list.page.as_slice().first() {
+                return Ok(Some(first.piece.from));
             }
-            match more()? {
-                Some(pieces) => *page = pieces.into_iter(),
+            match (list.next_page)()? {
+                Some(pieces) => list.page = pieces.into_iter(),
                 None => return Ok(None),
             }
         }
     }
 
     /// The next piece.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, FunctionPiece)>, QueryError> {
+    pub(crate) fn next(&mut self) -> Result<Option<OwnedPiece>, QueryError> {
         let Some(&Reverse((_, list))) = self.next.peek() else { return Ok(None) };
-        let piece = self.lists[list].1.next();
+        let piece = self.lists[list].page.next();
         match (self.start(list)?, self.next.peek_mut()) {
             // Replacing the top sifts once; a pop and a push would sift twice.
             (Some(start), Some(mut top)) => *top = Reverse((start, list)),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tumit_spill::spool::Spool;
 use tumit_spill::varint;
 
-use super::FunctionPiece;
+use super::piece::FunctionPiece;
 use crate::query::QueryError;
 
 /// Whole numbers up to 2⁵³ are stored as differences.
@@ -20,6 +20,9 @@ const LARGEST: f64 = 9_007_199_254_740_992.0;
 /// Flags of a piece: its value is stored as the bits of a float; a gap precedes it.
 const BITS: u64 = 1;
 const GAP: u64 = 2;
+
+/// Maximum bytes of the results of a filter in memory.
+pub(crate) const MEMORY_LIMIT: usize = 64 << 20;
 
 /// The limit of bytes in memory, and the file for further bytes. Shared by all steps of a filter.
 #[derive(Debug)]
@@ -73,9 +76,9 @@ fn integer_value(value: f64) -> Option<i64> {
 
 pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.len() * 6);
-    let (mut date, mut number) = (pieces.first().map_or(0, |piece| piece.from), 0);
+    let (mut timestamp, mut number) = (pieces.first().map_or(0, |piece| piece.from), 0);
     for piece in pieces {
-        let gap = piece.from.abs_diff(date);
+        let gap = piece.from.abs_diff(timestamp);
         let mark = if gap > 0 { GAP } else { 0 };
         match integer_value(piece.value) {
             Some(value) => {
@@ -92,16 +95,17 @@ pub(crate) fn pack(pieces: &[FunctionPiece]) -> Vec<u8> {
         if gap > 0 {
             varint::push(&mut bytes, gap);
         }
-        date = piece.to;
+        timestamp = piece.to;
     }
     bytes.shrink_to_fit();
     bytes
 }
 
-/// Decodes the pieces. The first one begins at `date`. `None` if [`pack`] cannot have produced the
-/// bytes.
-pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<FunctionPiece>> {
-    let mut pieces = Vec::with_capacity(super::BLOCK);
+/// Decodes the pieces. The first one begins at `timestamp`. `None` if [`pack`] cannot have produced
+/// the bytes.
+pub(crate) fn unpack(mut bytes: &[u8], mut timestamp: i64) -> Option<Vec<FunctionPiece>> {
+    // A piece takes at least two bytes.
+    let mut pieces = Vec::with_capacity(bytes.len() / 2);
     let mut number = 0_i64;
     while !bytes.is_empty() {
         let head = varint::take(&mut bytes)?;
@@ -117,9 +121,9 @@ pub(crate) fn unpack(mut bytes: &[u8], mut date: i64) -> Option<Vec<FunctionPiec
         };
         let length = varint::take(&mut bytes)?;
         let gap = if head & GAP != 0 { varint::take(&mut bytes)? } else { 0 };
-        let from = date.checked_add_unsigned(gap)?;
-        date = from.checked_add_unsigned(length)?;
-        pieces.push(FunctionPiece { from, to: date, value });
+        let from = timestamp.checked_add_unsigned(gap)?;
+        timestamp = from.checked_add_unsigned(length)?;
+        pieces.push(FunctionPiece { from, to: timestamp, value });
     }
     Some(pieces)
 }

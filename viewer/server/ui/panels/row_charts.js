@@ -20,8 +20,8 @@ let isOpen = false;
  * @returns {number[]}
  */
 function sizes(type, row) {
-  const of = new Map(row.values.map((one) => [one.value, one.nanos]));
-  return [...type.values.map((/** @type {any} */ value) => of.get(value.value) ?? 0), Math.max(0, row.none)];
+  const nanosByValue = new Map(row.values.map((one) => [one.value, one.nanos]));
+  return [...type.values.map((/** @type {any} */ value) => nanosByValue.get(value.value) ?? 0), Math.max(0, row.none)];
 }
 
 /** @param {number[]} parts @param {string[]} paints */
@@ -41,11 +41,11 @@ function pie(parts, paints) {
  * The columns of a row: all rows have one scale.
  * @param {number[]} parts
  * @param {string[]} paints
- * @param {number} most
+ * @param {number} largest
  */
-function columns(parts, paints, most) {
-  const wide = 60 / Math.max(parts.length, 3);
-  const bars = parts.map((part, place) => shape("rect", { x: place * wide + 1, y: 58 - (part / most) * 56, width: Math.max(wide - 2, 1), height: (part / most) * 56, fill: paints[place] }));
+function columns(parts, paints, largest) {
+  const barWidth = 60 / Math.max(parts.length, 3);
+  const bars = parts.map((part, place) => shape("rect", { x: place * barWidth + 1, y: 58 - (part / largest) * 56, width: Math.max(barWidth - 2, 1), height: (part / largest) * 56, fill: paints[place] }));
   return [shape("path", { d: "M0 58.5H60", class: "axis" }), ...bars];
 }
 
@@ -66,12 +66,12 @@ export function rowCharts(type, form, shares, go) {
   const amount = (/** @type {number} */ part, /** @type {Row} */ row) => shares ? formatPercent(part / (row.existence || 1)) : formatDuration(part, 3);
   // Rows with different lifetimes are compared by their shares.
   const scaled = all.map((parts, at) => shares ? parts.map((part) => part / (rows[at].existence || 1)) : parts);
-  const most = Math.max(1e-9, ...scaled.flat());
+  const largest = Math.max(1e-9, ...scaled.flat());
   const shownValues = names.map((_, place) => place).filter((place) => all.some((parts) => parts[place] > 0));
   const pies = rows.map((row, at) => {
     const text = shownValues.filter((place) => all[at][place] > 0).map((place) => `${isolate(names[place])} ${amount(all[at][place], row)}`).join(", ") || "nothing";
     const svg = shape("svg", { viewBox: "0 0 60 60", class: "plot", "aria-hidden": "true" });
-    svg.append(...form === "pie" ? pie(all[at], paints) : columns(shownValues.map((place) => scaled[at][place]), shownValues.map((place) => paints[place]), most));
+    svg.append(...form === "pie" ? pie(all[at], paints) : columns(shownValues.map((place) => scaled[at][place]), shownValues.map((place) => paints[place]), largest));
     return make("li", {}, make("button", { "data-key": `each ${type.type} ${row.id}`, "aria-label": `${row.name}: ${text}`, title: `${isolate(row.name)}: ${text}; go to the row`, onclick: () => go(row.id) }, svg, make("span", { class: "label", text: row.name })));
   });
   const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) => make("th", { scope: "col" }, mark, text);

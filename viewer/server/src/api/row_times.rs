@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 64;
 
 /// Shares of the values of each state type in each of some rows, including all containers below the
 /// row.
-pub(crate) async fn per_row(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
+pub(crate) async fn row_times(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, interval, theme) = (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
         let model = source.model();

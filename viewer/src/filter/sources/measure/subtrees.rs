@@ -1,0 +1,43 @@
+//! Values of containers together with all containers below them.
+
+use rustc_hash::FxHashMap;
+
+use crate::query::{ContainerId, ContainerInfo, tree};
+
+/// Combines the value of each container with the values of all containers below it. O(n).
+pub(super) fn combine<T: Copy>(
+    list: &[ContainerInfo],
+    direct: &[Option<T>],
+    join: impl Fn(T, T) -> T,
+) -> Vec<Option<T>> {
+    let positions = tree::positions(list);
+    let mut all = direct.to_vec();
+    // Children come after their parents. So in reverse order, each container is complete when it is
+    // added to its parent.
+    for at in (1..list.len()).rev() {
+        let Some(&parent) = positions.get(&list[at].parent).filter(|&&parent| parent < at) else { continue };
+        all[parent] = match (all[parent], all[at]) {
+            (Some(a), Some(b)) => Some(join(a, b)),
+            (a, b) => a.or(b),
+        };
+    }
+    all
+}
+
+/// The position of the lowest container that contains both. O(depth).
+pub(super) fn common_ancestor(
+    list: &[ContainerInfo],
+    positions: &FxHashMap<ContainerId, usize>,
+    mut a: usize,
+    mut b: usize,
+) -> usize {
+    let above = |at: usize| positions.get(&list[at].parent).copied().filter(|&parent| parent < at).unwrap_or(0);
+    while a != b {
+        if a != 0 && list[a].depth >= list[b].depth {
+            a = above(a);
+        } else {
+            b = above(b);
+        }
+    }
+    a
+}
