@@ -7,9 +7,9 @@ use super::first_pass::FirstPassVisitor;
 use super::first_pass::survey::{FirstPassCollector, FirstPassResult};
 use super::merge_pass::RecordVisitor;
 use super::options::{ConvertError, ConvertOptions};
-use super::plan::{ConversionPlan, RequiredColumns};
+use super::planning::plan::{ConversionPlan, RequiredColumns};
 use super::read_ahead::{MergePass, MinTimestamps, PassSelection, PassStats};
-use super::time_order::ItemSelection;
+use super::time_order::ordered_item::ItemSelection;
 use crate::clock::{
     CausalityReport, CorrectionMethod, LineLeap, LinkLog, RunClocks, UncorrectedClocks, restore_order, usual_reversal,
 };

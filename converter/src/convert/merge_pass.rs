@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 
 use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
 use super::columnar::single_records::RecordRef;
-use super::merge::window::{MergeWindow, MergedStreams};
 use super::options::ConvertError;
-use super::plan::ConversionPlan;
+use super::planning::plan::ConversionPlan;
 use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};
+use super::time_order::merge_window::{MergeWindow, MergedStreams};
 use crate::run::RunReadError;
 use tumit_paje::recycling_channel::{ReceiverGone, recycling_channel};
 

@@ -16,8 +16,9 @@ use std::thread::{Scope, ScopedJoinHandle};
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
 use super::columnar::ops::OpBatch;
 use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
-use super::plan::{ConversionPlan, RequiredColumns};
-use super::time_order::{ItemSelection, OrderedStream};
+use super::planning::plan::{ConversionPlan, RequiredColumns};
+use super::time_order::ordered_item::ItemSelection;
+use super::time_order::ordered_stream::OrderedStream;
 use crate::run::RunReadError;
 use tumit_paje::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 

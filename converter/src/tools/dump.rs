@@ -31,10 +31,11 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::clock::RunClocks;
-use crate::convert::gaps;
-use crate::convert::merge::loser_tree::merge;
-use crate::convert::plan::{ConversionPlan, plan_of_layouts};
-use crate::convert::time_order::{ItemSelection, OrderedStream};
+use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
+use crate::convert::run_facts::gaps;
+use crate::convert::time_order::loser_tree::merge;
+use crate::convert::time_order::ordered_item::ItemSelection;
+use crate::convert::time_order::ordered_stream::OrderedStream;
 use crate::convert::wall_clock;
 use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::rules::{RecordScope, RuleValue, Symbols, append_value};

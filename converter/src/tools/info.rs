@@ -32,8 +32,8 @@ use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::RunClocks;
 use crate::convert::ConvertOptions;
-use crate::convert::gaps;
-use crate::convert::plan::first_date;
+use crate::convert::planning::plan::first_date;
+use crate::convert::run_facts::gaps;
 use crate::run::{Loss, OpenRun};
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, open_shared};
 use tumit_paje::time::GlobalNanos;

@@ -7,7 +7,7 @@
 use tracer_format::columns::BlockColumns;
 
 use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
-use crate::convert::plan::ConversionPlan;
+use crate::convert::planning::plan::ConversionPlan;
 use crate::rules::{
     ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
     RecordScope, RuleModel, Symbols, WideWords, constant_value,

@@ -3,8 +3,8 @@
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::convert::plan::ConversionPlan;
-use crate::convert::time_order::OrderedItem;
+use crate::convert::planning::plan::ConversionPlan;
+use crate::convert::time_order::ordered_item::OrderedItem;
 use crate::rules::{RecordProgram, RecordScope};
 
 /// Records of a stream in order of their timestamps.

@@ -14,9 +14,9 @@ use tracer_format::columns::{BlockColumns, FixedSizeRows};
 use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
 use super::single_records::RowBatch;
-use crate::convert::merge::loser_tree::TimeOrdered;
-use crate::convert::plan::{ColumnValue, ConversionPlan, RequiredColumns};
-use crate::convert::time_order::OrderedStream;
+use crate::convert::planning::plan::{ColumnValue, ConversionPlan, RequiredColumns};
+use crate::convert::time_order::loser_tree::TimeOrdered;
+use crate::convert::time_order::ordered_stream::OrderedStream;
 use crate::run::{BlockPosition, RunReadError};
 
 /// Maximum number of records of a chunk that is assembled record by record.

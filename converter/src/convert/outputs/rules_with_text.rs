@@ -13,9 +13,9 @@
 use std::io::{self, PipeReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::options::{ConvertError, ConvertOptions};
 use super::rule_conversion::convert_rules;
 use super::text_output::write_text;
+use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::report::ConversionReport;
 use crate::rules::spec_of;
 use crate::run::OpenRun;

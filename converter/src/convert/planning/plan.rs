@@ -9,8 +9,8 @@ use tracer_format::Schema;
 use tumit::Spec;
 
 use super::rule_match::fit;
-use super::{ConvertError, ConvertOptions};
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
+use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
     CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, StreamFacts,
     Symbols, compile_spec, layouts, spec_of, with_default_picture,

@@ -8,8 +8,8 @@ use std::fmt;
 use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 
-use super::plan::first_date;
 use crate::clock::{ClockMap, CorrectionMethod, RunClocks};
+use crate::convert::planning::plan::first_date;
 use crate::rules::{RuleValue, Symbols, append_value};
 use crate::run::{BlockIndex, ProcessInRun, RunStreamReader, StreamInRun, is_gap};
 use crate::run::{Loss, MissingEnd, OpenRun};

@@ -6,8 +6,8 @@
 //! assert_eq!(wall_clock::text(1_764_076_711_000_000_042), "2025-11-25T13:18:31.000000042Z");
 //! ```
 
-use super::plan::first_date;
 use crate::clock::{CorrectionMethod, RunClocks};
+use crate::convert::planning::plan::first_date;
 use crate::run::OpenRun;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;

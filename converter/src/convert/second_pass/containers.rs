@@ -9,7 +9,7 @@ use tumit::spec::PatternPiece;
 use super::Emitter;
 use super::ends::ContainerRef;
 use super::entities::{EntityExtras, SinkExtras, fill};
-use crate::convert::labels::LabelKey;
+use crate::convert::planning::labels::LabelKey;
 use crate::rules::containers::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::RecordScope;

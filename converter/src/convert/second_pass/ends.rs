@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::Emitter;
 use crate::convert::columnar::single_records::RecordPlace;
-use crate::convert::plan::ConversionPlan;
-use crate::convert::thread_ends::{EndEvent, EndEvents};
+use crate::convert::planning::plan::ConversionPlan;
+use crate::convert::planning::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
 use crate::rules::value::{BY_KEYS, KeyPart};
 use tumit_paje::ContainerId;

@@ -12,7 +12,7 @@ use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
-use crate::convert::gaps::MissingRecords;
+use crate::convert::run_facts::gaps::MissingRecords;
 use crate::run::ProcessInRun;
 
 /// Writes the file of one process.
