@@ -199,10 +199,8 @@ fn missing_blocks_are_reported_with_their_places() {
 /// last one.
 fn places(run: &OpenRun) -> Vec<(u32, Option<i64>, Option<i64>)> {
     let place = |loss: Loss| match loss {
-        Loss::MissingBlocks { stream, dates: (from, to), .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
-        Loss::MissingPart { stream, dates: (from, to), .. } => {
-            Some((stream, from.map(|from| from.0), to.map(|to| to.0)))
-        }
+        Loss::MissingBlocks { stream, from, to, .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
+        Loss::MissingPart { stream, from, to, .. } => Some((stream, from.map(|from| from.0), to.map(|to| to.0))),
         _ => None,
     };
     run.losses().into_iter().filter_map(place).collect()

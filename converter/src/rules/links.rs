@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::value::KeyPart;
+use super::value::{KeyPart, KeyWord};
 use tumit_paje::TypeId;
 use tumit_spill::endpoint_map::spread;
 
@@ -30,13 +30,13 @@ impl LinkKey {
     pub(crate) fn new(link: usize, keys: impl Iterator<Item = KeyPart>) -> Self {
         let mut link_key = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
         for (at, key) in (0..).zip(keys) {
-            let (kind, word) = key.word();
+            let KeyWord { kind, value } = key.word();
             if at < KINDS {
                 link_key.head |= kind << (KIND_BITS * at);
             } else {
                 link_key.words.push(kind);
             }
-            link_key.words.push(word);
+            link_key.words.push(value);
         }
         link_key
     }
@@ -96,8 +96,8 @@ mod tests {
             let (a, b) = (LinkKey::new(links.0, ours.iter().copied()), LinkKey::new(links.1, theirs.iter().copied()));
             prop_assert_eq!(a == b, a.hash() == b.hash());
             prop_assert_eq!(a == b, links.0 == links.1 && ours == theirs);
-            if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.word().0 == b.word().0) && ours.len() <= LinkKey::SHORT {
-                let words: Vec<u64> = theirs.iter().map(|key| key.word().1).collect();
+            if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.word().kind == b.word().kind) && ours.len() <= LinkKey::SHORT {
+                let words: Vec<u64> = theirs.iter().map(|key| key.word().value).collect();
                 prop_assert_eq!(a.with_words(&words), LinkKey::new(links.0, theirs.iter().copied()));
             }
         }

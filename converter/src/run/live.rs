@@ -8,7 +8,7 @@
 pub(super) mod layout;
 mod log;
 
-pub use layout::LiveError;
+pub use layout::{LiveError, LiveFault};
 pub(crate) use log::LiveLogEntry;
 pub(super) use log::LiveLogReader;
 
@@ -34,8 +34,8 @@ pub(super) struct LiveSnapshot {
     file: File,
     pub(super) header: LiveHeader,
     pub(super) pieces: Vec<RecoveredPiece>,
-    /// The unusable parts, each with its size in bytes.
-    pub(super) faults: Vec<(u64, LiveError)>,
+    /// The unusable parts.
+    pub(super) faults: Vec<LiveFault>,
     /// Number of dropped records of each stream, even if all its records are in the file.
     pub(super) dropped: BTreeMap<u32, u64>,
     /// The file with the payloads.
@@ -102,7 +102,7 @@ impl LiveSnapshot {
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
             let what = format!("{} slots beyond the end of the file", header.cut_slots);
-            snapshot.faults.push((0, LiveError::Header { what }));
+            snapshot.faults.push(LiveFault { bytes: 0, why: LiveError::Header { what } });
         }
         snapshot.spooled = spool.file();
         Ok(snapshot)
@@ -136,7 +136,8 @@ impl LiveSnapshot {
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
             if let Some(what) = invalid_head(&head, place.bytes) {
-                self.faults.push((u64::from(place.bytes), LiveError::Slot { offset, what }));
+                let why = LiveError::Slot { offset, what };
+                self.faults.push(LiveFault { bytes: u64::from(place.bytes), why });
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();

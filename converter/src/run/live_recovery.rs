@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use tracer_format::block::{flag, unpack};
 use tracer_format::{BlockHeader, BlockKind, FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
-use super::live::{LiveError, LiveLogEntry, LiveSnapshot, RecoveredPiece};
+use super::live::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
 use super::names::{ProcessNames, process_id};
-use super::process::{BlockIndex, LiveFault, LiveFileUse};
+use super::process::{BlockIndex, LiveFileUse};
 use super::process_builder::ProcessBuilder;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
@@ -46,7 +46,7 @@ impl ProcessBuilder {
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 self.remove_cut_off_damage();
-                live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
+                live.faults.extend(snapshot.faults);
             }
             Err(why) => live.faults.push(LiveFault { bytes: 0, why }),
         }

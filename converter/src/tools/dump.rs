@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::clock::RunClocks;
-use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin, plan_of_layouts};
 use crate::convert::run_facts::gaps;
 use crate::convert::time_order::loser_tree::merge;
 use crate::convert::time_order::ordered_item::ItemSelection;
@@ -276,7 +276,8 @@ fn record<E>(
 ) -> Result<ControlFlow<()>, E> {
     let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
     let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
-    let scope = plan.scope(feed.stream, program, item.record_time, (item.place.site, item.place.ordinal), body);
+    let origin = RecordOrigin { site: item.place.site, ordinal: item.place.ordinal };
+    let scope = plan.scope(feed.stream, program, item.record_time, origin, body);
     scratch.clear();
     let vals = values(&scope.with_corrected_time(), scratch, symbols);
     let text: &str = scratch;
@@ -307,7 +308,7 @@ fn record<E>(
         label: symbols.text(stream.label),
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
-        source: scope.source().map(|(file, line)| (symbols.text(file), line)),
+        source: scope.source().map(|site| (symbols.text(site.file), site.line)),
         truncated: item.place.truncated,
         fields: &fields,
     })

@@ -137,7 +137,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
-            undecodable += reader.damage().1;
+            undecodable += reader.damaged_records();
             truncated += reader.truncated();
             gaps::add_undecodable(&mut unreadable, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);

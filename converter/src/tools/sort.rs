@@ -149,7 +149,7 @@ pub fn sort<W: Write>(
 fn only_gaps(process: &ProcessInRun) -> Vec<Option<DroppedRecords>> {
     let missed = MissingRecords::of(process);
     let only = if let [gap] = &missed.gaps[..] { Some(gap) } else { None };
-    let of = |stream: &StreamInRun| only.filter(|gap| gap.stream == stream.number)?.lost;
+    let of = |stream: &StreamInRun| only.filter(|gap| gap.stream == stream.number)?.count_record;
     process.streams.iter().map(of).collect()
 }
 

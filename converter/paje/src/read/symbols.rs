@@ -98,6 +98,13 @@ pub(super) struct PajeTypes {
     declared: Vec<bool>,
 }
 
+/// A value that a line uses.
+pub(super) struct UsedValue {
+    pub(super) value: ValueId,
+    /// Whether no line used or declared it before.
+    pub(super) is_new: bool,
+}
+
 /// The result of declaring a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueDeclaration {
@@ -134,16 +141,16 @@ impl PajeTypes {
         Some(ty)
     }
 
-    /// The value with this name, and whether it is new. A new value gets the text as its name.
-    pub(super) fn value(&mut self, ty: TypeId, text: &str) -> (ValueId, bool) {
+    /// The value with this name. A new value gets the text as its name.
+    pub(super) fn value(&mut self, ty: TypeId, text: &str) -> UsedValue {
         let values = &mut self.types[ty.index()].values;
         if let Some(value) = values.find(text) {
-            return (value, false);
+            return UsedValue { value, is_new: false };
         }
         let value = ValueId(self.declared.len() as u32);
         self.declared.push(false);
         values.add(text, text, value, |_| false);
-        (value, true)
+        UsedValue { value, is_new: true }
     }
 
     /// Declares a value.

@@ -251,19 +251,27 @@ pub(crate) enum OpValues {
     Same(u32),
     /// A value for each record.
     Values(Vec<u32>),
-    /// Words, such as the bits of a float: the index of the first word, and the step between the
-    /// words of consecutive records (0 if all share one word).
-    Numbers(usize, usize),
-    /// Several words per record: the index of the first word, and the number of words per record.
-    Words(usize, usize),
+    /// Words, such as the bits of a float. `first` is the index of the first word, and `step` the
+    /// distance between the words of consecutive records (0 if all share one word).
+    Numbers { first: usize, step: usize },
+    /// Several words per record. `first` is the index of the first word.
+    Words { first: usize, per_record: usize },
+}
+
+/// The entries of one record type.
+#[derive(Clone, Copy, Debug)]
+struct TypeEntries {
+    /// The head of its entries.
+    head: u32,
+    /// The index of its next element in [`BatchBuilder::bits`].
+    next: u32,
 }
 
 /// Assembles the entries of a block from the operations of each record type.
 #[derive(Debug, Default)]
 pub(crate) struct BatchBuilder {
-    /// For each record type, in the order of the columns: the head of its entries, and the index of
-    /// its next element in `bits`.
-    kinds: Vec<(u32, u32)>,
+    /// For each record type, in the order of the columns.
+    kinds: Vec<TypeEntries>,
     /// The `bits` of entries, type by type.
     bits: Vec<u32>,
     /// The ids of record types that stay records.
@@ -291,12 +299,12 @@ impl BatchBuilder {
     /// Adds a record type with `count` records that need no entries.
     pub(crate) fn add_nothing(&mut self, count: usize) {
         self.leaves_out |= count > 0;
-        self.kinds.push((OpEntry::NOTHING.head, 0));
+        self.kinds.push(TypeEntries { head: OpEntry::NOTHING.head, next: 0 });
     }
 
     /// Adds a record type that stays in record form.
     pub(crate) fn add_records(&mut self, id: u16) {
-        self.kinds.push((OpEntry::RECORD.head, 0));
+        self.kinds.push(TypeEntries { head: OpEntry::RECORD.head, next: 0 });
         self.kept.push(id);
     }
 
@@ -310,7 +318,7 @@ impl BatchBuilder {
         let next = u32::try_from(self.bits.len()).ok()?;
         if let [source] = &mut sources[..] {
             let head = self.put(count, source)?;
-            self.kinds.push((head, next));
+            self.kinds.push(TypeEntries { head, next });
             return Some(());
         }
         let (first, several) = (op_batch.more.len(), sources.len());
@@ -325,7 +333,7 @@ impl BatchBuilder {
             self.bits.truncate(from);
         }
         let several = short(several).filter(|several| *several < 1 << TEMPLATE_BITS)?;
-        self.kinds.push((form::SEVERAL << form::BITS | several, next));
+        self.kinds.push(TypeEntries { head: form::SEVERAL << form::BITS | several, next });
         self.bits.extend((0..count).map_while(|number| short(first + number * several as usize)));
         Some(())
     }
@@ -351,11 +359,11 @@ impl BatchBuilder {
                 room.push(std::mem::take(values));
                 *template
             }
-            OpValues::Numbers(start, step) => {
+            OpValues::Numbers { first: start, step } => {
                 steps(*start, *step)?;
                 form::NUMBER << form::BITS | *template
             }
-            OpValues::Words(start, width) => {
+            OpValues::Words { first: start, per_record: width } => {
                 steps(*start, *width)?;
                 let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MOST_WORDS)?;
                 form::WIDE << form::BITS | width << TEMPLATE_BITS | *template
@@ -373,7 +381,7 @@ impl BatchBuilder {
     pub(crate) fn arrange(&mut self, columns: &BlockColumns, op_batch: &mut OpBatch, ticks: &mut Vec<u64>) {
         let Self { kinds, bits, kept, leaves_out, .. } = self;
         let mut entry = |kind: u16| {
-            let Some((head, next)) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
+            let Some(TypeEntries { head, next }) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
             let bits = bits.get(*next as usize).copied().unwrap_or_default();
             *next += 1;
             OpEntry { head: *head, bits }

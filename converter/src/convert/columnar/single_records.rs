@@ -3,7 +3,7 @@
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::convert::planning::plan::ConversionPlan;
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::time_order::ordered_item::OrderedItem;
 use crate::rules::{RecordProgram, RecordScope};
 
@@ -84,7 +84,8 @@ impl<'a> RecordRef<'a> {
     /// The record with its program and stream. `None` for a gap.
     #[inline]
     pub(crate) fn scope(&self, plan: &'a ConversionPlan<'_>) -> Option<RecordScope<'a>> {
-        Some(plan.scope(self.stream, self.program?, self.raw, (self.site, self.ordinal), self.body))
+        let origin = RecordOrigin { site: self.site, ordinal: self.ordinal };
+        Some(plan.scope(self.stream, self.program?, self.raw, origin, self.body))
     }
 }
 

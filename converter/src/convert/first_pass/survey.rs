@@ -16,7 +16,7 @@ use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::columnar::stream::{FirstRecord, FirstValues};
-use crate::convert::planning::plan::ConversionPlan;
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::planning::thread_ends::EndEvents;
 use crate::convert::text_lines::append_line;
 use crate::rules::containers::{PathNode, PathTrie};
@@ -137,6 +137,14 @@ impl Endpoint<4> for StreamValues {
     }
 }
 
+/// The endpoint of a link in a container of this type.
+#[derive(Clone, Copy, Debug)]
+struct SurveyedEndpoint {
+    end: LinkSide,
+    link: usize,
+    container: usize,
+}
+
 impl FirstPassCollector {
     /// Creates a first pass, which also notes link endpoints in `log`. Its own notes go to a file
     /// beyond `memory` bytes.
@@ -188,7 +196,7 @@ impl FirstPassCollector {
             let stream = end.stream as usize;
             let ordinal = plan.source(stream).1.records();
             for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
-                let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
+                let scope = plan.scope(stream, program, end.raw, RecordOrigin { site: 0, ordinal }, &[]);
                 self.record(&scope, RecordPlace { stream: end.stream, ordinal }, model, symbols, |_| {});
             }
         }
@@ -234,7 +242,8 @@ impl FirstPassCollector {
                     return;
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
-                self.end_of(&link_key, *end, (*link, on.container()), place, time, model);
+                let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
+                self.end_of(&link_key, endpoint, place, time, model);
             }
             ActionOp::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -263,15 +272,15 @@ impl FirstPassCollector {
             return;
         };
         let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: columnar.action };
-        self.end_of(&template.key.with_words(keys), *end, (*link, on.container()), place, turn.corrected, model);
+        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
+        self.end_of(&template.key.with_words(keys), endpoint, place, turn.corrected, model);
     }
 
     /// Processes a link endpoint in a container of this type.
     fn end_of(
         &mut self,
         key: &LinkKey,
-        end: LinkSide,
-        (link, container): (usize, usize),
+        SurveyedEndpoint { end, link, container }: SurveyedEndpoint,
         place: ActionPosition,
         time: i64,
         model: &RuleModel,

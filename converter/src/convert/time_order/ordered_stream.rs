@@ -15,7 +15,7 @@ use super::loser_tree::TimeOrdered;
 use super::ordered_item::{ItemSelection, OrderedItem, TimedRecord};
 use super::waiting_items::WaitingItems;
 use crate::clock::TimestampMap;
-use crate::convert::planning::plan::{ConversionPlan, TypeColumns};
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin, TypeColumns};
 use crate::rules::Symbols;
 use crate::run::{BlockPosition, BudgetShare, RecordPosition, RunReadError, RunStreamReader};
 
@@ -214,7 +214,7 @@ impl<'r> OrderedStream<'r> {
     /// The gap before the current record. Its timestamp is that of the first missing record, if
     /// known, limited to the range between its neighbours.
     fn gap(&self, gap: &DroppedRecords, before: i64) -> TimedRecord {
-        let (records, ticks) = self.reader.position();
+        let (records, ticks) = (self.reader.records_read(), self.reader.ticks());
         let ordinal = records - u64::from(self.after_gap.is_some());
         let after = self.plan.raw_timestamp(self.stream, ticks).max(self.last);
         let raw = self.plan.raw_timestamp(self.stream, gap.first_ticks).clamp(before, after);
@@ -238,7 +238,8 @@ impl<'r> OrderedStream<'r> {
             waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, place, block: Some(block) }));
             return Ok(true);
         };
-        let scope = self.plan.scope(self.stream, program, raw, (place.site, place.ordinal), place.body(&block));
+        let origin = RecordOrigin { site: place.site, ordinal: place.ordinal };
+        let scope = self.plan.scope(self.stream, program, raw, origin, place.body(&block));
         let mut is_record_added = false;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);

@@ -14,6 +14,16 @@ const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;
 /// Maximum number of slots. A header with more slots is invalid.
 const MAX_SLOTS: u32 = 1 << 20;
 
+/// An unusable part of a live file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LiveFault {
+    /// Its size in bytes. 0 if unknown.
+    pub bytes: u64,
+    /// The error.
+    pub why: LiveError,
+}
+
 /// The reason why a live file or a part of it is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

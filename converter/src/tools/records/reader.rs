@@ -189,10 +189,16 @@ impl<'r, F: Family> RecordReader<'r, F> {
         Ok(())
     }
 
-    /// Blocks with undecodable contents and a correct checksum, and the number of records in them.
+    /// Blocks with undecodable contents and a correct checksum.
     #[must_use]
-    pub fn damage(&self) -> (&[DamagedRange], u64) {
-        (&self.damage, self.damaged_records)
+    pub fn damage(&self) -> &[DamagedRange] {
+        &self.damage
+    }
+
+    /// Number of records in these blocks.
+    #[must_use]
+    pub fn damaged_records(&self) -> u64 {
+        self.damaged_records
     }
 }
 

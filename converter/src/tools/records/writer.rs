@@ -121,7 +121,7 @@ impl RecordWriter {
         shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
         for gap in &missed.gaps {
-            gaps.entry(gap.stream).or_default().extend(gap.lost);
+            gaps.entry(gap.stream).or_default().extend(gap.count_record);
         }
         let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new(), gaps };
         writer

@@ -284,9 +284,9 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
 fn launch_info(launch: &Launch) -> LaunchInfo {
     LaunchInfo {
         number: launch.number,
-        start: launch.time.map(|(start, _)| wall_clock::text(start)),
-        start_ns: launch.time.map(|(start, _)| start),
-        duration_ns: launch.time.map(|(start, end)| end.saturating_sub(start)),
+        start: launch.time.map(|time| wall_clock::text(time.start)),
+        start_ns: launch.time.map(|time| time.start),
+        duration_ns: launch.time.map(|time| time.end.saturating_sub(time.start)),
         processes: launch.processes,
         read: launch.is_read,
     }
