@@ -29,7 +29,7 @@ rule become -> set doing = what on thread[thread];
 rule idle -> reset doing on thread[thread];
 "#;
 
-const UNKNOWN: &str = "unknown (records lost)";
+const UNKNOWN: &str = "unknown (records dropped or missing)";
 
 /// The open states after each event, as `timestamp container: outermost/…/innermost`, computed like
 /// a reader of Pajé.
@@ -285,12 +285,12 @@ fn states_that_dropped_records_may_have_opened_are_unknown() {
         "0 Thread 3: a",
         "10 Thread 3: ",
         // It is unknown whether it is still idle.
-        "10 Thread 3: unknown (records lost)",
+        "10 Thread 3: unknown (records dropped or missing)",
         "200 Thread 1: inner",
         "210 Thread 1: ",
-        "220 Thread 1: unknown (records lost)",
-        "230 Thread 1: unknown (records lost)/more",
-        "240 Thread 1: unknown (records lost)",
+        "220 Thread 1: unknown (records dropped or missing)",
+        "230 Thread 1: unknown (records dropped or missing)/more",
+        "240 Thread 1: unknown (records dropped or missing)",
         "240 Thread 1: ",
         "250 Thread 3: ",
     ];
@@ -359,8 +359,8 @@ fn a_stack_belongs_to_the_stream_that_changed_it_last() {
         "0 Thread 1: a",
         "20 Thread 1: a/c",
         "30 Thread 2: b",
-        "30 Thread 2: unknown (records lost)",
-        "200 Thread 2: unknown (records lost)/d",
+        "30 Thread 2: unknown (records dropped or missing)",
+        "200 Thread 2: unknown (records dropped or missing)/d",
     ];
     assert_eq!(stacks.lines[..5], expected);
 }

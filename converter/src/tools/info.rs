@@ -54,7 +54,7 @@ pub struct RunCensus {
     pub kinds: Vec<RecordTypeCount>,
     /// Number of records that the recorder truncated.
     pub truncated: u64,
-    /// Losses that `lost` records report, by stream and cause.
+    /// Dropped, missing and damaged records that `lost` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
     pub unreadable: Vec<Loss>,
@@ -76,7 +76,7 @@ pub struct RecordTypeCount {
     pub bytes: u64,
 }
 
-/// Records of a stream that are lost for one cause.
+/// Dropped, missing or damaged records of a stream, by one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedRange {

@@ -13,7 +13,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{DrawStyle, PajeEvent, RgbColor, TypeId, ValueId};
 
 /// The name of the value.
-const NAME: &str = "unknown (records lost)";
+const NAME: &str = "unknown (records dropped or missing)";
 /// A grey that no value gets by default.
 const COLOR: RgbColor = RgbColor { red: 0xc8, green: 0xc8, blue: 0xc8 };
 
