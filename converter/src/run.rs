@@ -190,8 +190,8 @@ impl OpenRun {
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
         let mut spool = Spool::default();
-        let mut alone = live;
-        alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
+        let mut live_only = live;
+        live_only.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
             match ProcessInRun::open(file, &mut spool, lives) {
                 Ok(processes) => run.processes.extend(processes),
@@ -201,11 +201,11 @@ impl OpenRun {
                     if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
                         run.unreadable.push(not_read(file, error.to_string()));
                     }
-                    alone.extend(live);
+                    live_only.extend(live);
                 }
             }
         }
-        for file in &alone {
+        for file in &live_only {
             match ProcessInRun::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(LiveError::Empty) => run.empty_live.push(file.clone()),

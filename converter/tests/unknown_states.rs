@@ -139,17 +139,17 @@ fn run_with(loss: BlockDefect, before: &[Step], after: &[Step]) -> Vec<u8> {
     file.records(0, 0, &block(0, before));
     // Another thread without losses.
     file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
-    let lost = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
+    let hidden = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
     let start = file.bytes.len();
     match loss {
         BlockDefect::Dropped | BlockDefect::Missing => {}
         BlockDefect::Damaged => {
-            file.records(0, 1, &lost);
+            file.records(0, 1, &hidden);
             let byte = &mut file.bytes[start + HEADER_BYTES + 7];
             *byte ^= 0x55;
         }
         BlockDefect::Senseless => {
-            let mut senseless = lost.clone();
+            let mut senseless = hidden.clone();
             senseless.payload[..2].copy_from_slice(&999u16.to_le_bytes());
             file.records(0, 1, &senseless);
         }

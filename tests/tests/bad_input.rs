@@ -85,7 +85,10 @@ fn every_command_reports_removed_blocks() {
     succeed(molecular_dynamics().args(["--steps", "4"]).env("TUMIT_TRACE", &run).current_dir(dir.path()));
     let file = fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
     let bytes = fs::read(&file).unwrap();
-    assert!(succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path())).contains("Nothing is dropped, missing or damaged"));
+    assert!(
+        succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path()))
+            .contains("Nothing is dropped, missing or damaged")
+    );
     let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
     while at < bytes.len() {
         let header = decode_block(&bytes[at..]).unwrap().header;

@@ -34,10 +34,10 @@ pub(crate) fn make(
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
         let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, how, &mut sender));
-        let taken = taker.run(sink);
+        let sink_result = taker.run(sink);
         let result = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
-        taken?;
+        sink_result?;
         result
     })
 }

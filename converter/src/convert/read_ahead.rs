@@ -40,7 +40,7 @@ pub(crate) struct MergePass<'p> {
     pub(crate) selection: PassSelection<'p>,
     pub(crate) needs: RequiredColumns,
     /// Whether a separate thread merges records ahead of the consumer.
-    pub(crate) ahead: bool,
+    pub(crate) reads_ahead: bool,
     /// Number of reader threads. 1 means that no separate thread reads.
     pub(crate) readers: usize,
 }
@@ -161,11 +161,11 @@ impl<'p> AheadReader<'p> {
     fn run(mut self, number: usize, blocks: &RecyclingSender<StreamBlock>) -> Result<PassStats, RunReadError> {
         let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
         let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
-        let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
+        let mut next_streams: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
         let mut block = StreamBlock::default();
-        while let Some(Reverse((_, stream))) = due.pop() {
+        while let Some(Reverse((_, stream))) = next_streams.pop() {
             self.read(stream, &mut block)?;
-            due.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
+            next_streams.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
             if blocks.exchange(&mut block).is_err() {
                 break;
             }

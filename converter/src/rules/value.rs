@@ -175,7 +175,7 @@ impl KeyPart {
         match self {
             Self::None => KeyWord { kind: 0, value: 0 },
             Self::Int(value) => KeyWord { kind: 1, value: value.cast_unsigned() },
-            Self::Unsigned(value) => KeyWord { kind: 2, value: value },
+            Self::Unsigned(value) => KeyWord { kind: 2, value },
             Self::Float(bits) => KeyWord { kind: 3, value: bits },
             Self::Bool(value) => KeyWord { kind: 4, value: value.into() },
             Self::Sym(sym) => KeyWord { kind: 5, value: sym.0.into() },

@@ -101,8 +101,8 @@ impl LiveSnapshot {
         // The first round has already reported the invalid heads.
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
-            let what = format!("{} slots beyond the end of the file", header.cut_slots);
-            snapshot.faults.push(LiveFault { bytes: 0, why: LiveError::Header { what } });
+            let problem = format!("{} slots beyond the end of the file", header.cut_slots);
+            snapshot.faults.push(LiveFault { bytes: 0, why: LiveError::Header { problem } });
         }
         snapshot.spooled = spool.file();
         Ok(snapshot)
@@ -130,13 +130,13 @@ impl LiveSnapshot {
         &mut self,
         place: SlotRange,
         spool: &mut Spool,
-        wanted: &dyn Fn(&SlotHead) -> bool,
+        selects: &dyn Fn(&SlotHead) -> bool,
     ) -> Result<Option<RecoveredPiece>, LiveError> {
         let offset = place.offset;
         for _ in 0..ATTEMPTS {
-            let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
-            if let Some(what) = invalid_head(&head, place.bytes) {
-                let why = LiveError::Slot { offset, what };
+            let Some(head) = self.head(offset)?.filter(|head| head.taken && selects(head)) else { return Ok(None) };
+            if let Some(problem) = invalid_head(&head, place.bytes) {
+                let why = LiveError::Slot { offset, problem };
                 self.faults.push(LiveFault { bytes: u64::from(place.bytes), why });
                 return Ok(None);
             }
@@ -152,8 +152,8 @@ impl LiveSnapshot {
             payload.truncate(filled);
             fence(Ordering::Acquire);
             let Some(after) = self.head(offset)?.filter(|after| head.same_block(after)) else { continue };
-            let kept = spool.append(&payload).map_err(|error| LiveError::Spool(error.to_string()))?;
-            return Ok(Some(piece(offset, &head, &after, kept, filled)));
+            let position = spool.append(&payload).map_err(|error| LiveError::Spool(error.to_string()))?;
+            return Ok(Some(piece(offset, &head, &after, position, filled)));
         }
         Ok(None)
     }

@@ -67,8 +67,8 @@ impl ProcessBuilder {
         let id = snapshot.header.process_id;
         let same = |entry: &LiveLogEntry| entry.kind == BlockKind::Process && process_id(&entry.payload) == Some(id);
         let unknown = self.process.id == [0; 16];
-        let own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
-        if own { Ok(()) } else { Err(LiveError::OtherProcess) }
+        let is_own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
+        if is_own { Ok(()) } else { Err(LiveError::OtherProcess) }
     }
 
     /// Adds the names of the log that are missing from the file.
@@ -105,8 +105,9 @@ impl ProcessBuilder {
                 blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
             }
             if before == Some(name) {
-                let what = format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
-                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                let problem =
+                    format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
+                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                 continue;
             }
             before = Some(name);
@@ -140,11 +141,11 @@ impl ProcessBuilder {
                 // written.
                 PayloadOverlap::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
                 PayloadOverlap::Other => {
-                    let what = format!(
+                    let problem = format!(
                         "block {sequence} of stream {}, which has other contents in the process file",
                         piece.stream
                     );
-                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                     return Ok(());
                 }
             };

@@ -102,8 +102,8 @@ impl ProcessBuilder {
                 stream.blocks.reserve_exact(1);
             }
             stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
-            if let Some(lost) = missed_before(block) {
-                stream.losses_mut().inherited.push(lost);
+            if let Some(record) = missed_before(block) {
+                stream.losses_mut().inherited.push(record);
             }
             return Ok(());
         }

@@ -283,12 +283,12 @@ fn record<E>(
     let text: &str = scratch;
     let lists: Vec<Vec<DumpValue<'_>>> = vals
         .iter()
-        .map(|(_, shown)| match shown {
+        .map(|(_, value)| match value {
             DumpElements::One(_) => Vec::new(),
             DumpElements::List(list) => list.iter().map(|val| field_value(*val, text, symbols)).collect(),
         })
         .collect();
-    let fields = vals.iter().zip(&lists).map(|((name, shown), list)| match shown {
+    let fields = vals.iter().zip(&lists).map(|((name, value), list)| match value {
         DumpElements::One(val) => (*name, field_value(*val, text, symbols)),
         DumpElements::List(_) => (*name, DumpValue::List(list)),
     });
@@ -334,11 +334,11 @@ fn values<'s>(scope: &RecordScope<'s>, scratch: &mut String, symbols: &Symbols) 
     let mut vals = Vec::new();
     for action in &scope.program.actions {
         for (name, code) in &action.with {
-            let shown = match scope.elements(code, scratch, symbols) {
+            let value = match scope.elements(code, scratch, symbols) {
                 Some(list) => DumpElements::List(list.into_iter().map(|val| plain(val, scratch)).collect()),
                 None => DumpElements::One(plain(scope.eval(code, scratch, symbols), scratch)),
             };
-            vals.push((name.as_str(), shown));
+            vals.push((name.as_str(), value));
         }
     }
     vals

@@ -117,14 +117,14 @@ pub(crate) fn write_text(
         write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
-    let take = |due: RecordRef<'_>| {
-        let Some(scope) = due.scope(&plan) else { return Ok(()) };
-        counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
+    let write_record = |record: RecordRef<'_>| {
+        let Some(scope) = record.scope(&plan) else { return Ok(()) };
+        counts.lines += write_lines(&scope, record.only, &symbols, &mut line);
         write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())
     };
     let selection = PassSelection { floors, taking: ItemSelection::RECORDS, purpose: PassKind::Records };
-    let end = job.records(&plan, selection, &mut RecordVisitorFn(take))?;
+    let end = job.records(&plan, selection, &mut RecordVisitorFn(write_record))?;
     Ok(job.report(counts, end))
 }

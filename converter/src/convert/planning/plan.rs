@@ -289,8 +289,8 @@ impl<'r> ConversionPlan<'r> {
 
     /// Whether a record is of interest. A record without a program always is, because its type may
     /// be unknown.
-    pub(crate) fn is_wanted(&self, stream: usize, id: u16, wanted: fn(&RecordProgram) -> bool) -> bool {
-        self.program(stream, id).is_none_or(wanted)
+    pub(crate) fn is_wanted(&self, stream: usize, id: u16, selects: fn(&RecordProgram) -> bool) -> bool {
+        self.program(stream, id).is_none_or(selects)
     }
 
     /// The numbers of the programs of a stream's records, by id.
@@ -309,12 +309,12 @@ impl<'r> ConversionPlan<'r> {
         self.programs.get(*table.get(usize::from(id))? as usize)
     }
 
-    /// The data that a pass reads: whole records of the types that `wanted` selects and, if
+    /// The data that a pass reads: whole records of the types for which `selects` is true and, if
     /// `values` is set, also the value columns ([`RecordProgram::columns`]) of every type.
-    pub(crate) fn needs(&self, wanted: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
+    pub(crate) fn needs(&self, selects: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
         let need = |number: &u32| {
             let Some(program) = self.programs.get(*number as usize) else { return TypeColumns::default() };
-            let rows = wanted(program);
+            let rows = selects(program);
             let columns = if values { program.columns.clone() } else { Vec::new() };
             TypeColumns { program: *number, rows, columns }
         };

@@ -19,7 +19,7 @@ pub(crate) struct ContainerRef {
 #[derive(Debug, Default)]
 pub(crate) struct EndTable {
     /// In reverse order of time.
-    due: Vec<EndEvent>,
+    events: Vec<EndEvent>,
     /// Timestamp of the next end; `i64::MAX` if there is none.
     pub(crate) next: i64,
     /// Timestamp of the last end.
@@ -33,11 +33,11 @@ pub(crate) struct EndTable {
 impl EndTable {
     /// The ends in a run. O(n log n) in the number of its streams.
     pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
-        let EndEvents { all: mut due, has_threads } = EndEvents::of(plan);
-        due.reverse();
-        let last = due.first().map_or(0, |end| end.time);
-        let next = due.last().map_or(i64::MAX, |end| end.time);
-        Self { due, next, last, has_threads, has_rules: plan.has_end_rules(), ..Self::default() }
+        let EndEvents { all: mut events, has_threads } = EndEvents::of(plan);
+        events.reverse();
+        let last = events.first().map_or(0, |end| end.time);
+        let next = events.last().map_or(i64::MAX, |end| end.time);
+        Self { events, next, last, has_threads, has_rules: plan.has_end_rules(), ..Self::default() }
     }
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
@@ -56,8 +56,8 @@ impl EndTable {
     }
 
     pub(super) fn take_before(&mut self, before: i64) -> Option<EndEvent> {
-        let end = self.due.pop_if(|end| end.time < before)?;
-        self.next = self.due.last().map_or(i64::MAX, |end| end.time);
+        let end = self.events.pop_if(|end| end.time < before)?;
+        self.next = self.events.last().map_or(i64::MAX, |end| end.time);
         Some(end)
     }
 

@@ -290,7 +290,7 @@ mod tests {
         let mut at = vec![0; streams.len()];
         let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
         let mut windows = MergedStreams::new(&begins);
-        let (mut all, mut window, mut taken) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
+        let (mut all, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
                 .fill(|stream, dates| {
@@ -306,8 +306,8 @@ mod tests {
                 return all;
             }
             for (stream, date) in window.turns() {
-                all.push((date, stream, taken[stream as usize]));
-                taken[stream as usize] += 1;
+                all.push((date, stream, counts[stream as usize]));
+                counts[stream as usize] += 1;
             }
         }
     }

@@ -11,16 +11,16 @@ use crate::run::RecordPosition;
 pub(crate) struct ItemSelection {
     /// Selects record types by their compiled rules. Records of a type without rules are always
     /// items.
-    pub(crate) wanted: fn(&RecordProgram) -> bool,
+    pub(crate) selects: fn(&RecordProgram) -> bool,
     /// Whether gaps between records and marks of truncated records are items, too.
     pub(crate) gaps: bool,
 }
 
 impl ItemSelection {
     /// All records, without gaps.
-    pub(crate) const RECORDS: Self = Self { wanted: |_| true, gaps: false };
+    pub(crate) const RECORDS: Self = Self { selects: |_| true, gaps: false };
     /// All records and the gaps between them.
-    pub(crate) const ALL: Self = Self { wanted: |_| true, gaps: true };
+    pub(crate) const ALL: Self = Self { selects: |_| true, gaps: true };
 }
 
 /// A record, or one action of it that has a timestamp of its own.

@@ -161,7 +161,7 @@ impl<'r> OrderedStream<'r> {
             let time = self.plan.raw_timestamp(self.stream, place.ticks.0);
             self.backward += u64::from(time < self.last);
             self.last = self.last.max(time);
-            if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) {
+            if self.plan.is_wanted(self.stream, place.id, self.taking.selects) {
                 let raw = self.last;
                 let corrected = timestamp_map.corrected(raw, place.ordinal);
                 self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, place, block: None }));
@@ -196,7 +196,7 @@ impl<'r> OrderedStream<'r> {
             }
             let gap = self.reader.take_gap().filter(|_| self.taking.gaps);
             let place = match place {
-                Some(place) if self.plan.is_wanted(self.stream, place.id, self.taking.wanted) => Some(place),
+                Some(place) if self.plan.is_wanted(self.stream, place.id, self.taking.selects) => Some(place),
                 Some(_) if gap.is_none() => continue,
                 _ => None,
             };

@@ -31,7 +31,7 @@ pub struct RecordReader<'r, F> {
     cursors: Vec<RecordCursor<'r>>,
     order: ReadOrder,
     current: usize,
-    begun: bool,
+    is_begun: bool,
     damage: Vec<DamagedRange>,
     damaged_records: u64,
     family: std::marker::PhantomData<fn() -> F>,
@@ -97,7 +97,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             cursors: cursors.collect(),
             order,
             current: 0,
-            begun: false,
+            is_begun: false,
             damage: Vec::new(),
             damaged_records: 0,
             family: std::marker::PhantomData,
@@ -140,8 +140,8 @@ impl<'r, F: Family> RecordReader<'r, F> {
             dropped: cursor.dropped,
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
-            let lost = DroppedRecords::decode(body).unwrap_or_default();
-            return Recorded::new(head, tracer_format::typed::AnyRecord::lost(lost));
+            let dropped = DroppedRecords::decode(body).unwrap_or_default();
+            return Recorded::new(head, tracer_format::typed::AnyRecord::lost(dropped));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];
@@ -165,13 +165,13 @@ impl<'r, F: Family> RecordReader<'r, F> {
             }
             return Ok(false);
         }
-        if self.begun {
+        if self.is_begun {
             self.step(self.current)?;
         } else {
             for cursor in 0..self.cursors.len() {
                 self.step(cursor)?;
             }
-            self.begun = true;
+            self.is_begun = true;
         }
         let dates = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
         let earliest = dates.min();

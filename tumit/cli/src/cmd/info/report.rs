@@ -69,8 +69,9 @@ pub(super) fn text(info: &RunInfo, max_rows: usize) -> String {
 }
 
 fn append_processes(text: &mut String, info: &RunInfo, max_rows: usize) {
-    let mut rows =
-        vec![["process", "host", "threads", "records", "incomplete", "spec", "ended", "live"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["process", "host", "threads", "records", "incomplete", "spec", "ended", "live"].map(str::to_owned).to_vec(),
+    ];
     for process in info.processes.iter().take(max_rows) {
         rows.push(vec![
             process.name.clone(),
