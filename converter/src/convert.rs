@@ -31,41 +31,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod clock_check;
 pub(crate) mod columnar;
 pub(crate) mod first_pass;
-pub(crate) mod gaps;
 mod job;
-mod labels;
-pub mod launches;
-pub(crate) mod losses;
-pub(crate) mod merge;
 pub(crate) mod merge_pass;
 pub(crate) mod options;
+mod outputs;
 mod paje_pass;
-pub(crate) mod plan;
+pub(crate) mod planning;
 pub(crate) mod read_ahead;
-pub(crate) mod rule_conversion;
-pub(crate) mod rule_match;
-mod rules_with_text;
+pub(crate) mod run_facts;
 mod second_pass;
-pub(crate) mod single_pass;
+mod single_pass;
 pub(crate) mod text_lines;
-mod text_output;
-pub(crate) mod thread_ends;
 pub(crate) mod time_order;
-pub(crate) mod timestamps;
-pub mod wall_clock;
 
 use crate::report::ConversionReport;
 use crate::run::OpenRun;
-use rule_conversion::convert_rules;
+use outputs::rule_conversion::convert_rules;
+use outputs::rules_with_text;
 use tumit_paje::PajeSink;
 
-pub use clock_check::{ClockCheck, check_clocks};
 pub use options::{ConvertError, ConvertOptions, ProgressFn};
-pub use text_output::{convert_to_text, own_paje_output};
-pub(crate) use timestamps::fine_dates;
+pub(crate) use outputs::fine_dates;
+pub use outputs::{ClockCheck, check_clocks, convert_to_text, own_paje_output};
+pub use run_facts::{launches, wall_clock};
 
 /// Sends the Pajé operations of a run to `sink`: definitions first, then all events in order of
 /// time.

@@ -216,8 +216,8 @@ impl ConversionReport {
         let (one, many) = ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
         add(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
         let (one, many) = (
-            "state is unknown, because records are dropped or missing: shown as `unknown (records lost)`",
-            "states are unknown, because records are dropped or missing: shown as `unknown (records lost)`",
+            "state is unknown, because records are dropped or missing: shown as `unknown (records dropped or missing)`",
+            "states are unknown, because records are dropped or missing: shown as `unknown (records dropped or missing)`",
         );
         add(DiagnosticKind::Loss, counts.unknown_states, one, many);
         let (one, many) =

@@ -3,6 +3,7 @@
 //! A [`tumit::Spec`] is compiled to one small program per record type. The program refers to
 //! everything by number instead of name. The programs then run over the records in order of time.
 
+pub(crate) mod actions;
 pub(crate) mod columnar;
 pub(crate) mod compile;
 pub(crate) mod containers;
@@ -26,12 +27,12 @@ pub(crate) use compile::{CompiledRules, compile_spec};
 pub(crate) use default_rules::with_default_picture;
 pub(crate) use embedded_spec::{layouts, spec_of};
 pub(crate) use eval::{RecordScope, append_value};
-pub(crate) use facts::{ProcessFacts, StreamFacts};
+pub(crate) use facts::{ProcessFacts, SourceSite, StreamFacts};
 pub(crate) use links::LinkKey;
 pub(crate) use model::RuleModel;
 pub(crate) use program::{
     ActionOp, ColumnarAction, ColumnarValue, ExprCode, FieldCell, OperationPart, ProgramAction, RecordProgram,
-    WideWords,
+    ValueColumn, WideWords,
 };
 pub(crate) use referent_table::ReferentTable;
 pub(crate) use value::{KeyPart, RuleValue, Symbols};

@@ -52,13 +52,13 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 pub use error::RunReadError;
 pub use levels::{LevelName, levels_of_live};
-pub use live::LiveError;
+pub use live::{LiveError, LiveFault};
 pub use process::{
-    BlockIndex, DamagedRange, LiveFault, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary,
-    StreamInRun, TornRanges,
+    BlockIndex, DamagedRange, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary, StreamInRun,
+    TornRanges,
 };
 
-pub use launch::{Launch, LaunchSelection};
+pub use launch::{Launch, LaunchSelection, RealTimeRange};
 pub(crate) use live::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
 pub(crate) use memory_budget::{BudgetShare, waiting_budget};
@@ -69,6 +69,15 @@ pub(crate) use scan::{ScanItem, scan};
 pub(crate) use stream_reader::{BlockPosition, RecordPosition, RunStreamReader, is_gap};
 pub(crate) use thread_identity::first_ticks;
 pub(crate) use tumit_spill::spool::Spool;
+
+/// A file that is left out, because another file contains the same process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCopy {
+    /// The file that is left out.
+    pub copy: PathBuf,
+    /// The file that is used instead.
+    pub used: PathBuf,
+}
 
 /// An opened run: the tables of its files and the positions of their records. Records stay in the
 /// files.
@@ -83,8 +92,8 @@ pub struct OpenRun {
     pub unreadable: Vec<TraceDiagnostic>,
     /// Live files of processes that ended before they recorded anything.
     pub empty_live: Vec<PathBuf>,
-    /// Files left out as copies, each with the file that is used instead.
-    pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Files left out as copies.
+    pub copies: Vec<FileCopy>,
     /// The launches of the folder in order of time, including those that are not read.
     pub launches: Vec<Launch>,
     /// Whether a whole folder was opened, not one file of it.
@@ -181,8 +190,8 @@ impl OpenRun {
         }
         let mut run = Self { path: path.to_path_buf(), is_folder: path.is_dir(), ..Self::default() };
         let mut spool = Spool::default();
-        let mut alone = live;
-        alone.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
+        let mut live_only = live;
+        live_only.retain(|live| files.binary_search(&live.with_extension("tmt")).is_err());
         for file in &files {
             match ProcessInRun::open(file, &mut spool, lives) {
                 Ok(processes) => run.processes.extend(processes),
@@ -192,11 +201,11 @@ impl OpenRun {
                     if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
                         run.unreadable.push(not_read(file, error.to_string()));
                     }
-                    alone.extend(live);
+                    live_only.extend(live);
                 }
             }
         }
-        for file in &alone {
+        for file in &live_only {
             match ProcessInRun::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(LiveError::Empty) => run.empty_live.push(file.clone()),
@@ -221,19 +230,19 @@ impl OpenRun {
     /// and is always kept.
     fn leave_out_copies(&mut self) {
         let records = |process: &ProcessInRun| process.streams.iter().map(StreamInRun::records).sum::<u64>();
-        let mut kept: Vec<ProcessInRun> = Vec::new();
+        let mut processes: Vec<ProcessInRun> = Vec::new();
         let mut places: FxHashMap<[u8; 16], usize> = FxHashMap::default();
         for process in std::mem::take(&mut self.processes) {
             let same = if process.id == [0; 16] { None } else { places.get(&process.id).copied() };
-            let Some(other) = same.and_then(|at| kept.get_mut(at)) else {
-                places.insert(process.id, kept.len());
-                kept.push(process);
+            let Some(other) = same.and_then(|at| processes.get_mut(at)) else {
+                places.insert(process.id, processes.len());
+                processes.push(process);
                 continue;
             };
             let out = if records(&process) > records(other) { std::mem::replace(other, process) } else { process };
-            self.copies.push((out.path, other.path.clone()));
+            self.copies.push(FileCopy { copy: out.path, used: other.path.clone() });
         }
-        self.processes = kept;
+        self.processes = processes;
     }
 
     /// Reports the number of truncated records, if there are any.

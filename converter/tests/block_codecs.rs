@@ -73,7 +73,8 @@ fn record(records: &mut SyntheticRecords, (kind, _, number): CodecRecord, ticks:
 }
 
 fn lost(records: &mut SyntheticRecords, ticks: u64) {
-    let lost = DroppedRecords { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
+    let dropped =
+        DroppedRecords { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
     let first = if records.count == 0 {
         (records.first, records.last) = (ticks, ticks);
         0
@@ -82,7 +83,7 @@ fn lost(records: &mut SyntheticRecords, ticks: u64) {
     };
     records.payload.extend(ID_LOST.to_le_bytes());
     records.payload.extend(u32::try_from(first).unwrap().to_le_bytes());
-    records.payload.extend(lost.encode());
+    records.payload.extend(dropped.encode());
     records.count += 1;
     records.last = ticks;
 }
@@ -97,12 +98,12 @@ fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<C
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
             let mut records = SyntheticRecords::default();
-            for made in block {
+            for drawn in block {
                 // The clock is sometimes set back between blocks.
-                ticks = if made.1 == 99 && records.count == 0 { ticks - 50 } else { ticks + u64::from(made.1) };
-                match made.0 {
+                ticks = if drawn.1 == 99 && records.count == 0 { ticks - 50 } else { ticks + u64::from(drawn.1) };
+                match drawn.0 {
                     10 => lost(&mut records, ticks),
-                    _ => record(&mut records, *made, ticks, &strings),
+                    _ => record(&mut records, *drawn, ticks, &strings),
                 }
             }
             file.records(stream, sequence, &records);
@@ -134,17 +135,17 @@ proptest! {
     #[test]
     fn codecs_and_threads_do_not_change_the_result(streams in prop::collection::vec(blocks(), 1..5)) {
         let folder = tempfile::tempdir().unwrap();
-        let mut made = Vec::new();
+        let mut outputs = Vec::new();
         for (name, codec) in [("raw", PayloadCodec::Raw), ("lz4", PayloadCodec::Lz4), ("columns", PayloadCodec::Columns)] {
             let run = folder.path().join(name);
             write_run(&run, codec, &streams);
             let threads = if codec == PayloadCodec::Columns { &[Some(1), Some(2), Some(5), None][..] } else { &[Some(1)] };
-            made.extend(threads.iter().map(|threads| text(&run, *threads)));
+            outputs.extend(threads.iter().map(|threads| text(&run, *threads)));
         }
-        for other in &made[1..] {
-            prop_assert_eq!(&made[0], other);
+        for other in &outputs[1..] {
+            prop_assert_eq!(&outputs[0], other);
         }
         let records: usize = streams.iter().flatten().flatten().filter(|(kind, ..)| *kind != 10).count();
-        prop_assert_eq!(made[0].1.records, records as u64);
+        prop_assert_eq!(outputs[0].1.records, records as u64);
     }
 }

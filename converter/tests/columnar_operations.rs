@@ -92,15 +92,16 @@ fn spec(rules: &[Vec<ActionIndices>]) -> String {
     text.push_str(TREE);
     for (number, actions) in rules.iter().enumerate() {
         write!(text, "rule e{number}").unwrap();
-        for (what, thread, clause) in actions {
-            let what = ACTIONS[*what];
-            let (what, with) = what.split_once(" with").map_or((what, ""), |(what, _)| (what, &what[what.len()..]));
-            let fields = ACTIONS.iter().find(|action| action.starts_with(what) && action.contains(" with"));
+        for (action, thread, clause) in actions {
+            let action = ACTIONS[*action];
+            let (action, with_clause) =
+                action.split_once(" with").map_or((action, ""), |(start, _)| (start, &action[start.len()..]));
+            let fields = ACTIONS.iter().find(|other| other.starts_with(action) && other.contains(" with"));
             let fields = fields.and_then(|action| action.split_once(" with")).map_or("", |(_, fields)| fields);
-            let with = if fields.is_empty() { with.to_owned() } else { format!(" with{fields}") };
-            let existing = if *clause == 0 && what.contains("on T") { "existing " } else { "" };
+            let with_clause = if fields.is_empty() { with_clause.to_owned() } else { format!(" with{fields}") };
+            let existing = if *clause == 0 && action.contains("on T") { "existing " } else { "" };
             let thread = format!("{existing}{}", THREADS[*thread]);
-            write!(text, " -> {}{}{with}", what.replace('T', &thread), CLAUSES[*clause]).unwrap();
+            write!(text, " -> {}{}{with_clause}", action.replace('T', &thread), CLAUSES[*clause]).unwrap();
         }
         text.push_str(";\n");
     }
@@ -154,10 +155,10 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[ColumnStream]) {
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
             let mut records = SyntheticRecords::default();
-            for made in block {
-                ticks += u64::from(made.1);
-                let thread = if *is_one { stream as u8 } else { (made.2 % 3) as u8 };
-                record(&mut records, made.0 % 2 == 1, *made, thread, ticks, &strings);
+            for drawn in block {
+                ticks += u64::from(drawn.1);
+                let thread = if *is_one { stream as u8 } else { (drawn.2 % 3) as u8 };
+                record(&mut records, drawn.0 % 2 == 1, *drawn, thread, ticks, &strings);
             }
             file.records(stream, sequence, &records);
         }
@@ -180,8 +181,8 @@ fn stream() -> impl Strategy<Value = ColumnStream> {
     // undefined names.
     let plain =
         any::<u32>().prop_map(|number| number / 100 * 100 + [0, 1, 2, 3, 4, 5, 8, 9, 10, 14, 15][number as usize % 11]);
-    let made = (0..TYPES, prop_oneof![Just(0u8), 0u8..100], prop_oneof![20 => plain, 1 => any::<u32>()]);
-    let blocks = prop::collection::vec(prop::collection::vec(made, 1..40), 0..5);
+    let drawn = (0..TYPES, prop_oneof![Just(0u8), 0u8..100], prop_oneof![20 => plain, 1 => any::<u32>()]);
+    let blocks = prop::collection::vec(prop::collection::vec(drawn, 1..40), 0..5);
     (prop::bool::weighted(0.7), blocks)
 }
 

@@ -143,10 +143,10 @@ proptest! {
                 continue;
             }
             prop_assert_eq!(count_missing(&losses), u64::from(header.records));
-            let later = |other: &BlockHeader| {
+            let is_later = |other: &BlockHeader| {
                 other.kind == header.kind && other.stream == header.stream && other.sequence > header.sequence
             };
-            let is_gap = blocks.iter().any(|(_, other)| later(other));
+            let is_gap = blocks.iter().any(|(_, other)| is_later(other));
             let gap = |loss: &Loss| matches!(loss, Loss::MissingBlocks { stream, blocks: 1, .. } if *stream == header.stream);
             prop_assert_eq!(losses.iter().any(gap), is_gap, "{:?}", losses);
             prop_assert_eq!(losses.len(), 1 + usize::from(is_gap));
@@ -166,11 +166,11 @@ proptest! {
         let blocks = blocks(&open);
         for (cut, header) in &blocks {
             let is_records = header.kind == BlockKind::Records as u8;
-            let later = |other: &BlockHeader| {
+            let is_later = |other: &BlockHeader| {
                 let same = is_records == (other.kind == BlockKind::Records as u8);
                 same && (!is_records || other.stream == header.stream) && other.sequence > header.sequence
             };
-            let has_later = blocks.iter().any(|(_, other)| later(other));
+            let has_later = blocks.iter().any(|(_, other)| is_later(other));
             let describes = matches!(BlockKind::from_number(header.kind), Some(BlockKind::Process | BlockKind::Stream));
             let (_, _, losses) = reported_losses(&without(&open, cut));
             prop_assert_eq!(losses.len() > 1, has_later || describes, "{:?} {:?}", header, losses);
@@ -184,25 +184,23 @@ fn missing_blocks_are_reported_with_their_places() {
     let (_, whole) = file(&pieces);
     let blocks: Vec<_> =
         blocks(&whole).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
-    let said = |cut: usize| {
+    let texts = |cut: usize| {
         let losses = reported_losses(&without(&whole, &blocks[cut].0)).2;
         losses.iter().map(|loss| loss.to_string().rsplit_once("a.tmt: ").unwrap().1.to_owned()).collect::<Vec<_>>()
     };
     let of = |count: u32| format!("{count} of the 18 records that the process wrote are missing");
-    assert_eq!(said(0), ["1 block of stream 0 is missing, before 0.000000000 s".to_owned(), of(5)]);
+    assert_eq!(texts(0), ["1 block of stream 0 is missing, before 0.000000000 s".to_owned(), of(5)]);
     let middle = "1 block of stream 0 is missing, between 0.000000004 s and 0.000002000 s";
-    assert_eq!(said(1), [middle.to_owned(), of(6)]);
-    assert_eq!(said(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
+    assert_eq!(texts(1), [middle.to_owned(), of(6)]);
+    assert_eq!(texts(2), [of(7) + ": the last ones of stream 0, after 0.000001005 s"]);
 }
 
 /// Places of missing records of a stream: the range from the first such place to the end of the
 /// last one.
 fn places(run: &OpenRun) -> Vec<(u32, Option<i64>, Option<i64>)> {
     let place = |loss: Loss| match loss {
-        Loss::MissingBlocks { stream, dates: (from, to), .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
-        Loss::MissingPart { stream, dates: (from, to), .. } => {
-            Some((stream, from.map(|from| from.0), to.map(|to| to.0)))
-        }
+        Loss::MissingBlocks { stream, from, to, .. } => Some((stream, from.map(|from| from.0), Some(to.0))),
+        Loss::MissingPart { stream, from, to, .. } => Some((stream, from.map(|from| from.0), to.map(|to| to.0))),
         _ => None,
     };
     run.losses().into_iter().filter_map(place).collect()
@@ -219,7 +217,7 @@ fn missing_records(run: &OpenRun) -> Option<(u64, Option<MissingEnd>)> {
 /// Losses in `lost` records: stream, number of records, first and last timestamp.
 fn losses_in_records(run: &OpenRun) -> Vec<(usize, u64, i64, i64)> {
     let census = info::count(run, &ConvertOptions::default()).unwrap();
-    census.losses.iter().map(|lost| (lost.stream, lost.records, lost.first.0, lost.last.0)).collect()
+    census.losses.iter().map(|range| (range.stream, range.records, range.first.0, range.last.0)).collect()
 }
 
 fn cut(run: &OpenRun, selection: &RecordSelection, folder: &Path) -> OpenRun {

@@ -258,8 +258,8 @@ fn numbers_may_be_as_large_as_they_can() {
     file.save(folder.path(), "a.tmt");
     let (_, after) = repaired(folder.path());
     assert_eq!(after.processes[0].dropped_records(), u64::MAX);
-    let mut shown = tumit_paje::write::PajeWriter::new(Vec::new());
-    let report = tumit_converter::convert::convert(&after, &ConvertOptions::default(), &mut shown).unwrap();
+    let mut writer = tumit_paje::write::PajeWriter::new(Vec::new());
+    let report = tumit_converter::convert::convert(&after, &ConvertOptions::default(), &mut writer).unwrap();
     assert_eq!(report.counts.dropped_records, u64::MAX);
 }
 

@@ -34,11 +34,11 @@ fn paje_of(run: &OpenRun) -> (Vec<String>, ConversionReport) {
     assert_eq!(writer.backward(), 0);
     let text = writer.into_inner();
     // The result is the same without a thread that reads ahead.
-    let mut alone = PajeWriter::new(Vec::new());
+    let mut without_text = PajeWriter::new(Vec::new());
     let mut options = ConvertOptions::default();
     options.threads = std::num::NonZeroUsize::new(1);
-    convert(run, &options, &mut alone).unwrap();
-    assert!(alone.into_inner() == text);
+    convert(run, &options, &mut without_text).unwrap();
+    assert!(without_text.into_inner() == text);
     // Definitions of events come first.
     let definitions = text.split(|byte| *byte == b'\n').map(|line| line.starts_with(b"%")).collect::<Vec<_>>();
     assert!(definitions.is_sorted_by(|a, b| a >= b));

@@ -145,10 +145,10 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[SinglePassStream]) {
         let mut ticks = 1_000;
         for (sequence, block) in (0..).zip(blocks) {
             let mut records = SyntheticRecords::default();
-            for made in block {
-                ticks += u64::from(made.1);
-                let thread = if *is_one { stream as u8 } else { (made.2 % 3) as u8 };
-                record(&mut records, *made, thread, ticks, &strings);
+            for drawn in block {
+                ticks += u64::from(drawn.1);
+                let thread = if *is_one { stream as u8 } else { (drawn.2 % 3) as u8 };
+                record(&mut records, *drawn, thread, ticks, &strings);
             }
             file.records(stream, sequence, &records);
         }
@@ -224,19 +224,19 @@ impl PajeSink for InputRecorder {
 /// The output of a conversion, its report, and the numbers of conversions in one pass and of
 /// unsuccessful attempts.
 fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
-    let mut kept = InputRecorder { can_restart, ..InputRecorder::default() };
-    let report = convert(run, options, &mut kept).unwrap();
+    let mut recorder = InputRecorder { can_restart, ..InputRecorder::default() };
+    let report = convert(run, options, &mut recorder).unwrap();
     let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_by_samples);
     (
-        kept.input,
+        recorder.input,
         format!("{counts:?} {:?} {lines:?} {reversed:?} {:?}", report.end, report.causality),
-        (kept.link_removals, kept.restarts),
+        (recorder.link_removals, recorder.restarts),
     )
 }
 
 fn stream() -> impl Strategy<Value = SinglePassStream> {
-    let made = (0..TYPES, prop_oneof![1 => Just(0u8), 4 => 1u8..100], any::<u32>());
-    let blocks = prop::collection::vec(prop::collection::vec(made, 1..30), 0..4);
+    let drawn = (0..TYPES, prop_oneof![1 => Just(0u8), 4 => 1u8..100], any::<u32>());
+    let blocks = prop::collection::vec(prop::collection::vec(drawn, 1..30), 0..4);
     (prop::bool::weighted(0.7), blocks)
 }
 

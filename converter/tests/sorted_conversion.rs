@@ -168,7 +168,7 @@ fn a_sorted_run_converts_to_the_same_operations() {
         let (found, after) = converted(&one);
         assert_eq!((before.clocks.domains.len(), after.clocks.domains.len()), (2, 1));
         assert_eq!(before.counts, after.counts, "losses: {losses}");
-        assert_eq!(expected.contains("unknown (records lost)"), losses);
+        assert_eq!(expected.contains("unknown (records dropped or missing)"), losses);
         assert_eq!(before.counts.unknown_states > 0, losses);
         for (number, (a, b)) in expected.lines().zip(found.lines()).enumerate() {
             assert_eq!(a, b, "line {}", number + 1);

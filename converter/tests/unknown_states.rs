@@ -29,7 +29,7 @@ rule become -> set doing = what on thread[thread];
 rule idle -> reset doing on thread[thread];
 "#;
 
-const UNKNOWN: &str = "unknown (records lost)";
+const UNKNOWN: &str = "unknown (records dropped or missing)";
 
 /// The open states after each event, as `timestamp container: outermost/…/innermost`, computed like
 /// a reader of Pajé.
@@ -139,17 +139,17 @@ fn run_with(loss: BlockDefect, before: &[Step], after: &[Step]) -> Vec<u8> {
     file.records(0, 0, &block(0, before));
     // Another thread without losses.
     file.records(1, 0, &block(5, &[Step::Enter(9, "calm")]));
-    let lost = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
+    let hidden = block(100, &[Step::Idle(1), Step::Enter(1, "hidden"), Step::Enter(2, "hidden")]);
     let start = file.bytes.len();
     match loss {
         BlockDefect::Dropped | BlockDefect::Missing => {}
         BlockDefect::Damaged => {
-            file.records(0, 1, &lost);
+            file.records(0, 1, &hidden);
             let byte = &mut file.bytes[start + HEADER_BYTES + 7];
             *byte ^= 0x55;
         }
         BlockDefect::Senseless => {
-            let mut senseless = lost.clone();
+            let mut senseless = hidden.clone();
             senseless.payload[..2].copy_from_slice(&999u16.to_le_bytes());
             file.records(0, 1, &senseless);
         }
@@ -285,12 +285,12 @@ fn states_that_dropped_records_may_have_opened_are_unknown() {
         "0 Thread 3: a",
         "10 Thread 3: ",
         // It is unknown whether it is still idle.
-        "10 Thread 3: unknown (records lost)",
+        "10 Thread 3: unknown (records dropped or missing)",
         "200 Thread 1: inner",
         "210 Thread 1: ",
-        "220 Thread 1: unknown (records lost)",
-        "230 Thread 1: unknown (records lost)/more",
-        "240 Thread 1: unknown (records lost)",
+        "220 Thread 1: unknown (records dropped or missing)",
+        "230 Thread 1: unknown (records dropped or missing)/more",
+        "240 Thread 1: unknown (records dropped or missing)",
         "240 Thread 1: ",
         "250 Thread 3: ",
     ];
@@ -359,8 +359,8 @@ fn a_stack_belongs_to_the_stream_that_changed_it_last() {
         "0 Thread 1: a",
         "20 Thread 1: a/c",
         "30 Thread 2: b",
-        "30 Thread 2: unknown (records lost)",
-        "200 Thread 2: unknown (records lost)/d",
+        "30 Thread 2: unknown (records dropped or missing)",
+        "200 Thread 2: unknown (records dropped or missing)/d",
     ];
     assert_eq!(stacks.lines[..5], expected);
 }

@@ -72,7 +72,7 @@ fn table(scene: &ClockScene) {
         ("graph, causal", options(CorrectionMethod::Graph)),
     ];
     for (name, options) in methods {
-        let begun = Instant::now();
+        let start = Instant::now();
         let verdict = judge_run(folder.path(), &options);
         println!(
             "{:5}  {:7}  {:6}  {name:13} {:9.3} {:9.3} {:10} {:8} {:8.2}",
@@ -83,7 +83,7 @@ fn table(scene: &ClockScene) {
             verdict.max as f64 * 1e-3,
             verdict.reversed,
             verdict.links,
-            begun.elapsed().as_secs_f64(),
+            start.elapsed().as_secs_f64(),
         );
     }
 }
@@ -105,7 +105,7 @@ fn drawn_runs(runs: u64) {
             (graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != BurstSchedule::None, "worse by messages"),
             (graph.reversed > 0, "reversed links"),
         ];
-        let odd: Vec<&str> = odd.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+        let odd: Vec<&str> = odd.into_iter().filter(|(is, _)| *is).map(|(_, finding)| finding).collect();
         println!("{seed:4}  messages {}  samples {}  {}", line(&graph), line(&bursts), odd.join(", "));
         println!("      {scene:?}");
     }

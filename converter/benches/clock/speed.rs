@@ -51,9 +51,9 @@ pub(crate) fn print(only: &str) {
         write(&scene, folder.path());
         let run = OpenRun::open(folder.path()).unwrap();
         let measured = (0..REPEATS).map(|_| {
-            let (begun, processors) = (Instant::now(), processor_time());
+            let (start, processors) = (Instant::now(), processor_time());
             let found = check_clocks(&run, &options(CorrectionMethod::Graph)).unwrap();
-            (begun.elapsed(), processor_time() - processors, found.report.counts.links)
+            (start.elapsed(), processor_time() - processors, found.report.counts.links)
         });
         let measured: Vec<_> = measured.collect();
         let least = |of: fn(&(Duration, Duration, u64)) -> Duration| measured.iter().map(of).min().unwrap();

@@ -94,9 +94,9 @@ pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
         for seed in first_seed..first_seed + runs {
             let folder = tempfile::tempdir().unwrap();
             write(&ClockScene { seed, ..target.scene.clone() }, folder.path());
-            let begun = Instant::now();
+            let start = Instant::now();
             let verdict = judge_run(folder.path(), &clocks_alone(CorrectionMethod::Graph));
-            tally.add(&verdict, begun.elapsed().as_secs_f64());
+            tally.add(&verdict, start.elapsed().as_secs_f64());
         }
         let AccuracyResults {
             mut medians,

@@ -100,7 +100,7 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
     };
     let (mut sum, mut above): (i128, Option<i64>) = (0, None);
     loop {
-        let (number, name, after) = first_part(rest);
+        let TimePart { number, unit: name, rest: after } = first_part(rest);
         if number.is_empty() {
             return Err(wrong());
         }
@@ -129,22 +129,30 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
 
 /// The unit of the first number of a time, if it has one.
 pub(crate) fn first_unit(text: &str) -> Option<i64> {
-    let (_, name, _) = first_part(text.trim().trim_start_matches(['-', '−']).trim_start());
-    unit(name)
+    unit(first_part(text.trim().trim_start_matches(['-', '−']).trim_start()).unit)
 }
 
 fn unit(name: &str) -> Option<i64> {
     UNITS.iter().find(|unit| unit.0 == name).map(|unit| unit.1)
 }
 
-/// The digits of the first number of a text, the name of its unit, and the rest.
-fn first_part(text: &str) -> (&str, &str, &str) {
+/// The first number of a text.
+struct TimePart<'t> {
+    /// Its digits.
+    number: &'t str,
+    /// The name of its unit; empty if it has none.
+    unit: &'t str,
+    /// The text after it.
+    rest: &'t str,
+}
+
+fn first_part(text: &str) -> TimePart<'_> {
     let is_digit = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == GROUPING;
     let after = text.trim_start_matches(is_digit);
     let number = &text[..text.len() - after.len()];
     let after = after.trim_start();
     let rest = after.trim_start_matches(char::is_alphabetic);
-    (number, &after[..after.len() - rest.len()], rest.trim_start())
+    TimePart { number, unit: &after[..after.len() - rest.len()], rest: rest.trim_start() }
 }
 
 /// A number of units as nanoseconds. Numbers too large for the result become the largest one.

@@ -76,12 +76,12 @@ impl ByteStreams {
         self.streams.len() - 1
     }
 
-    /// Appends the bytes that `put` writes to a stream. [`Self::flush`] bounds the memory.
+    /// Appends the bytes that `write` writes to a stream. [`Self::flush`] bounds the memory.
     #[inline]
-    pub fn append(&mut self, stream: usize, put: impl FnOnce(&mut Vec<u8>)) {
+    pub fn append(&mut self, stream: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let buffer = &mut self.streams[stream].buffer;
         let before = buffer.len();
-        put(buffer);
+        write(buffer);
         self.buffered += buffer.len() - before;
     }
 
@@ -182,9 +182,9 @@ pub struct ByteStreamReader<'a> {
 }
 
 impl ByteStreamReader<'_> {
-    /// Makes at least `wanted` bytes available in `window[at..]`, if the stream has that many.
-    fn fill(&mut self, wanted: usize) -> io::Result<()> {
-        while self.window.len() - self.at < wanted {
+    /// Makes at least `count` bytes available in `window[at..]`, if the stream has that many.
+    fn fill(&mut self, count: usize) -> io::Result<()> {
+        while self.window.len() - self.at < count {
             self.window.drain(..self.at);
             self.at = 0;
             let old = self.window.len();
@@ -197,12 +197,12 @@ impl ByteStreamReader<'_> {
                     self.chunks.pop();
                 }
             } else {
-                let (now, later) = self.tail.split_at(self.tail.len().min(READ_BYTES));
+                let (now, rest) = self.tail.split_at(self.tail.len().min(READ_BYTES));
                 if now.is_empty() {
                     break;
                 }
                 self.window.extend_from_slice(now);
-                self.tail = later;
+                self.tail = rest;
             }
         }
         Ok(())

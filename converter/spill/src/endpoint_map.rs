@@ -29,7 +29,7 @@ pub struct EndpointMap<T, const N: usize> {
     /// the last one.
     queued: SpillMap<2>,
     /// The endpoints of the queue, by key and number.
-    behind: SpillMap<N>,
+    others: SpillMap<N>,
     of: PhantomData<T>,
 }
 
@@ -67,20 +67,20 @@ impl<T, const N: usize> EndpointMap<T, N> {
     #[must_use]
     pub fn new(overflow: OverflowStore) -> Self {
         let queued = SpillMap::new(overflow.clone());
-        Self { first: SpillMap::new(overflow.clone()), queued, behind: SpillMap::new(overflow), of: PhantomData }
+        Self { first: SpillMap::new(overflow.clone()), queued, others: SpillMap::new(overflow), of: PhantomData }
     }
 
     /// Changes the destination of endpoints that exceed memory.
     pub fn overflow_to(&mut self, overflow: OverflowStore) {
         self.first.overflow_to(overflow.clone());
         self.queued.overflow_to(overflow.clone());
-        self.behind.overflow_to(overflow);
+        self.others.overflow_to(overflow);
     }
 
     /// Number of waiting endpoints.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.first.len() + self.behind.len()
+        self.first.len() + self.others.len()
     }
 
     /// Whether no endpoint waits.
@@ -107,7 +107,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             Alike(W),
             Done(EndpointMatch<T>),
         }
-        let met = self.first.change(key, |found| match found {
+        let pairing = self.first.change(key, |found| match found {
             None => match wait() {
                 Some(half) => (Some(half.words()), InsertOutcome::Done(EndpointMatch::Nothing)),
                 None => (None, InsertOutcome::Done(EndpointMatch::Refused)),
@@ -117,7 +117,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
                 other => (None, InsertOutcome::Done(EndpointMatch::Other { other, is_last: true })),
             },
         })?;
-        match met {
+        match pairing {
             InsertOutcome::Alike(wait) => match wait() {
                 Some(half) => self.queue(key, &half).map(|()| EndpointMatch::Alike),
                 None => Ok(EndpointMatch::Refused),
@@ -135,7 +135,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             let [next, end] = queue.unwrap_or([0, 0]);
             (Some([next, end + 1]), end)
         })?;
-        self.behind.change(later_key(key, number), |_| (Some(half.words()), ()))
+        self.others.change(later_key(key, number), |_| (Some(half.words()), ()))
     }
 
     /// Makes the next endpoint under this key the first. `false` when there is none.
@@ -145,7 +145,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             None => (None, None),
         })?;
         let Some(number) = next else { return Ok(false) };
-        let words = self.behind.change(later_key(key, number), |words| (None, words))?;
+        let words = self.others.change(later_key(key, number), |words| (None, words))?;
         self.first.change(key, |_| (words, ()))?;
         Ok(true)
     }
@@ -156,14 +156,14 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// As [`Self::match_or_insert`], and those of `give`.
     pub fn each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.first.each(|_, words| give(T::of(words)))?;
-        self.behind.each(|_, words| give(T::of(words)))
+        self.others.each(|_, words| give(T::of(words)))
     }
 
     /// Removes all endpoints.
     pub fn clear(&mut self) {
         self.first.clear();
         self.queued.clear();
-        self.behind.clear();
+        self.others.clear();
     }
 }
 

@@ -166,10 +166,10 @@ impl<const N: usize> SpillMap<N> {
         while let Some(from) = self.mergeable_runs() {
             self.merge(from)?;
         }
-        let told: u64 = self.runs.iter().map(|run| run.count).sum();
+        let entries: u64 = self.runs.iter().map(|run| run.count).sum();
         // A removed entry exists twice in the runs: as an entry and as its removal. A merge of all
         // runs drops both.
-        if told > ALIKE as u64 * self.count.max(self.overflow.most as u64) { self.merge(0) } else { Ok(()) }
+        if entries > ALIKE as u64 * self.count.max(self.overflow.most as u64) { self.merge(0) } else { Ok(()) }
     }
 
     /// The index of the first of the last runs of equal level, if they are enough for a merge.
@@ -210,7 +210,7 @@ impl<const N: usize> SpillMap<N> {
 
     /// The entries in memory, by increasing key.
     fn memory_entries(&self) -> Vec<RunEntry<N>> {
-        let mut near: Vec<RunEntry<N>> = self.near.iter().map(|(key, held)| (*key, held.words)).collect();
+        let mut near: Vec<RunEntry<N>> = self.near.iter().map(|(key, entry)| (*key, entry.words)).collect();
         near.sort_unstable_by_key(|(key, _)| *key);
         near
     }
@@ -377,8 +377,8 @@ mod tests {
         (0..20_000).for_each(|key| turn(&mut far, key));
         (0..20_000).for_each(|key| turn(&mut far, key));
         assert_eq!(far.len(), 1);
-        let kept: u64 = far.runs.iter().map(|run| run.count).sum();
-        assert!(kept <= 400, "{kept} entries");
+        let entries: u64 = far.runs.iter().map(|run| run.count).sum();
+        assert!(entries <= 400, "{entries} entries");
     }
 
     #[test]

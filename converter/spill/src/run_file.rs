@@ -100,8 +100,8 @@ impl<const N: usize> RunFile<N> {
             return Ok(None);
         }
         let first = self.firsts.partition_point(|&first| first < high(key)).saturating_sub(1);
-        let behind = self.firsts.partition_point(|&first| first <= high(key));
-        for at in first..behind {
+        let end = self.firsts.partition_point(|&first| first <= high(key));
+        for at in first..end {
             let from = (at * PAGE) as u64;
             let entries = (self.count - from).min(PAGE as u64) as usize;
             page.resize(entries * entry_bytes::<N>(), 0);

@@ -9,7 +9,7 @@ use super::columnar::ops::PendingOp;
 use super::columnar::single_records::RecordRef;
 use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
-use super::plan::ConversionPlan;
+use super::planning::plan::ConversionPlan;
 use super::read_ahead::MinTimestamps;
 use crate::rules::{RuleModel, Symbols};
 use survey::FirstPassCollector;

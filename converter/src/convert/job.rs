@@ -7,9 +7,9 @@ use super::first_pass::FirstPassVisitor;
 use super::first_pass::survey::{FirstPassCollector, FirstPassResult};
 use super::merge_pass::RecordVisitor;
 use super::options::{ConvertError, ConvertOptions};
-use super::plan::{ConversionPlan, RequiredColumns};
+use super::planning::plan::{ConversionPlan, RequiredColumns};
 use super::read_ahead::{MergePass, MinTimestamps, PassSelection, PassStats};
-use super::time_order::ItemSelection;
+use super::time_order::ordered_item::ItemSelection;
 use crate::clock::{
     CausalityReport, CorrectionMethod, LineLeap, LinkLog, RunClocks, UncorrectedClocks, restore_order, usual_reversal,
 };
@@ -140,17 +140,17 @@ impl<'o> ConversionJob<'o> {
             self.total *= 2;
         }
         let dated = plan.programs.iter().any(|program| program.dated);
-        let wanted =
+        let needs_log =
             self.options.causal || self.options.clock == CorrectionMethod::Graph || self.reversed_raw.is_some();
         let surveyor = FirstPassCollector::new(
-            wanted.then(|| LinkLog::with_memory(self.options.memory / 4)),
+            needs_log.then(|| LinkLog::with_memory(self.options.memory / 4)),
             self.options.memory / 4 * 3,
         );
         let plain = vec![None; plan.streams.len()];
         // If actions have timestamps of their own, any record can have the minimum timestamp of its
         // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
-        let taking = ItemSelection { wanted: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
+        let taking = ItemSelection { selects: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
         let purpose = if dated || self.options.by_record { PassKind::Records } else { PassKind::Survey };
         let blocks = vec![Vec::new(); plan.streams.len()];
@@ -190,7 +190,7 @@ impl<'o> ConversionJob<'o> {
         selection: PassSelection<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<i64, ConvertError> {
-        let needs = plan.needs(selection.taking.wanted, false);
+        let needs = plan.needs(selection.taking.selects, false);
         let passed = self.pass(plan, selection, needs, visit)?;
         for tally in &passed.tallies {
             self.counts.backward_records += tally.backward;
@@ -209,14 +209,14 @@ impl<'o> ConversionJob<'o> {
         needs: RequiredColumns,
         visit: &mut impl RecordVisitor,
     ) -> Result<PassStats, ConvertError> {
-        let (ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
-        let tell = |records: u64| {
+        let (reads_ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
+        let report_progress = |records: u64| {
             self.done += records;
             if let Some(progress) = &self.options.progress {
                 progress(self.done.min(self.total), self.total);
             }
         };
-        MergePass { plan, selection, needs, ahead, readers }.run(tell, visit)
+        MergePass { plan, selection, needs, reads_ahead, readers }.run(report_progress, visit)
     }
 
     pub(crate) fn report(self, counts: ConversionCounts, end: i64) -> ConversionReport {

@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 
 use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
 use super::columnar::single_records::RecordRef;
-use super::merge::window::{MergeWindow, MergedStreams};
 use super::options::ConvertError;
-use super::plan::ConversionPlan;
+use super::planning::plan::ConversionPlan;
 use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};
+use super::time_order::merge_window::{MergeWindow, MergedStreams};
 use crate::run::RunReadError;
 use tumit_paje::recycling_channel::{ReceiverGone, recycling_channel};
 
@@ -78,7 +78,7 @@ impl MergePass<'_> {
             read(std::mem::take(&mut batch.read));
             turns.dispatch(batch, plan, visit)
         };
-        if !self.ahead {
+        if !self.reads_ahead {
             return self.produce(|batch| take(batch));
         }
         std::thread::scope(|scope| {
@@ -135,7 +135,7 @@ fn merge<E>(
             *dates = block.corrected;
             batch.read += block.read;
             if block.is_last || dates.is_empty() {
-                batch.ended.push(to_u32(stream));
+                batch.ended_streams.push(to_u32(stream));
             }
             if dates.is_empty() {
                 batch.used.push(block.op_batch);
@@ -167,8 +167,8 @@ impl From<RunReadError> for StopReason {
 }
 
 impl From<ReceiverGone> for StopReason {
-    fn from(gone: ReceiverGone) -> Self {
-        Self::Receiver(gone)
+    fn from(error: ReceiverGone) -> Self {
+        Self::Receiver(error)
     }
 }
 
@@ -178,7 +178,7 @@ struct DispatchBatch {
     /// New blocks, each after the earlier ones of its stream.
     blocks: Vec<(u32, OpBatch)>,
     /// Streams that have no further block.
-    ended: Vec<u32>,
+    ended_streams: Vec<u32>,
     window: MergeWindow,
     /// Used blocks on their way back, to reuse their memory.
     used: Vec<OpBatch>,
@@ -236,11 +236,11 @@ impl<'p> Dispatcher<'p> {
         plan: &ConversionPlan<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<(), ConvertError> {
-        let DispatchBatch { blocks, ended, window, used, .. } = batch;
+        let DispatchBatch { blocks, ended_streams, window, used, .. } = batch;
         for (stream, op_batch) in blocks.drain(..) {
             self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(op_batch);
         }
-        for stream in &*ended {
+        for stream in &*ended_streams {
             if let Some(blocks) = &mut self.cursors[*stream as usize].blocks {
                 blocks.is_complete = true;
             }
@@ -249,9 +249,9 @@ impl<'p> Dispatcher<'p> {
         let mut fetched = [FetchedRecord::NOTHING; FETCHED];
         let mut count = 0;
         loop {
-            let ended = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &FetchedRecord { corrected: date, stream, taken } in &fetched[..count] {
-                match taken {
+            let next_end = self.fetch(&mut turns, &mut fetched, &mut count);
+            for &FetchedRecord { corrected: date, stream, record } in &fetched[..count] {
+                match record {
                     TakenRecord::Operation { template, bits } => {
                         visit.visit_operation(PendingOp { corrected: date, bits: bits.into(), template, stream })?;
                     }
@@ -262,26 +262,26 @@ impl<'p> Dispatcher<'p> {
                     }
                 }
             }
-            let is_done = count < FETCHED && ended.is_none();
+            let is_done = count < FETCHED && next_end.is_none();
             count = 0;
-            if let Some((stream, date)) = ended {
+            if let Some((stream, date)) = next_end {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
                 let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
                 }
-                fetched[0] = FetchedRecord { corrected: date, stream, taken: op_batch.take_record() };
+                fetched[0] = FetchedRecord { corrected: date, stream, record: op_batch.take_record() };
                 count = 1;
             }
             if is_done {
                 break;
             }
         }
-        for &stream in window.streams().iter().chain(&*ended) {
+        for &stream in window.streams().iter().chain(&*ended_streams) {
             self.close(stream, used);
         }
-        ended.clear();
+        ended_streams.clear();
         Ok(())
     }
 
@@ -298,7 +298,7 @@ impl<'p> Dispatcher<'p> {
             if op_batch.is_done() {
                 return Some((stream, date));
             }
-            *place = FetchedRecord { corrected: date, stream, taken: op_batch.take_record() };
+            *place = FetchedRecord { corrected: date, stream, record: op_batch.take_record() };
             *count += 1;
         }
         None
@@ -315,11 +315,11 @@ const FETCHED: usize = 32;
 struct FetchedRecord {
     corrected: i64,
     stream: u32,
-    taken: TakenRecord,
+    record: TakenRecord,
 }
 
 impl FetchedRecord {
-    const NOTHING: Self = Self { corrected: 0, stream: 0, taken: TakenRecord::Other(usize::MAX) };
+    const NOTHING: Self = Self { corrected: 0, stream: 0, record: TakenRecord::Other(usize::MAX) };
 }
 
 /// Visits the steps of an entry that is not a short operation.

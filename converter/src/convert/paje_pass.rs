@@ -7,11 +7,11 @@ use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
-use super::plan::ConversionPlan;
+use super::planning::plan::ConversionPlan;
 use super::read_ahead::{MinTimestamps, PassSelection};
 use super::second_pass::event_headers::announce;
 use super::second_pass::{Emitter, SinglePassState};
-use super::time_order::ItemSelection;
+use super::time_order::ordered_item::ItemSelection;
 use crate::report::ConversionCounts;
 use crate::rules::{RuleModel, Symbols};
 use tumit_paje::PajeSink;
@@ -34,10 +34,10 @@ pub(crate) fn make(
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
         let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, how, &mut sender));
-        let taken = taker.run(sink);
+        let sink_result = taker.run(sink);
         let result = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
-        taken?;
+        sink_result?;
         result
     })
 }

@@ -16,8 +16,9 @@ use std::thread::{Scope, ScopedJoinHandle};
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
 use super::columnar::ops::OpBatch;
 use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
-use super::plan::{ConversionPlan, RequiredColumns};
-use super::time_order::{ItemSelection, OrderedStream};
+use super::planning::plan::{ConversionPlan, RequiredColumns};
+use super::time_order::ordered_item::ItemSelection;
+use super::time_order::ordered_stream::OrderedStream;
 use crate::run::RunReadError;
 use tumit_paje::recycling_channel::{RecyclingReceiver, RecyclingSender, recycling_channel};
 
@@ -39,7 +40,7 @@ pub(crate) struct MergePass<'p> {
     pub(crate) selection: PassSelection<'p>,
     pub(crate) needs: RequiredColumns,
     /// Whether a separate thread merges records ahead of the consumer.
-    pub(crate) ahead: bool,
+    pub(crate) reads_ahead: bool,
     /// Number of reader threads. 1 means that no separate thread reads.
     pub(crate) readers: usize,
 }
@@ -160,11 +161,11 @@ impl<'p> AheadReader<'p> {
     fn run(mut self, number: usize, blocks: &RecyclingSender<StreamBlock>) -> Result<PassStats, RunReadError> {
         let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
         let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
-        let mut due: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
+        let mut next_streams: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
         let mut block = StreamBlock::default();
-        while let Some(Reverse((_, stream))) = due.pop() {
+        while let Some(Reverse((_, stream))) = next_streams.pop() {
             self.read(stream, &mut block)?;
-            due.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
+            next_streams.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
             if blocks.exchange(&mut block).is_err() {
                 break;
             }

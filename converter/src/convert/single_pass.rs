@@ -9,7 +9,7 @@ use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::options::ConvertError;
 use super::paje_pass::{PassRequirements, make};
-use super::plan::ConversionPlan;
+use super::planning::plan::ConversionPlan;
 use super::second_pass::SinglePassState;
 use crate::clock::{CausalityReport, CorrectionMethod};
 use crate::report::ConversionReport;

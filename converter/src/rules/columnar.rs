@@ -8,6 +8,8 @@
 //! [`RecordScope::eval`] define the keys and values of columns, which are their simple cases. The
 //! two passes define the effects of operations.
 
+use std::ops::Range;
+
 use tracer_format::schema::{FieldType, Scalar};
 use tumit::spec::Builtin;
 
@@ -155,7 +157,7 @@ impl OperationPart {
 impl FieldCell {
     /// A field with simple values: integers, 64-bit floats, pointers, interned texts, enum names.
     fn of(read: &FieldRead, located: bool) -> Option<Self> {
-        let ((start, _), FieldType::One(scalar)) = (read.place?, read.ty) else { return None };
+        let (Some(Range { start, .. }), FieldType::One(scalar)) = (read.range.clone(), read.ty) else { return None };
         let is_plain = match scalar {
             Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => true,
             Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => true,

@@ -6,61 +6,17 @@ mod tree;
 use std::sync::Arc;
 
 use tracer_format::Schema;
-use tracer_format::schema::{EnumInfo, FieldType};
+use tracer_format::schema::EnumInfo;
 use tumit::Spec;
 use tumit::spec;
 
 use super::columnar::{columnar_actions, columnar_links};
-use super::eval::RecordScope;
 use super::model::RuleModel;
-use super::program::{
-    ActionOp, ContainerTarget, EnumNames, ExprCode, FieldRead, PathReferent, ProgramAction, RecordProgram, ValueCode,
-};
-use super::value::{KeyPart, Symbols};
+use super::program::{EnumNames, ProgramAction, RecordProgram, ValueColumn};
+use super::value::Symbols;
 use actions::{ActionCompiler, MissingField};
 use tree::{TypeTree, add_tree};
-use tumit_paje::{DiagnosticKind, TraceDiagnostic, TypeId};
-
-impl ContainerTarget {
-    /// The container type of the target.
-    pub(crate) fn container(&self) -> usize {
-        self.steps.last().map_or(0, |(container, _)| *container)
-    }
-
-    /// The steps down to the container of this type, each with the keys that distinguish its
-    /// containers.
-    pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[ExprCode]> {
-        let length = self.steps.iter().position(|(container, _)| *container == holder).map_or(0, |at| at + 1);
-        self.steps[..length].iter().map(|(_, keys)| distinguishing_keys(keys))
-    }
-
-    /// Whether the target names a process or thread by values that several have.
-    pub(crate) fn is_ambiguous(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> bool {
-        self.by_value.is_some() && self.ambiguous_referent(scope, scratch, symbols).is_some()
-    }
-
-    /// The referent that matches several processes or threads.
-    pub(crate) fn ambiguous_referent(
-        &self,
-        scope: &RecordScope<'_>,
-        scratch: &mut String,
-        symbols: &mut Symbols,
-    ) -> Option<&PathReferent> {
-        self.keys.iter().find_map(|code| match code {
-            ExprCode::Referent(referent) if referent.key(scope, scratch, symbols) == KeyPart::None => Some(&**referent),
-            _ => None,
-        })
-    }
-}
-
-/// The keys of a step that distinguish its containers. If all records of a stream belong to one
-/// process or thread, its referent alone is sufficient.
-fn distinguishing_keys(keys: &[ExprCode]) -> &[ExprCode] {
-    match keys.first() {
-        Some(ExprCode::Referent(referent)) if referent.is_fixed() => &keys[..1],
-        _ => keys,
-    }
-}
+use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// The programs of a spec.
 #[derive(Debug, Default)]
@@ -205,31 +161,6 @@ impl SpecCompiler<'_> {
     }
 }
 
-impl ActionOp {
-    /// The container of the operation, if the operation is skipped when that container does not
-    /// exist.
-    pub(crate) fn target(&self) -> Option<&ContainerTarget> {
-        match self {
-            Self::Destroy { on }
-            | Self::SetState { on, .. }
-            | Self::PushState { on, .. }
-            | Self::PopState { on, .. }
-            | Self::ResetState { on, .. }
-            | Self::Variable { on, .. }
-            | Self::Mark { on, .. } => Some(on),
-            Self::Create { .. } | Self::Link { .. } | Self::Nothing | Self::Line { .. } => None,
-        }
-    }
-
-    /// The container of the operation.
-    pub(crate) fn container(&self) -> Option<&ContainerTarget> {
-        match self {
-            Self::Create { on } | Self::Link { on, .. } => Some(on),
-            op => op.target(),
-        }
-    }
-}
-
 impl RecordProgram {
     /// The program of a record type without fields, from its spec, name, full name and actions.
     fn new([spec, name, full_name]: [&str; 3], actions: Vec<ProgramAction>, symbols: &mut Symbols) -> Self {
@@ -256,42 +187,12 @@ impl RecordProgram {
     }
 }
 
-/// The actions with values from one field of the records, each with the position of the field.
-fn columns(actions: &[ProgramAction], located: bool) -> Vec<(u16, usize)> {
-    let part = |(number, action): (usize, &ProgramAction)| {
+/// The actions with values from one field of the records, each with its column.
+fn columns(actions: &[ProgramAction], located: bool) -> Vec<ValueColumn> {
+    let column = |(number, action): (usize, &ProgramAction)| {
         let (_, read) = action.plain_value()?;
         // The source position is also a column.
-        Some((u16::try_from(number).ok()?, read.index + usize::from(located)))
+        Some(ValueColumn { action: u16::try_from(number).ok()?, part: read.index + usize::from(located) })
     };
-    actions.iter().enumerate().filter_map(part).collect()
-}
-
-impl ProgramAction {
-    /// The type and field of the value, if the value is computed from one field alone, independent
-    /// of the rest of the record.
-    pub(crate) fn plain_value(&self) -> Option<(TypeId, &FieldRead)> {
-        let (ActionOp::SetState { ty, value, .. }
-        | ActionOp::PushState { ty, value, .. }
-        | ActionOp::Mark { ty, value, .. }) = &self.op
-        else {
-            return None;
-        };
-        let ValueCode::Computed(ExprCode::Field(read)) = value else { return None };
-        let is_plain = self.at.is_none() && self.when.is_none() && read.place.is_some();
-        (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
-    }
-
-    /// Whether the first pass needs the action: it may be left out, names a container, computes a
-    /// value or has a timestamp of its own.
-    pub(crate) fn is_surveyed(&self) -> bool {
-        self.at.is_some()
-            || match &self.op {
-                ActionOp::Link { .. } | ActionOp::Line { once: true, .. } => true,
-                ActionOp::Create { .. } => !self.with.is_empty(),
-                ActionOp::SetState { value, .. } | ActionOp::PushState { value, .. } | ActionOp::Mark { value, .. } => {
-                    matches!(value, ValueCode::Computed(_))
-                }
-                _ => false,
-            }
-    }
+    actions.iter().enumerate().filter_map(column).collect()
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::eval::RecordScope;
-use super::program::ContainerTarget;
+use super::program::{ContainerTarget, TargetStep};
 use super::stacks::{StackId, StateStacks};
 use super::value::{KeyPart, Symbols};
 use tumit_paje::{ContainerId, TypeId};
@@ -108,7 +108,7 @@ impl PathTrie {
         symbols: &mut Symbols,
     ) -> PathNode {
         let mut node = 0;
-        for (container, keys) in &target.steps {
+        for TargetStep { container, keys } in &target.steps {
             if keys.is_empty() {
                 node = self.child(node, *container, KeyPart::None);
             }
@@ -135,7 +135,7 @@ impl PathTrie {
     ) -> PathNode {
         let mut node = 0;
         let mut parts: smallvec::SmallVec<[KeyPart; 4]> = smallvec::SmallVec::new();
-        for (container, keys) in &target.steps {
+        for TargetStep { container, keys } in &target.steps {
             parts.clear();
             if keys.is_empty() {
                 node = self.child(node, *container, KeyPart::None);

@@ -39,11 +39,11 @@ pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
     for (at, is_part) in bare.into_iter().zip(parts) {
         let record = &spec.records[at];
         let span = record.layout.kind != RecordKind::Event;
-        let which = usize::from(!span);
-        let value = value_named(&mut entities[which], &record.name);
+        let kind = usize::from(!span);
+        let value = value_named(&mut entities[kind], &record.name);
         let with = record.layout.fields.iter().enumerate().map(|(at, field)| (field.name.clone(), Expr::Field(id(at))));
         let with = with.collect();
-        let (ty, value) = (types[which], ValueExpr::Declared(value));
+        let (ty, value) = (types[kind], ValueExpr::Declared(value));
         let instance = on.clone();
         let on = on.clone();
         let verb = match record.layout.kind {
@@ -185,17 +185,17 @@ mod tests {
         let text = "trace t; level L { span wait { request: u32 } end { source: i32, bytes: u64 } \
                     span part async end { polls: u8 } span plain { n: u8 } }";
         let (spec, _) = tumit::compile_text("t.tumit", text);
-        let shown = with_default_picture(&spec.expect("the spec is correct"), false);
+        let completed = with_default_picture(&spec.expect("the spec is correct"), false);
         let marks = |record: usize| -> Vec<String> {
-            let marks = shown.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
+            let marks = completed.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
             marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
         };
-        let names: Vec<&str> = shown.records.iter().map(|record| record.layout.name.as_str()).collect();
+        let names: Vec<&str> = completed.records.iter().map(|record| record.layout.name.as_str()).collect();
         let ends =
             ["wait.begin", "wait.end", "part.begin", "part.end", "plain.begin", "plain.end", "wait.end", "part.end"];
         assert_eq!(names, ends);
         let expected: [&[&str]; 8] = [&[], &["source bytes"], &[], &["polls"], &[], &[], &[], &[]];
         assert_eq!((0..8).map(marks).collect::<Vec<_>>(), expected);
-        assert!(shown.rules.iter().all(|actions| !actions.is_empty()), "an absent end also ends its state");
+        assert!(completed.rules.iter().all(|actions| !actions.is_empty()), "an absent end also ends its state");
     }
 }

@@ -3,13 +3,20 @@
 use super::value::SymbolId;
 use crate::clock::ClockMap;
 
+/// A source position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SourceSite {
+    pub(crate) file: SymbolId,
+    pub(crate) line: u32,
+}
+
 /// Data that the records of a process share.
 #[derive(Debug)]
 pub(crate) struct ProcessFacts {
     /// Interned strings by their id in the file.
     pub(crate) strings: Vec<Option<SymbolId>>,
     /// Source positions by their id in the file.
-    pub(crate) sites: Vec<Option<(SymbolId, u32)>>,
+    pub(crate) sites: Vec<Option<SourceSite>>,
     /// Maps the clock of the process to raw timestamps.
     pub(crate) clock: ClockMap,
 }

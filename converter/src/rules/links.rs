@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::value::KeyPart;
+use super::value::{KeyPart, KeyWord};
 use tumit_paje::TypeId;
 use tumit_spill::endpoint_map::spread;
 
@@ -30,13 +30,13 @@ impl LinkKey {
     pub(crate) fn new(link: usize, keys: impl Iterator<Item = KeyPart>) -> Self {
         let mut link_key = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
         for (at, key) in (0..).zip(keys) {
-            let (kind, word) = key.word();
+            let KeyWord { kind, value } = key.word();
             if at < KINDS {
                 link_key.head |= kind << (KIND_BITS * at);
             } else {
                 link_key.words.push(kind);
             }
-            link_key.words.push(word);
+            link_key.words.push(value);
         }
         link_key
     }
@@ -83,22 +83,22 @@ mod tests {
         #[test]
         fn keys_are_equal_when_their_parts_are(
             links in (0usize..2, 0usize..2),
-            ours in prop::collection::vec(any_key(), 0..14),
+            keys in prop::collection::vec(any_key(), 0..14),
             changed in prop::option::of((any::<prop::sample::Index>(), any_key())),
             count in prop::option::of(0usize..14),
         ) {
-            let mut theirs = ours.clone();
-            if let Some((at, key)) = changed && !theirs.is_empty() {
-                let at = at.index(theirs.len());
-                theirs[at] = key;
+            let mut others = keys.clone();
+            if let Some((at, key)) = changed && !others.is_empty() {
+                let at = at.index(others.len());
+                others[at] = key;
             }
-            theirs.truncate(count.unwrap_or(theirs.len()));
-            let (a, b) = (LinkKey::new(links.0, ours.iter().copied()), LinkKey::new(links.1, theirs.iter().copied()));
+            others.truncate(count.unwrap_or(others.len()));
+            let (a, b) = (LinkKey::new(links.0, keys.iter().copied()), LinkKey::new(links.1, others.iter().copied()));
             prop_assert_eq!(a == b, a.hash() == b.hash());
-            prop_assert_eq!(a == b, links.0 == links.1 && ours == theirs);
-            if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.word().0 == b.word().0) && ours.len() <= LinkKey::SHORT {
-                let words: Vec<u64> = theirs.iter().map(|key| key.word().1).collect();
-                prop_assert_eq!(a.with_words(&words), LinkKey::new(links.0, theirs.iter().copied()));
+            prop_assert_eq!(a == b, links.0 == links.1 && keys == others);
+            if keys.len() == others.len() && keys.iter().zip(&others).all(|(a, b)| a.word().kind == b.word().kind) && keys.len() <= LinkKey::SHORT {
+                let words: Vec<u64> = others.iter().map(|key| key.word().value).collect();
+                prop_assert_eq!(a.with_words(&words), LinkKey::new(links.0, others.iter().copied()));
             }
         }
     }

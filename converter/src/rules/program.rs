@@ -1,6 +1,7 @@
 //! Compiled rules as data: programs, actions, expressions and references.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tracer_format::schema::{FieldInfo, FieldType, Scalar};
@@ -9,6 +10,15 @@ use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp, ValueFormat};
 use super::referent_table::{Distinctness, ReferentTable};
 use super::value::{RuleValue, SymbolId};
 use tumit_paje::{self, TypeId, ValueId};
+
+/// An action whose value is that of one column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ValueColumn {
+    /// The number of the action in its program.
+    pub(crate) action: u16,
+    /// The column: its position among the parts of the record. The source position can be one.
+    pub(crate) part: usize,
+}
 
 /// The compiled rules of a record type.
 #[derive(Clone, Debug)]
@@ -31,7 +41,7 @@ pub(crate) struct RecordProgram {
     pub(crate) surveyed: bool,
     /// Actions whose values are those of one column. The first pass needs the values of the column,
     /// not their records.
-    pub(crate) columns: Vec<(u16, usize)>,
+    pub(crate) columns: Vec<ValueColumn>,
     /// The actions, if they can be evaluated by columns.
     pub(crate) columnar_actions: Option<Box<[ColumnarAction]>>,
     /// The link actions that the first pass needs, if they can be evaluated by columns and suffice.
@@ -131,12 +141,21 @@ pub(crate) enum LinkValue {
     Computed(ExprCode),
 }
 
+/// A step of the path to a container.
+#[derive(Clone, Debug)]
+pub(crate) struct TargetStep {
+    /// The container type.
+    pub(crate) container: usize,
+    /// The keys of the step.
+    pub(crate) keys: Vec<ExprCode>,
+}
+
 /// A container: the own keys of each container type on its path.
 #[derive(Clone, Debug)]
 pub(crate) struct ContainerTarget {
     /// The number of the target among all programs, from 0.
     pub(crate) number: usize,
-    pub(crate) steps: Vec<(usize, Vec<ExprCode>)>,
+    pub(crate) steps: Vec<TargetStep>,
     /// The keys of all steps that distinguish its container, concatenated.
     pub(crate) keys: Vec<ExprCode>,
     /// Whether the action is skipped if the container does not exist.
@@ -216,20 +235,21 @@ impl EnumNames {
     }
 }
 
-/// The position of a field: constant if all fields before it have constant sizes.
+/// A field. Its position is constant if all fields before it have constant sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldRead {
     pub(crate) index: usize,
     pub(crate) ty: FieldType,
-    pub(crate) place: Option<(usize, usize)>,
+    /// The bytes of the field, if they are at a constant position.
+    pub(crate) range: Option<Range<usize>>,
 }
 
 impl FieldRead {
     pub(crate) fn new(fields: &[FieldInfo], index: usize) -> Self {
         let ty = fields[index].ty;
         let start = fields[..index].iter().try_fold(0usize, |sum, field| Some(sum + field.ty.bytes()?));
-        let place = start.and_then(|start| Some((start, start + ty.bytes()?)));
-        Self { index, ty, place }
+        let range = start.and_then(|start| Some(start..start + ty.bytes()?));
+        Self { index, ty, range }
     }
 }
 

@@ -135,17 +135,17 @@ impl ReferentTable {
     }
 
     /// The process or thread to which these values refer in a record of this process and time.
-    pub(crate) fn find(&self, own: u32, keys: &[(Builtin, KeyPart)], time: i64) -> ReferentMatch {
-        if let Some(thread) = self.choose(own, self.threads(keys), time) {
+    pub(crate) fn find(&self, own_process: u32, keys: &[(Builtin, KeyPart)], time: i64) -> ReferentMatch {
+        if let Some(thread) = self.choose(own_process, self.threads(keys), time) {
             return thread;
         }
         // No thread has the values. The keys of its process may identify the process.
         let has_process = keys.iter().any(|(builtin, _)| is_of_process(*builtin));
         if !has_process {
-            return ReferentMatch::Process(own);
+            return ReferentMatch::Process(own_process);
         }
-        if self.index().process.get(&own).is_some_and(|at| self.has(*at, keys, is_of_process)) {
-            return ReferentMatch::Process(own);
+        if self.index().process.get(&own_process).is_some_and(|at| self.has(*at, keys, is_of_process)) {
+            return ReferentMatch::Process(own_process);
         }
         let mut processes = self.processes(keys);
         let found = processes.next().map(|at| to_u32(self.streams[at as usize].process));
@@ -201,7 +201,7 @@ impl ReferentTable {
     /// A thread of the own process. If there is none, a thread of the only process with candidates.
     /// If several threads of one process share a thread id, the latest that has begun. `None`
     /// without candidates.
-    fn choose(&self, own: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<ReferentMatch> {
+    fn choose(&self, own_process: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<ReferentMatch> {
         let mut chosen: Option<&StreamFacts> = None;
         let mut is_one = true;
         for at in candidates {
@@ -215,9 +215,9 @@ impl ReferentTable {
                 if is_later || known.begin > time && stream.begin < known.begin {
                     chosen = Some(stream);
                 }
-            } else if to_u32(stream.process) == own {
+            } else if to_u32(stream.process) == own_process {
                 (chosen, is_one) = (Some(stream), true);
-            } else if to_u32(known.process) != own {
+            } else if to_u32(known.process) != own_process {
                 is_one = false;
             }
         }
@@ -225,10 +225,10 @@ impl ReferentTable {
         Some(if is_one { ReferentMatch::Thread(to_u32(chosen.process), chosen.thread) } else { ReferentMatch::Several })
     }
 
-    /// Whether a stream has the values of those keys that `asked` selects.
-    fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], asked: impl Fn(Builtin) -> bool) -> bool {
+    /// Whether a stream has the values of those keys for which `selects` is true.
+    fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], selects: impl Fn(Builtin) -> bool) -> bool {
         let stream = &self.streams[at as usize];
-        keys.iter().filter(|(builtin, _)| asked(*builtin)).all(|(builtin, key)| match builtin {
+        keys.iter().filter(|(builtin, _)| selects(*builtin)).all(|(builtin, key)| match builtin {
             Builtin::Pid => number(*key) == Some(stream.pid),
             Builtin::Tid => number(*key) == Some(stream.tid),
             Builtin::Rank => number(*key) == Some(stream.rank),
@@ -244,8 +244,8 @@ const fn is_of_process(builtin: Builtin) -> bool {
     matches!(builtin, Builtin::Pid | Builtin::Rank | Builtin::Host)
 }
 
-fn value(keys: &[(Builtin, KeyPart)], wanted: Builtin) -> Option<KeyPart> {
-    keys.iter().find(|(builtin, _)| *builtin == wanted).map(|(_, key)| *key)
+fn value(keys: &[(Builtin, KeyPart)], key_name: Builtin) -> Option<KeyPart> {
+    keys.iter().find(|(builtin, _)| *builtin == key_name).map(|(_, key)| *key)
 }
 
 fn number(key: KeyPart) -> Option<u64> {

@@ -161,17 +161,25 @@ impl RuleValue {
     }
 }
 
+/// A key as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyWord {
+    /// The kind of the key, below 8.
+    pub(crate) kind: u64,
+    pub(crate) value: u64,
+}
+
 impl KeyPart {
-    /// Its kind, below 8, and its value as a word.
-    pub(crate) fn word(self) -> (u64, u64) {
+    /// The key as numbers.
+    pub(crate) fn word(self) -> KeyWord {
         match self {
-            Self::None => (0, 0),
-            Self::Int(value) => (1, value.cast_unsigned()),
-            Self::Unsigned(value) => (2, value),
-            Self::Float(bits) => (3, bits),
-            Self::Bool(value) => (4, value.into()),
-            Self::Sym(sym) => (5, sym.0.into()),
-            Self::Of { process, thread } => (6, u64::from(process) << 32 | u64::from(thread)),
+            Self::None => KeyWord { kind: 0, value: 0 },
+            Self::Int(value) => KeyWord { kind: 1, value: value.cast_unsigned() },
+            Self::Unsigned(value) => KeyWord { kind: 2, value },
+            Self::Float(bits) => KeyWord { kind: 3, value: bits },
+            Self::Bool(value) => KeyWord { kind: 4, value: value.into() },
+            Self::Sym(sym) => KeyWord { kind: 5, value: sym.0.into() },
+            Self::Of { process, thread } => KeyWord { kind: 6, value: u64::from(process) << 32 | u64::from(thread) },
         }
     }
 

@@ -26,15 +26,23 @@ impl std::str::FromStr for LaunchSelection {
     }
 }
 
+/// A range of real time, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RealTimeRange {
+    /// The first time.
+    pub start: i64,
+    /// The last time.
+    pub end: i64,
+}
+
 /// A launch of a run folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Launch {
     /// Its number, from 1, in order of time.
     pub number: usize,
-    /// Start and end in nanoseconds since 1970, by the real-time clocks of its hosts. `None` if no
-    /// process read such a clock.
-    pub time: Option<(i64, i64)>,
+    /// Its time by the real-time clocks of its hosts. `None` if no process read such a clock.
+    pub time: Option<RealTimeRange>,
     /// Number of processes.
     pub processes: usize,
     /// Whether the selection includes it.

@@ -8,7 +8,7 @@
 pub(super) mod layout;
 mod log;
 
-pub use layout::LiveError;
+pub use layout::{LiveError, LiveFault};
 pub(crate) use log::LiveLogEntry;
 pub(super) use log::LiveLogReader;
 
@@ -34,8 +34,8 @@ pub(super) struct LiveSnapshot {
     file: File,
     pub(super) header: LiveHeader,
     pub(super) pieces: Vec<RecoveredPiece>,
-    /// The unusable parts, each with its size in bytes.
-    pub(super) faults: Vec<(u64, LiveError)>,
+    /// The unusable parts.
+    pub(super) faults: Vec<LiveFault>,
     /// Number of dropped records of each stream, even if all its records are in the file.
     pub(super) dropped: BTreeMap<u32, u64>,
     /// The file with the payloads.
@@ -101,8 +101,8 @@ impl LiveSnapshot {
         // The first round has already reported the invalid heads.
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
-            let what = format!("{} slots beyond the end of the file", header.cut_slots);
-            snapshot.faults.push((0, LiveError::Header { what }));
+            let problem = format!("{} slots beyond the end of the file", header.cut_slots);
+            snapshot.faults.push(LiveFault { bytes: 0, why: LiveError::Header { problem } });
         }
         snapshot.spooled = spool.file();
         Ok(snapshot)
@@ -130,13 +130,14 @@ impl LiveSnapshot {
         &mut self,
         place: SlotRange,
         spool: &mut Spool,
-        wanted: &dyn Fn(&SlotHead) -> bool,
+        selects: &dyn Fn(&SlotHead) -> bool,
     ) -> Result<Option<RecoveredPiece>, LiveError> {
         let offset = place.offset;
         for _ in 0..ATTEMPTS {
-            let Some(head) = self.head(offset)?.filter(|head| head.taken && wanted(head)) else { return Ok(None) };
-            if let Some(what) = invalid_head(&head, place.bytes) {
-                self.faults.push((u64::from(place.bytes), LiveError::Slot { offset, what }));
+            let Some(head) = self.head(offset)?.filter(|head| head.taken && selects(head)) else { return Ok(None) };
+            if let Some(problem) = invalid_head(&head, place.bytes) {
+                let why = LiveError::Slot { offset, problem };
+                self.faults.push(LiveFault { bytes: u64::from(place.bytes), why });
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();
@@ -151,8 +152,8 @@ impl LiveSnapshot {
             payload.truncate(filled);
             fence(Ordering::Acquire);
             let Some(after) = self.head(offset)?.filter(|after| head.same_block(after)) else { continue };
-            let kept = spool.append(&payload).map_err(|error| LiveError::Spool(error.to_string()))?;
-            return Ok(Some(piece(offset, &head, &after, kept, filled)));
+            let position = spool.append(&payload).map_err(|error| LiveError::Spool(error.to_string()))?;
+            return Ok(Some(piece(offset, &head, &after, position, filled)));
         }
         Ok(None)
     }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use tracer_format::block::{flag, unpack};
 use tracer_format::{BlockHeader, BlockKind, FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
-use super::live::{LiveError, LiveLogEntry, LiveSnapshot, RecoveredPiece};
+use super::live::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
 use super::names::{ProcessNames, process_id};
-use super::process::{BlockIndex, LiveFault, LiveFileUse};
+use super::process::{BlockIndex, LiveFileUse};
 use super::process_builder::ProcessBuilder;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
@@ -46,7 +46,7 @@ impl ProcessBuilder {
                 self.names(&snapshot, &mut live);
                 self.blocks(&snapshot, &mut live, file)?;
                 self.remove_cut_off_damage();
-                live.faults.extend(snapshot.faults.into_iter().map(|(bytes, why)| LiveFault { bytes, why }));
+                live.faults.extend(snapshot.faults);
             }
             Err(why) => live.faults.push(LiveFault { bytes: 0, why }),
         }
@@ -67,8 +67,8 @@ impl ProcessBuilder {
         let id = snapshot.header.process_id;
         let same = |entry: &LiveLogEntry| entry.kind == BlockKind::Process && process_id(&entry.payload) == Some(id);
         let unknown = self.process.id == [0; 16];
-        let own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
-        if own { Ok(()) } else { Err(LiveError::OtherProcess) }
+        let is_own = if unknown { snapshot.names().flatten().any(|entry| same(&entry)) } else { id == self.process.id };
+        if is_own { Ok(()) } else { Err(LiveError::OtherProcess) }
     }
 
     /// Adds the names of the log that are missing from the file.
@@ -105,8 +105,9 @@ impl ProcessBuilder {
                 blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
             }
             if before == Some(name) {
-                let what = format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
-                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                let problem =
+                    format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
+                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                 continue;
             }
             before = Some(name);
@@ -140,11 +141,11 @@ impl ProcessBuilder {
                 // written.
                 PayloadOverlap::Part(raw) => self.walk(&raw, block.header.first_ticks, piece.last),
                 PayloadOverlap::Other => {
-                    let what = format!(
+                    let problem = format!(
                         "block {sequence} of stream {}, which has other contents in the process file",
                         piece.stream
                     );
-                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, what });
+                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                     return Ok(());
                 }
             };

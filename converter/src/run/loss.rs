@@ -60,8 +60,10 @@ pub enum Loss {
         stream: u32,
         /// The number of blocks.
         blocks: u64,
-        /// The time range. The start is unknown if the first blocks are missing.
-        dates: (Option<GlobalNanos>, GlobalNanos),
+        /// The last timestamp before them. `None` if the first blocks are missing.
+        from: Option<GlobalNanos>,
+        /// The first timestamp after them.
+        to: GlobalNanos,
     },
     /// Records of a stream are damaged or missing in the run from which the file was made.
     MissingPart {
@@ -71,8 +73,10 @@ pub enum Loss {
         stream: u32,
         /// The number of places.
         places: usize,
-        /// The time range. A bound at the start or end of the stream is unknown.
-        dates: (Option<GlobalNanos>, Option<GlobalNanos>),
+        /// The last timestamp before them. `None` at the start of the stream.
+        from: Option<GlobalNanos>,
+        /// The first timestamp after them. `None` at the end of the stream.
+        to: Option<GlobalNanos>,
     },
     /// The process wrote more records than the file has, by the count in its end block.
     MissingRecords {
@@ -97,7 +101,7 @@ pub enum Loss {
         /// The file.
         file: PathBuf,
         /// The missing description, as a part of a sentence.
-        what: String,
+        subject: String,
     },
     /// Records of intact blocks cannot be decoded.
     Undecodable {

@@ -27,8 +27,8 @@ static READERS: AtomicUsize = AtomicUsize::new(0);
 fn budget() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
-        let asked = std::env::var("TUMIT_BLOCK_MEMORY").ok().and_then(|text| text.trim().parse::<usize>().ok());
-        asked.unwrap_or(BUDGET).saturating_mul(1 << 20)
+        let setting = std::env::var("TUMIT_BLOCK_MEMORY").ok().and_then(|text| text.trim().parse::<usize>().ok());
+        setting.unwrap_or(BUDGET).saturating_mul(1 << 20)
     })
 }
 

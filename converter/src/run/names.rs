@@ -50,8 +50,8 @@ impl<'b> ProcessNames<'b> {
     pub(super) fn add_entry(&mut self, entry: LiveLogEntry) -> Result<Option<LiveLogEntry>, FormatError> {
         let adds = match entry.kind {
             BlockKind::Process => {
-                let own = process_id(&entry.payload).is_none_or(|id| id == self.process_id);
-                let adds = own && self.building.process.id == [0; 16];
+                let is_own = process_id(&entry.payload).is_none_or(|id| id == self.process_id);
+                let adds = is_own && self.building.process.id == [0; 16];
                 if adds {
                     self.building.process_tags(&entry.payload);
                 }
@@ -78,8 +78,8 @@ impl<'b> ProcessNames<'b> {
             }
             BlockKind::Strings | BlockKind::Sites => return Ok(self.take_names(&entry)),
             BlockKind::Records => {
-                if let Some(lost) = news(&entry.payload) {
-                    self.building.streams.get_or_create(entry.stream).losses_mut().unreported.push(lost);
+                if let Some(record) = news(&entry.payload) {
+                    self.building.streams.get_or_create(entry.stream).losses_mut().unreported.push(record);
                 }
                 false
             }

@@ -94,9 +94,9 @@ fn first_block(head: &[u8]) -> Option<&[u8]> {
 
 /// The live file of a process file: at the path in the process block, otherwise in the same folder.
 fn live_file(path: &Path, tags: Option<&[u8]>) -> Option<PathBuf> {
-    let told = tags.and_then(|tags| TagIterator(tags).find(|(number, _)| *number == tag::LIVE_PATH));
-    let told = told.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
-    let beside = path.with_extension("live");
+    let recorded = tags.and_then(|tags| TagIterator(tags).find(|(number, _)| *number == tag::LIVE_PATH));
+    let recorded = recorded.map(|(_, bytes)| PathBuf::from(String::from_utf8_lossy(bytes).into_owned()));
+    let default = path.with_extension("live");
     let there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
-    told.filter(there).or_else(|| Some(beside).filter(there))
+    recorded.filter(there).or_else(|| Some(default).filter(there))
 }

@@ -115,7 +115,7 @@ fn create_unique<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> i
         let path = target.with_file_name(format!(".tumit-{}-{number}.part", std::process::id()));
         match create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|made| (made, path)),
+            result => return result.map(|result| (result, path)),
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

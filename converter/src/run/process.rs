@@ -13,7 +13,7 @@ use tracer_format::write::StreamTags;
 use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 
 use super::error::RunReadError;
-use super::live::LiveError;
+use super::live::LiveFault;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
 
@@ -331,16 +331,6 @@ pub struct RepairSummary {
     pub damaged_bytes: u64,
     /// Number of records that were taken from the live file.
     pub live_records: u64,
-}
-
-/// An unusable part of a live file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct LiveFault {
-    /// Its size in bytes. 0 if unknown.
-    pub bytes: u64,
-    /// The error.
-    pub why: LiveError,
 }
 
 /// A damaged range of a file.

@@ -20,6 +20,12 @@ use super::streams::StreamTable;
 use super::thread_identity::set_threads;
 use tumit_paje::time::LocalTicks;
 
+/// The number of a block of records.
+struct BlockNumber {
+    stream: u32,
+    sequence: u64,
+}
+
 /// A process that is being built.
 #[derive(Default)]
 pub(super) struct ProcessBuilder {
@@ -33,8 +39,8 @@ pub(super) struct ProcessBuilder {
     pub(super) streams: StreamTable,
     /// Sequence numbers of all valid blocks of the file, except blocks of records.
     numbers: Vec<u64>,
-    /// Stream and sequence number in the heads of damaged blocks of records.
-    torn_heads: Vec<(u32, u64)>,
+    /// The numbers in the heads of damaged blocks of records.
+    torn_heads: Vec<BlockNumber>,
     /// The header of a truncated block at the end of the file.
     cut_off: Option<BlockHeader>,
 }
@@ -44,7 +50,8 @@ impl ProcessBuilder {
         match found {
             ScanItem::Damage { offset, bytes, why, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
-                self.torn_heads.extend(records.map(|head| (head.stream, head.sequence)));
+                self.torn_heads
+                    .extend(records.map(|head| BlockNumber { stream: head.stream, sequence: head.sequence }));
                 self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
                 self.process.torn.count += 1;
                 self.process.torn.bytes += bytes;
@@ -95,8 +102,8 @@ impl ProcessBuilder {
                 stream.blocks.reserve_exact(1);
             }
             stream.blocks.push(BlockIndex { payload_offset, header: block.header, live: false });
-            if let Some(lost) = missed_before(block) {
-                stream.losses_mut().inherited.push(lost);
+            if let Some(record) = missed_before(block) {
+                stream.losses_mut().inherited.push(record);
             }
             return Ok(());
         }
@@ -225,7 +232,7 @@ impl ProcessBuilder {
 
     /// The processes of the file: one, or all those of a sorted file.
     pub(super) fn finish_all(mut self, path: &Path, length: u64) -> Vec<ProcessInRun> {
-        for (number, sequence) in std::mem::take(&mut self.torn_heads) {
+        for BlockNumber { stream: number, sequence } in std::mem::take(&mut self.torn_heads) {
             // A head that is damaged itself nearly always names a stream that does not exist.
             if let Some(stream) = self.streams.get_mut(number) {
                 stream.torn = stream.torn.max(Some(sequence));

@@ -119,9 +119,14 @@ impl<'r> RunStreamReader<'r> {
         self.gap.take()
     }
 
-    /// The number of records read, and the current timestamp in ticks.
-    pub(crate) const fn position(&self) -> (u64, u64) {
-        (self.ordinal, self.ticks)
+    /// The number of records read.
+    pub(crate) const fn records_read(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// The current timestamp in ticks.
+    pub(crate) const fn ticks(&self) -> u64 {
+        self.ticks
     }
 
     /// Adds to the gap before the next record.
@@ -164,10 +169,14 @@ impl<'r> RunStreamReader<'r> {
         self.next_block += blocks.iter().take_while(|block| is_before(block.header.last_ticks)).count();
     }
 
-    /// Blocks with a correct checksum and undecodable contents, and the number of records that this
-    /// hides.
-    pub(crate) fn damage(&self) -> (&[DamagedRange], u64) {
-        (&self.damage, self.damaged_records)
+    /// Blocks with a correct checksum and undecodable contents.
+    pub(crate) fn damage(&self) -> &[DamagedRange] {
+        &self.damage
+    }
+
+    /// Number of records in these blocks.
+    pub(crate) const fn damaged_records(&self) -> u64 {
+        self.damaged_records
     }
 
     /// Number of blocks read so far.

@@ -92,13 +92,13 @@ fn reuses(streams: &[StreamInRun]) -> Vec<u32> {
         // equally frequent, the ordinary kind decides.
         let leaders = kinds.iter().rev().max_by_key(|streams| streams.len()).cloned().unwrap_or_default();
         for at in places {
-            let begun = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
+            let start = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
                 (first_ticks(&streams[*leader]), *leader)
             }) {
                 Ok(place) => place + 1,
                 Err(_) => leaders.partition_point(|leader| first_ticks(&streams[*leader]) <= last_ticks(&streams[at])),
             };
-            reuses[at] = u32::try_from(begun.saturating_sub(1)).unwrap_or(u32::MAX);
+            reuses[at] = u32::try_from(start.saturating_sub(1)).unwrap_or(u32::MAX);
         }
     }
     reuses
@@ -139,8 +139,8 @@ mod tests {
     fn threads_of(streams: Vec<StreamInRun>) -> Vec<(u32, u32, String)> {
         let mut process = ProcessInRun { pid: 1, streams, ..ProcessInRun::default() };
         set_threads(&mut process);
-        let shown = |stream: &StreamInRun| (stream.thread.number, stream.thread.reuse, stream.thread_name());
-        process.streams.iter().map(shown).collect()
+        let identity = |stream: &StreamInRun| (stream.thread.number, stream.thread.reuse, stream.thread_name());
+        process.streams.iter().map(identity).collect()
     }
 
     #[test]

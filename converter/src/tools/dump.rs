@@ -31,10 +31,11 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::clock::RunClocks;
-use crate::convert::gaps;
-use crate::convert::merge::loser_tree::merge;
-use crate::convert::plan::{ConversionPlan, plan_of_layouts};
-use crate::convert::time_order::{ItemSelection, OrderedStream};
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin, plan_of_layouts};
+use crate::convert::run_facts::gaps;
+use crate::convert::time_order::loser_tree::merge;
+use crate::convert::time_order::ordered_item::ItemSelection;
+use crate::convert::time_order::ordered_stream::OrderedStream;
 use crate::convert::wall_clock;
 use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::rules::{RecordScope, RuleValue, Symbols, append_value};
@@ -275,18 +276,19 @@ fn record<E>(
 ) -> Result<ControlFlow<()>, E> {
     let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
     let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
-    let scope = plan.scope(feed.stream, program, item.record_time, (item.place.site, item.place.ordinal), body);
+    let origin = RecordOrigin { site: item.place.site, ordinal: item.place.ordinal };
+    let scope = plan.scope(feed.stream, program, item.record_time, origin, body);
     scratch.clear();
     let vals = values(&scope.with_corrected_time(), scratch, symbols);
     let text: &str = scratch;
     let lists: Vec<Vec<DumpValue<'_>>> = vals
         .iter()
-        .map(|(_, shown)| match shown {
+        .map(|(_, value)| match value {
             DumpElements::One(_) => Vec::new(),
             DumpElements::List(list) => list.iter().map(|val| field_value(*val, text, symbols)).collect(),
         })
         .collect();
-    let fields = vals.iter().zip(&lists).map(|((name, shown), list)| match shown {
+    let fields = vals.iter().zip(&lists).map(|((name, value), list)| match value {
         DumpElements::One(val) => (*name, field_value(*val, text, symbols)),
         DumpElements::List(_) => (*name, DumpValue::List(list)),
     });
@@ -306,7 +308,7 @@ fn record<E>(
         label: symbols.text(stream.label),
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
-        source: scope.source().map(|(file, line)| (symbols.text(file), line)),
+        source: scope.source().map(|site| (symbols.text(site.file), site.line)),
         truncated: item.place.truncated,
         fields: &fields,
     })
@@ -332,11 +334,11 @@ fn values<'s>(scope: &RecordScope<'s>, scratch: &mut String, symbols: &Symbols) 
     let mut vals = Vec::new();
     for action in &scope.program.actions {
         for (name, code) in &action.with {
-            let shown = match scope.elements(code, scratch, symbols) {
+            let value = match scope.elements(code, scratch, symbols) {
                 Some(list) => DumpElements::List(list.into_iter().map(|val| plain(val, scratch)).collect()),
                 None => DumpElements::One(plain(scope.eval(code, scratch, symbols), scratch)),
             };
-            vals.push((name.as_str(), shown));
+            vals.push((name.as_str(), value));
         }
     }
     vals

@@ -32,8 +32,8 @@ use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::RunClocks;
 use crate::convert::ConvertOptions;
-use crate::convert::gaps;
-use crate::convert::plan::first_date;
+use crate::convert::planning::plan::first_date;
+use crate::convert::run_facts::gaps;
 use crate::run::{Loss, OpenRun};
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, open_shared};
 use tumit_paje::time::GlobalNanos;
@@ -54,7 +54,7 @@ pub struct RunCensus {
     pub kinds: Vec<RecordTypeCount>,
     /// Number of records that the recorder truncated.
     pub truncated: u64,
-    /// Losses that `lost` records report, by stream and cause.
+    /// Dropped, missing and damaged records that `lost` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
     pub unreadable: Vec<Loss>,
@@ -76,7 +76,7 @@ pub struct RecordTypeCount {
     pub bytes: u64,
 }
 
-/// Records of a stream that are lost for one cause.
+/// Dropped, missing or damaged records of a stream, by one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedRange {
@@ -137,7 +137,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
-            undecodable += reader.damage().1;
+            undecodable += reader.damaged_records();
             truncated += reader.truncated();
             gaps::add_undecodable(&mut unreadable, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);

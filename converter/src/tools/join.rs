@@ -118,8 +118,8 @@ impl OpenRun {
     /// # Errors
     /// When a run has to be opened again and this fails.
     pub fn adopt_live_files(runs: &mut [Self]) -> Result<(), RunOpenError> {
-        let alone = |process: &&ProcessInRun| process.live_alone && process.id != [0; 16];
-        let lives = runs.iter().flat_map(|run| &run.processes).filter(alone);
+        let is_live_alone = |process: &&ProcessInRun| process.live_alone && process.id != [0; 16];
+        let lives = runs.iter().flat_map(|run| &run.processes).filter(is_live_alone);
         let lives: MovedLiveFiles = lives.map(|process| (process.id, process.path.clone())).collect();
         let is_open = |process: &ProcessInRun| !process.live_alone && !process.ended && lives.contains_key(&process.id);
         let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.used);

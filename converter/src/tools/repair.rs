@@ -121,8 +121,8 @@ impl FileRepair {
 
 /// The expected path of a missing live file.
 fn missing_live(process: &ProcessInRun) -> Option<PathBuf> {
-    let beside = (process.buffers == Some(1)).then(|| process.path.with_extension("live"));
-    process.live_path.clone().or(beside)
+    let default = (process.buffers == Some(1)).then(|| process.path.with_extension("live"));
+    process.live_path.clone().or(default)
 }
 
 /// Writes the repaired file of a process. Blocks with a correct checksum are copied unchanged, even
@@ -284,21 +284,24 @@ impl RepairWriter<'_, '_> {
             let ticks = header.last_ticks;
             let torn =
                 DroppedRecords { count: 0, bytes: 0, first_ticks: ticks, last_ticks: ticks, cause: cause::DAMAGED };
-            let lost = stream.end_is_torn().then_some(torn);
+            let record = stream.end_is_torn().then_some(torn);
             let number = last.and_then(|last| self.numbers.get(&RepairedBlock::new(stream.number, last)));
             let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
-            for lost in lost.iter().chain(stream.unreported_losses()) {
+            for record in record.iter().chain(stream.unreported_losses()) {
                 sequence = Some(sequence.map_or(0, |sequence| sequence.saturating_add(1)));
-                self.news(&BlockHeader { stream: stream.number, sequence: sequence.unwrap_or(0), ..header }, lost)?;
+                self.write_lost_record(
+                    &BlockHeader { stream: stream.number, sequence: sequence.unwrap_or(0), ..header },
+                    record,
+                )?;
             }
         }
         Ok(())
     }
 
     /// Writes a block with a single `lost` record. It follows a block with this header.
-    fn news(&mut self, header: &BlockHeader, lost: &DroppedRecords) -> io::Result<()> {
-        let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &lost.encode()].concat();
-        let ticks = header.last_ticks.max(lost.last_ticks);
+    fn write_lost_record(&mut self, header: &BlockHeader, record: &DroppedRecords) -> io::Result<()> {
+        let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &record.encode()].concat();
+        let ticks = header.last_ticks.max(record.last_ticks);
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
             codec: PayloadCodec::Raw as u8,

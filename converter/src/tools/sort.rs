@@ -43,11 +43,11 @@ use super::records::{ClockTags, end_tags, process_tags};
 use crate::clock::{RunClocks, TimestampMap};
 use crate::convert::columnar::evaluate::PassKind;
 use crate::convert::columnar::single_records::RecordRef;
-use crate::convert::gaps::MissingRecords;
 use crate::convert::merge_pass::RecordVisitorFn;
-use crate::convert::plan::{ConversionPlan, plan_of_layouts};
+use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::read_ahead::{MergePass, PassSelection};
-use crate::convert::time_order::ItemSelection;
+use crate::convert::run_facts::gaps::MissingRecords;
+use crate::convert::time_order::ordered_item::ItemSelection;
 use crate::convert::{ConvertError, ConvertOptions, fine_dates};
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, StreamInRun};
@@ -128,14 +128,14 @@ pub fn sort<W: Write>(
             progress(done.min(total), total);
         }
     };
-    let (ahead, readers) = (options.may_use(2), options.readers(plan.records()));
+    let (reads_ahead, readers) = (options.may_use(2), options.readers(plan.records()));
     let floors = vec![None; plan.streams.len()];
-    let needs = plan.needs(ItemSelection::ALL.wanted, false);
+    let needs = plan.needs(ItemSelection::ALL.selects, false);
     let pass = MergePass {
         plan: &plan,
         selection: PassSelection { floors, taking: ItemSelection::ALL, purpose: PassKind::Records },
         needs,
-        ahead,
+        reads_ahead,
         readers,
     };
     let passed =
@@ -147,9 +147,9 @@ pub fn sort<W: Write>(
 /// By stream of a process: its gap, if the process has no other gap. In this case the number of
 /// missing records is known.
 fn only_gaps(process: &ProcessInRun) -> Vec<Option<DroppedRecords>> {
-    let missed = MissingRecords::of(process);
-    let only = if let [gap] = &missed.gaps[..] { Some(gap) } else { None };
-    let of = |stream: &StreamInRun| only.filter(|gap| gap.stream == stream.number)?.lost;
+    let missing = MissingRecords::of(process);
+    let only = if let [gap] = &missing.gaps[..] { Some(gap) } else { None };
+    let of = |stream: &StreamInRun| only.filter(|gap| gap.stream == stream.number)?.count_record;
     process.streams.iter().map(of).collect()
 }
 
@@ -222,11 +222,11 @@ impl<W: Write> SortWriter<'_, W> {
             return Ok(());
         }
         // The causal pass shifts records, not the clock.
-        let fine =
+        let timestamp_map =
             TimestampMap { correction: self.plan.timestamp_maps[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
-            let ticks = self.ticks(fine.corrected(self.plan.raw_timestamp(stream, anchor.ticks), 0));
+            let ticks = self.ticks(timestamp_map.corrected(self.plan.raw_timestamp(stream, anchor.ticks), 0));
             bytes.extend_from_slice(&ClockAnchor { ticks, ..*anchor }.encode());
         }
         let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
@@ -237,8 +237,8 @@ impl<W: Write> SortWriter<'_, W> {
     /// The end of a stream's thread or process, in ticks of the sorted file's clock. It follows all
     /// records of the stream.
     fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
-        let Some(fine) = self.plan.timestamp_maps.get(stream) else { return end.0 };
-        self.ticks(fine.corrected(self.plan.raw_timestamp(stream, end.0), u64::MAX))
+        let Some(timestamp_map) = self.plan.timestamp_maps.get(stream) else { return end.0 };
+        self.ticks(timestamp_map.corrected(self.plan.raw_timestamp(stream, end.0), u64::MAX))
     }
 
     /// Ticks of the sorted file's clock for a timestamp.
@@ -248,24 +248,25 @@ impl<W: Write> SortWriter<'_, W> {
 
     fn write_record(&mut self, item: &RecordRef<'_>) -> io::Result<()> {
         let stream = u32::try_from(item.stream).unwrap_or(u32::MAX);
-        let (plan, zero, fine) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
-        let sorted = |ticks: u64| ticks_of(zero, fine.corrected(plan.raw_timestamp(item.stream, ticks), item.ordinal));
+        let (plan, zero, timestamp_map) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
+        let sorted =
+            |ticks: u64| ticks_of(zero, timestamp_map.corrected(plan.raw_timestamp(item.stream, ticks), item.ordinal));
         let ticks = self.ticks(item.corrected);
         if item.program.is_none() {
-            let lost = DroppedRecords::decode(item.body).unwrap_or_default();
-            let count = self.gap_of(item.stream, &lost).unwrap_or(lost.count);
-            let (first_ticks, last_ticks) = (sorted(lost.first_ticks), sorted(lost.last_ticks));
-            if lost.cause != tracer_format::cause::DAMAGED {
+            let record = DroppedRecords::decode(item.body).unwrap_or_default();
+            let count = self.gap_of(item.stream, &record).unwrap_or(record.count);
+            let (first_ticks, last_ticks) = (sorted(record.first_ticks), sorted(record.last_ticks));
+            if record.cause != tracer_format::cause::DAMAGED {
                 let all =
                     self.run.processes.get(plan.streams[item.stream].process).map_or(0, ProcessInRun::dropped_records);
-                self.dropped[item.stream] = self.dropped[item.stream].saturating_add(lost.count).min(all);
+                self.dropped[item.stream] = self.dropped[item.stream].saturating_add(record.count).min(all);
                 self.file.set_dropped(stream, self.dropped[item.stream]);
             }
             return self.file.record(
                 stream,
                 ID_LOST,
                 ticks,
-                &DroppedRecords { count, first_ticks, last_ticks, ..lost }.encode(),
+                &DroppedRecords { count, first_ticks, last_ticks, ..record }.encode(),
             );
         }
         let process = &self.run.processes[plan.streams[item.stream].process];
@@ -282,9 +283,9 @@ impl<W: Write> SortWriter<'_, W> {
     }
 
     /// The number of records missing in this gap, if it is known.
-    fn gap_of(&self, stream: usize, lost: &DroppedRecords) -> Option<u64> {
+    fn gap_of(&self, stream: usize, record: &DroppedRecords) -> Option<u64> {
         let only = self.gaps.get(stream)?.as_ref()?;
-        (DroppedRecords { count: 0, ..*only } == *lost).then_some(only.count)
+        (DroppedRecords { count: 0, ..*only } == *record).then_some(only.count)
     }
 
     fn finish(mut self) -> io::Result<SortSummary> {
@@ -300,9 +301,9 @@ impl<W: Write> SortWriter<'_, W> {
             let end = process.end.and_then(|end| streams.map(|stream| self.end_of(stream, end)).max());
             self.file.end_with(number, process.missing_records(), end_tags(process, end));
         }
-        let ended: Vec<Option<u64>> =
+        let dropped: Vec<Option<u64>> =
             self.run.processes.iter().map(|process| process.ended.then(|| process.dropped_records())).collect();
-        self.file.finish_all(&ended)?;
+        self.file.finish_all(&dropped)?;
         Ok(self.sort_summary)
     }
 }

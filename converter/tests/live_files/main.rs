@@ -170,9 +170,9 @@ fn a_live_file_in_another_folder_is_found() {
 
 #[test]
 fn a_live_file_is_used_only_for_its_own_unfinished_process() {
-    let mut ended = file();
-    ended.end();
-    assert_eq!(open(folder(&ended, &live()).path()), (expected(0..6), Vec::new()), "it ended: nothing is missing");
+    let mut ended_file = file();
+    ended_file.end();
+    assert_eq!(open(folder(&ended_file, &live()).path()), (expected(0..6), Vec::new()), "it ended: nothing is missing");
 
     let mut other_process = live();
     other_process.put(16, &process_id(2));
@@ -277,9 +277,9 @@ fn processes_that_ended_before_they_recorded_lost_nothing() {
         let run = OpenRun::open(folder.path()).unwrap();
         assert_eq!((listed(&run), others(&run.losses())), (expected(0..9), Vec::new()), "{} bytes", early.len());
         assert_eq!(run.empty_live, [path.as_path()]);
-        let alone = tempfile::tempdir().unwrap();
-        fs::rename(&path, alone.path().join("b.live")).unwrap();
-        let error = OpenRun::open(alone.path()).unwrap_err().to_string();
+        let other_folder = tempfile::tempdir().unwrap();
+        fs::rename(&path, other_folder.path().join("b.live")).unwrap();
+        let error = OpenRun::open(other_folder.path()).unwrap_err().to_string();
         assert!(error.contains("before it recorded anything"), "{error}");
     }
     // If any byte is not zero, something may be missing.

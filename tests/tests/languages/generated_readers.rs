@@ -149,7 +149,7 @@ fn generated_readers_agree_on_a_sorted_run() {
     let dropped: Vec<u64> =
         processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
     assert!(dropped.len() == 2 && dropped.iter().all(|count| *count > 1_000), "{dropped:?}");
-    let reports = rust.iter().filter(|line| line.ends_with(" records lost)")).count();
+    let reports = rust.iter().filter(|line| line.ends_with(" records dropped, missing or damaged)")).count();
     assert_eq!(reports, processes.iter().map(|process| process.lost.len()).sum::<usize>());
     let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
     assert_eq!((rust.len(), dumped.lines().count()), (records + reports, records));

@@ -184,7 +184,7 @@ fn states_after_dropped_records_are_unknown_in_a_table() {
     bytes[middle] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     let (status, text) = csv(&run);
-    let unknown = text.lines().filter(|line| line.contains("unknown (records lost)")).count();
+    let unknown = text.lines().filter(|line| line.contains("unknown (records dropped or missing)")).count();
     // Calls and the phase, once each.
     assert_eq!((status, unknown), (Some(1), 2));
 }

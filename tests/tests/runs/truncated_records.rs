@@ -128,10 +128,13 @@ fn readers_and_copies_mark_truncated_records() {
         assert_eq!((&info["truncated_records"], &info["losses"]), (&Value::from(2), &Value::Array(Vec::new())));
         assert!(info["remarks"].to_string().contains(expected_text), "{name}: {}", info["remarks"]);
         let info = succeed(tumit().arg("info").arg(run));
-        assert!(info.contains(expected_text) && info.ends_with("\nNo other data was lost or damaged.\n"), "{info}");
+        assert!(
+            info.contains(expected_text) && info.ends_with("\nNo other data is dropped, missing or damaged.\n"),
+            "{info}"
+        );
         let converted = output(tumit().arg("convert").arg(run).args(["-o", "-"]));
         let text = String::from_utf8_lossy(&converted.stdout);
-        assert!(!text.contains("unknown (records lost)"), "{name}");
+        assert!(!text.contains("unknown (records dropped or missing)"), "{name}");
         assert!(String::from_utf8_lossy(&converted.stderr).contains(expected_text), "{name}");
     }
 }

@@ -18,7 +18,7 @@ A first run:
   tumit view run.tmt                       shows the trace in a browser
   tumit stats run.tmt                      statistics of the trace, as a table
 
-Exit status: 0 success, 1 the input has mistakes or losses, 2 could not run.")]
+Exit status: 0 success, 1 the input has mistakes, or dropped, missing or damaged data, 2 could not run.")]
 pub(crate) struct Args {
     /// Maximum size of a trace from a pipe or a compressed file, in bytes or with K, M or G, such
     /// as 500M; the trace is copied to TMPDIR

@@ -6,7 +6,7 @@ use super::definitions::{EventDefinition, FieldRole, PajeEventKind};
 use super::faults::{FaultKind, FaultList};
 use super::number::{self, ParsedNumber};
 use super::pj_dump_compat;
-use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, ValueDeclaration};
+use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, UsedValue, ValueDeclaration};
 use super::tokenizer::LineWords;
 use crate::time::GlobalNanos;
 use crate::{
@@ -407,8 +407,8 @@ impl ReadState {
     /// The value of an entity. A value without a declaration is defined now.
     fn value(&mut self, input: &DefinedLine<'_>, ty: TypeId, sink: &mut dyn PajeSink) -> io::Result<ValueId> {
         let name = input.word(FieldRole::Value);
-        let (value, new) = self.types.value(ty, name);
-        if new {
+        let UsedValue { value, is_new } = self.types.value(ty, name);
+        if is_new {
             self.sent += 1;
             sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE })?;
         }

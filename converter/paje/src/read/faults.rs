@@ -208,6 +208,12 @@ impl fmt::Display for FaultSummary {
     }
 }
 
+/// The faults and the notes. Each list is in order of the first lines.
+pub(super) struct FaultLists {
+    pub(super) faults: Vec<FaultSummary>,
+    pub(super) notes: Vec<FaultSummary>,
+}
+
 /// Collects faults.
 #[derive(Debug)]
 pub(super) struct FaultList {
@@ -265,12 +271,13 @@ impl FaultList {
         }
     }
 
-    /// The faults and the notes. Each list is in order of the first lines.
-    pub(super) fn into_lists(self) -> (Vec<FaultSummary>, Vec<FaultSummary>) {
+    /// The faults and notes found.
+    pub(super) fn into_lists(self) -> FaultLists {
         let mut list: Vec<FaultSummary> = self.found.into_iter().flatten().collect();
         let parts = self.parts;
         list.sort_by_cached_key(|fault| (parts.iter().position(|name| **name == *fault.file), fault.line));
-        list.into_iter().partition(|fault| !fault.kind.is_note())
+        let (faults, notes) = list.into_iter().partition(|fault| !fault.kind.is_note());
+        FaultLists { faults, notes }
     }
 
     /// The faults and notes so far.

@@ -6,7 +6,7 @@ use super::definitions::{Definitions, EventDefinition, FieldRole};
 use super::events::{DefinedLine, ReadState};
 use super::faults::{FaultKind, FaultList};
 use super::number;
-use super::tokenizer::{AmbiguousSigns, LineWords, TextLine};
+use super::tokenizer::{AmbiguousSigns, DecodedLine, LineWords, TextLine};
 use crate::PajeSink;
 
 /// Longer lines, in bytes, are not accepted by every reader.
@@ -50,7 +50,7 @@ impl LineProcessor {
 
     /// Notes the part that a line names.
     pub(super) fn note_parts(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) {
-        let (text, _) = line.text(&mut self.decoded);
+        let text = line.text(&mut self.decoded).text;
         self.words.split(text);
         let Some(id) = self.words.get(text, 0) else { return };
         let of_root = || root.map_or(Err(()), |root| root.definition(id));
@@ -74,7 +74,7 @@ impl LineProcessor {
         sink: &mut dyn PajeSink,
     ) -> io::Result<()> {
         let (number, words) = (line.number, &mut self.words);
-        let (text, is_latin) = line.text(&mut self.decoded);
+        let DecodedLine { text, is_latin1 } = line.text(&mut self.decoded);
         let faults = &mut self.state.faults;
         count_unusual_bytes(line, text, faults);
         let head = text.trim_ascii_start().strip_prefix('%');
@@ -99,7 +99,7 @@ impl LineProcessor {
             faults.count(FaultKind::LongLine, number, text);
         }
         let Some(id) = words.get(text, 0) else { return Ok(()) };
-        if is_latin {
+        if is_latin1 {
             faults.count(FaultKind::Encoding, number, text.trim_ascii_end());
         }
         if let Some(definition) = header.close_open(number, faults)
@@ -130,11 +130,11 @@ impl LineProcessor {
 #[cold]
 fn split_by_dialect(words: &mut LineWords, text: &str, expected: usize, faults: &mut FaultList, line: u64) {
     words.split_expecting(text, expected);
-    let (single, escapes) = words.dialect(text);
-    if single {
+    let dialect = words.dialect(text);
+    if dialect.single {
         faults.count(FaultKind::SingleQuotes, line, text.trim_ascii_end());
     }
-    if escapes {
+    if dialect.escapes {
         faults.count(FaultKind::EscapedQuote, line, text.trim_ascii_end());
     }
 }

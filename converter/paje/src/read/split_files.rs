@@ -77,12 +77,24 @@ enum PartFolder {
     Unavailable(&'static str),
 }
 
+/// The identity of a file, whatever its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    fn of(file: &std::fs::Metadata) -> Self {
+        Self { device: file.dev(), inode: file.ino() }
+    }
+}
+
 /// A file below the folder of the root file.
 #[derive(Clone, Debug)]
 pub(super) struct PartFile {
     pub(super) path: PathBuf,
-    /// Device and inode.
-    identity: (u64, u64),
+    identity: FileIdentity,
     at: u64,
     /// Its decompressed text, if the file is compressed.
     copy: Option<DecompressedText>,
@@ -114,7 +126,7 @@ impl PartFile {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(CWD, &self.path, flags, Mode::empty())?);
         let about = file.metadata()?;
-        if !about.is_file() || (about.dev(), about.ino()) != self.identity {
+        if !about.is_file() || FileIdentity::of(&about) != self.identity {
             return Err(io::Error::other("another file has this name now"));
         }
         Ok(file)
@@ -146,7 +158,7 @@ pub(super) struct TracePart {
 #[derive(Debug)]
 pub(super) struct TraceParts {
     folder: PartFolder,
-    identities: HashSet<(u64, u64)>,
+    identities: HashSet<FileIdentity>,
     /// A temporary file without a name for the text of compressed parts, and its length. One file
     /// for all parts needs one descriptor.
     spool: Spool,
@@ -190,7 +202,7 @@ impl TraceParts {
             Ok(true) => PartFolder::Below(folder.to_owned()),
             _ => PartFolder::Unavailable("the root file defines the field `Filename` after its first mebibyte"),
         };
-        Self { folder, identities: std::iter::once((about.dev(), about.ino())).collect(), ..Self::default() }
+        Self { folder, identities: std::iter::once(FileIdentity::of(&about)).collect(), ..Self::default() }
     }
 
     /// Whether any file can be read as a part.
@@ -216,7 +228,7 @@ impl TraceParts {
         if !about.is_file() {
             return Err(UnreadReason::Refused("it is not a regular file"));
         }
-        let mut file = PartFile { path, identity: (about.dev(), about.ino()), at: 0, copy: None };
+        let mut file = PartFile { path, identity: FileIdentity::of(&about), at: 0, copy: None };
         if self.identities.contains(&file.identity) {
             return Ok(None);
         }
@@ -320,21 +332,27 @@ fn place_of(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Decompressed copies of root files, with their originals.
-static COPIES: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
+/// A decompressed copy of a root file.
+struct DecompressedCopy {
+    copy: PathBuf,
+    original: PathBuf,
+}
+
+/// The decompressed copies of root files.
+static COPIES: Mutex<Vec<DecompressedCopy>> = Mutex::new(Vec::new());
 
 /// Notes that the file at `copy` has the text of the compressed file at `original`. Parts of the
 /// trace are searched in the folder of the original.
 pub fn note_copy(copy: &Path, original: &Path) {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     // A path of a closed file may be used again.
-    copies.retain(|(other, _)| other != copy);
-    copies.push((copy.to_owned(), original.to_owned()));
+    copies.retain(|known| known.copy != copy);
+    copies.push(DecompressedCopy { copy: copy.to_owned(), original: original.to_owned() });
 }
 
 fn original_of(copy: &Path) -> Option<PathBuf> {
     let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    copies.iter().find(|(other, _)| other == copy).map(|(_, original)| original.clone())
+    copies.iter().find(|known| known.copy == copy).map(|known| known.original.clone())
 }
 
 #[cfg(test)]

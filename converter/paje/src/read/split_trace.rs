@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::error::PajeReadError;
 use super::faults::FaultKind;
+use super::reader::PajeReader;
 use super::split_files::{TraceParts, UnreadReason};
 use super::tokenizer::TextLine;
-use super::{PajeReadError, PajeReader};
 use crate::time::GlobalNanos;
 use crate::{PajeEvent, PajeSink};
 

@@ -98,6 +98,13 @@ pub(super) struct PajeTypes {
     declared: Vec<bool>,
 }
 
+/// A value that a line uses.
+pub(super) struct UsedValue {
+    pub(super) value: ValueId,
+    /// Whether no line used or declared it before.
+    pub(super) is_new: bool,
+}
+
 /// The result of declaring a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueDeclaration {
@@ -134,16 +141,16 @@ impl PajeTypes {
         Some(ty)
     }
 
-    /// The value with this name, and whether it is new. A new value gets the text as its name.
-    pub(super) fn value(&mut self, ty: TypeId, text: &str) -> (ValueId, bool) {
+    /// The value with this name. A new value gets the text as its name.
+    pub(super) fn value(&mut self, ty: TypeId, text: &str) -> UsedValue {
         let values = &mut self.types[ty.index()].values;
         if let Some(value) = values.find(text) {
-            return (value, false);
+            return UsedValue { value, is_new: false };
         }
         let value = ValueId(self.declared.len() as u32);
         self.declared.push(false);
         values.add(text, text, value, |_| false);
-        (value, true)
+        UsedValue { value, is_new: true }
     }
 
     /// Declares a value.
@@ -195,7 +202,7 @@ pub(super) struct PajeContainers {
     containers: Vec<PajeContainer>,
     index: SymbolIndex<ContainerId>,
     /// For each process of a run: its own containers. References search here first.
-    own: HashMap<u32, SymbolIndex<ContainerId>>,
+    by_process: HashMap<u32, SymbolIndex<ContainerId>>,
     /// The process of the current line, if lines come from a run.
     process: Option<u32>,
 }
@@ -203,13 +210,13 @@ pub(super) struct PajeContainers {
 impl Default for PajeContainers {
     fn default() -> Self {
         let root = PajeContainer::new(TypeId::ROOT);
-        Self { containers: vec![root], index: SymbolIndex::default(), own: HashMap::default(), process: None }
+        Self { containers: vec![root], index: SymbolIndex::default(), by_process: HashMap::default(), process: None }
     }
 }
 
 impl PajeContainers {
     pub(super) fn find(&self, text: &str) -> Option<SymbolMatch<ContainerId>> {
-        match self.process.and_then(|process| self.own.get(&process)) {
+        match self.process.and_then(|process| self.by_process.get(&process)) {
             Some(own) => self.find_from(own, text),
             None => find(&self.index, ContainerId::ROOT, text),
         }
@@ -249,7 +256,7 @@ impl PajeContainers {
     ) -> Option<(ContainerId, bool)> {
         let process = self.containers[parent.index()].process;
         let index = match process {
-            Some(process) => self.own.entry(process).or_default(),
+            Some(process) => self.by_process.entry(process).or_default(),
             None => &mut self.index,
         };
         let existing = index.by_id.get(id).copied();
@@ -338,12 +345,12 @@ impl ExternalNames<'_> {
 
     /// Adds a container. Its name is also found in lower case.
     pub fn add_container(&mut self, name: &str, ty: TypeId, parent: ContainerId) -> Option<ContainerId> {
-        let PajeContainers { containers, index, own, .. } = &mut *self.containers;
+        let PajeContainers { containers, index, by_process, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
         let PajeContainer { dead, process, .. } = containers[parent.index()];
         containers.push(PajeContainer { previous, dead, process, ..PajeContainer::new(ty) });
-        let mut own = process.map(|process| own.entry(process).or_default());
+        let mut own = process.map(|process| by_process.entry(process).or_default());
         for name in spellings(name) {
             let is_dead = |earlier: ContainerId| containers[earlier.index()].dead;
             index.name(&name, container, is_dead);
@@ -357,9 +364,9 @@ impl ExternalNames<'_> {
     /// Assigns a container to a process. Lines of this process find it by `label`. For lines of
     /// other processes, the label refers to no container unless it is the name of the container.
     pub fn own_container(&mut self, container: ContainerId, process: u32, label: &str) {
-        let PajeContainers { containers, index, own, .. } = &mut *self.containers;
+        let PajeContainers { containers, index, by_process, .. } = &mut *self.containers;
         containers[container.index()].process = Some(process);
-        let own = own.entry(process).or_default();
+        let own = by_process.entry(process).or_default();
         for name in spellings(label) {
             own.name(&name, container, |earlier| containers[earlier.index()].dead);
             if index.by_name(&name) != Some(container) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::super::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind, ExtraValue};
+use crate::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind, ExtraValue};
 
 /// The form of the definitions of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -142,10 +142,26 @@ impl EventOperation {
 pub(super) struct ExtraDefinitions {
     pub(super) header: HeaderStyle,
     extra_definitions: FxHashMap<u64, Vec<ExtraDefinition>>,
-    /// Variants of definitions with the fields `Shape` and `Size`: the id of the definition without
-    /// them, whether the variant has the first and the second field, and its id.
-    styled: Vec<(u32, (bool, bool), u32)>,
+    /// Variants of definitions with the fields `Shape` and `Size`.
+    styled: Vec<StyledDefinition>,
     count: u32,
+}
+
+/// A definition of types or values with a shape or size.
+#[derive(Debug)]
+struct StyledDefinition {
+    /// The id of the definition without shape and size.
+    plain: u32,
+    has_shape: bool,
+    has_size: bool,
+    id: u32,
+}
+
+/// A definition that is used.
+pub(super) struct UsedDefinition {
+    pub(super) id: u32,
+    /// The text of the definition, if it is new.
+    pub(super) text: Option<String>,
 }
 
 #[derive(Debug)]
@@ -161,34 +177,31 @@ impl ExtraDefinitions {
         Self { header, ..Self::default() }
     }
 
-    /// The id of the definition for types or values with this style, and its text if it is new.
+    /// The definition for types or values with this style.
     /// Each set of fields has its own definition, because a field cannot be empty.
-    pub(super) fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> (u32, Option<String>) {
+    pub(super) fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> UsedDefinition {
         if style.is_none() {
-            return (plain, None);
+            return UsedDefinition { id: plain, text: None };
         }
-        let has = (style.shape.is_some(), style.size.is_some());
-        if let Some(&(.., id)) = self.styled.iter().find(|styled| (styled.0, styled.1) == (plain, has)) {
-            return (id, None);
+        let (has_shape, has_size) = (style.shape.is_some(), style.size.is_some());
+        let same = |styled: &&StyledDefinition| {
+            (styled.plain, styled.has_shape, styled.has_size) == (plain, has_shape, has_size)
+        };
+        if let Some(styled) = self.styled.iter().find(same) {
+            return UsedDefinition { id: styled.id, text: None };
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
-        self.styled.push((plain, has, id));
+        self.styled.push(StyledDefinition { plain, has_shape, has_size, id });
         let (_, name, fields) = PLAIN[plain as usize];
         let style_fields =
-            [("Shape string", has.0), ("Size double", has.1)].into_iter().filter(|field| field.1).map(|field| field.0);
+            [has_shape.then_some("Shape string"), has_size.then_some("Size double")].into_iter().flatten();
         let fields: Vec<&str> = fields.iter().copied().chain(style_fields).collect();
-        (id, Some(self.header.begin(name, id, &fields) + END))
+        UsedDefinition { id, text: Some(self.header.begin(name, id, &fields) + END) }
     }
 
-    /// The id for an operation with these extra fields, and the text of its definition if it is
-    /// new.
-    pub(super) fn id(
-        &mut self,
-        operation: EventOperation,
-        extra: &[ExtraField<'_>],
-        source: bool,
-    ) -> (u32, Option<String>) {
+    /// The definition for an operation with these extra fields.
+    pub(super) fn id(&mut self, operation: EventOperation, extra: &[ExtraField<'_>], source: bool) -> UsedDefinition {
         let extra = &extra[..extra.len().min(operation.room(source))];
         let same = |layout: &ExtraDefinition| {
             layout.operation == operation
@@ -202,7 +215,7 @@ impl ExtraDefinitions {
         };
         let bucket = self.extra_definitions.entry(hash(operation, extra, source)).or_default();
         if let Some(layout) = bucket.iter().find(|layout| same(layout)) {
-            return (layout.id, None);
+            return UsedDefinition { id: layout.id, text: None };
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
@@ -210,7 +223,7 @@ impl ExtraDefinitions {
             extra.iter().map(|field| (field.name.to_owned(), kind_of(field.value))).collect();
         let text = definition(self.header, operation, id, &fields, source);
         bucket.push(ExtraDefinition { operation, source, fields, id });
-        (id, Some(text))
+        UsedDefinition { id, text: Some(text) }
     }
 }
 
@@ -356,12 +369,12 @@ mod tests {
         let mut layouts = ExtraDefinitions::default();
         let field = |name, value| ExtraField { name, value };
         let extra = [field("n", ExtraValue::Integer(1)), field("n", ExtraValue::Text("x"))];
-        let (id, text) = layouts.id(EventOperation::PushState, &extra, true);
+        let UsedDefinition { id, text } = layouts.id(EventOperation::PushState, &extra, true);
         assert_eq!(id, 20);
         let text = text.unwrap();
         assert!(text.contains("% n int\n% n_2 string\n% File string\n% Line int\n%EndEventDef"), "{text}");
-        let (again, text) = layouts.id(EventOperation::PushState, &extra, true);
+        let UsedDefinition { id: again, text } = layouts.id(EventOperation::PushState, &extra, true);
         assert_eq!((again, text), (20, None));
-        assert_eq!(layouts.id(EventOperation::PushState, &extra[..1], true).0, 21);
+        assert_eq!(layouts.id(EventOperation::PushState, &extra[..1], true).id, 21);
     }
 }

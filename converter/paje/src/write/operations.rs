@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{MAX_NAME_BYTES, PajeWriter, TimestampWriter};
+use super::texts::MAX_NAME_BYTES;
+use super::timestamps::TimestampWriter;
+use super::writer::{LinkKeyText, PajeWriter};
 use crate::time::GlobalNanos;
 use crate::{
     ContainerId, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent, PajeSink,
@@ -38,7 +40,7 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {
-        self.keys.entry(key.0).or_insert_with(|| (text.into(), false));
+        self.keys.entry(key.0).or_insert_with(|| LinkKeyText { text: text.into(), is_started: false });
         Ok(())
     }
 
@@ -52,13 +54,13 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::SetState, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::SetState, EventHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::PushState, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::PushState, EventHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                self.write_valued(EventOperation::NewEvent, (time, container, ty, value), extra, source);
+                self.write_valued(EventOperation::NewEvent, EventHead { time, container, ty, value }, extra, source);
             }
             PajeEvent::PopState { time, container, ty } => {
                 self.begin_in(13, time, container, ty, |head| head.byte(b'\n'));
@@ -71,10 +73,16 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
                 self.write_variable(time, (container, ty), op, value);
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
-                self.link(EventOperation::StartLink, (time, container, ty, value), (start, key), extra, source);
+                self.link(
+                    EventOperation::StartLink,
+                    EventHead { time, container, ty, value },
+                    (start, key),
+                    extra,
+                    source,
+                );
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, extra, source } => {
-                self.link(EventOperation::EndLink, (time, container, ty, value), (end, key), extra, source);
+                self.link(EventOperation::EndLink, EventHead { time, container, ty, value }, (end, key), extra, source);
             }
         }
         self.flush_line()
@@ -104,8 +112,14 @@ impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
     }
 }
 
-/// Timestamp, container, type and value: the fields of most events.
-type EventHead = (GlobalNanos, ContainerId, TypeId, ValueId);
+/// The fields of most events.
+#[derive(Clone, Copy)]
+struct EventHead {
+    time: GlobalNanos,
+    container: ContainerId,
+    ty: TypeId,
+    value: ValueId,
+}
 
 impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     fn define_type(&mut self, event: &PajeEvent<'_>) {
@@ -214,7 +228,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     fn write_valued(
         &mut self,
         operation: EventOperation,
-        (time, container, ty, value): EventHead,
+        EventHead { time, container, ty, value }: EventHead,
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,
     ) {
@@ -231,18 +245,18 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
         if self.keys.is_empty() {
             return None;
         }
-        let (text, is_used) = self.keys.get_mut(&key)?;
-        if *is_used {
-            return self.keys.remove(&key).map(|(text, _)| text);
+        let entry = self.keys.get_mut(&key)?;
+        if entry.is_started {
+            return self.keys.remove(&key).map(|entry| entry.text);
         }
-        *is_used = true;
-        Some(text.clone())
+        entry.is_started = true;
+        Some(entry.text.clone())
     }
 
     fn link(
         &mut self,
         operation: EventOperation,
-        (time, container, ty, value): EventHead,
+        EventHead { time, container, ty, value }: EventHead,
         (end, key): (ContainerId, KeyId),
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::super::{DrawStyle, FieldSet, KeyId, PajeEvent, PajeSink, PlainEvent};
 use crate::time::GlobalNanos;
+use crate::{DrawStyle, FieldSet, KeyId, PajeEvent, PajeSink, PlainEvent};
 
 /// Passes operations on without extra fields, source positions, shapes and sizes.
 #[derive(Debug)]

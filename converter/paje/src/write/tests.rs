@@ -5,7 +5,8 @@ use std::process::Command;
 
 use proptest::prelude::*;
 
-use super::{MAX_NAME_BYTES, PajeWriter};
+use super::PajeWriter;
+use super::texts::MAX_NAME_BYTES;
 use crate::read::read;
 use crate::time::GlobalNanos;
 use crate::{

@@ -1,6 +1,7 @@
 //! Texts without the characters that a Pajé file cannot contain.
 
-use super::MAX_NAME_BYTES;
+/// Maximum length of a name in bytes. A line must stay below 4000 bytes.
+pub(super) const MAX_NAME_BYTES: usize = 1000;
 
 /// Appends the name of a type, value or container as written between quotes. A Pajé file cannot
 /// contain quotes and line ends in names. Commas are replaced because of lists.

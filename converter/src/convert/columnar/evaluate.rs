@@ -7,7 +7,7 @@
 use tracer_format::columns::BlockColumns;
 
 use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
-use crate::convert::plan::ConversionPlan;
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::rules::{
     ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
     RecordScope, RuleModel, Symbols, WideWords, constant_value,
@@ -153,7 +153,7 @@ impl<'p> ColumnEvaluator<'p> {
             let template = OpTemplate { program: u32::try_from(number).ok()?, position, key, body };
             let template = self.template(templates, id, template, &mut batch.templates)?;
             let op_values = match &columnar.wide {
-                Some(wide) => OpValues::Words(start, wide.width()),
+                Some(wide) => OpValues::Words { first: start, per_record: wide.width() },
                 None => self.evaluate_values(&block, &columnar.value, &mut batch.words)?,
             };
             actions.push(OpSource { template, op_values });
@@ -203,7 +203,7 @@ impl<'p> ColumnEvaluator<'p> {
             ColumnarValue::Number(OperationPart::Fixed(code)) => {
                 let number = constant_value(code, &block.scope(&[]), &Symbols::default()).number();
                 words.push(number.unwrap_or(f64::NAN).to_bits());
-                OpValues::Numbers(start, 0)
+                OpValues::Numbers { first: start, step: 0 }
             }
             ColumnarValue::Named(ty, OperationPart::Fixed(code)) => {
                 let mut symbols = Symbols::default();
@@ -217,13 +217,13 @@ impl<'p> ColumnEvaluator<'p> {
                 block.words(cell, words)?;
                 let numbers = &mut words[start..];
                 numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
-                OpValues::Numbers(start, 1)
+                OpValues::Numbers { first: start, step: 1 }
             }
             ColumnarValue::Named(_, OperationPart::Cell(cell))
                 if matches!(self.purpose, PassKind::Once) && !cell.is_name() =>
             {
                 block.words(cell, words)?;
-                OpValues::Numbers(start, 1)
+                OpValues::Numbers { first: start, step: 1 }
             }
             ColumnarValue::Named(ty, OperationPart::Cell(cell)) => {
                 let mut names = std::mem::take(&mut self.scratch);
@@ -274,21 +274,21 @@ impl<'p> ColumnEvaluator<'p> {
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
         match op_values {
-            None | Some(OpValues::Words(..)) => {}
+            None | Some(OpValues::Words { .. }) => {}
             Some(OpValues::Same(bits)) => rows.put(std::iter::repeat(bits.into())),
             Some(OpValues::Values(values)) => rows.put(values.iter().map(|value| u64::from(*value))),
-            Some(OpValues::Numbers(_, 0)) => rows.put(std::iter::repeat(numbers.first().copied()?)),
-            Some(OpValues::Numbers(..)) => rows.put(numbers.iter().copied()),
+            Some(OpValues::Numbers { step: 0, .. }) => rows.put(std::iter::repeat(numbers.first().copied()?)),
+            Some(OpValues::Numbers { .. }) => rows.put(numbers.iter().copied()),
         }
         let mut column = std::mem::take(&mut self.scratch);
         let mut is_whole = true;
         for part in &wide.keys {
             match part {
-                OperationPart::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().1)),
+                OperationPart::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().value)),
                 OperationPart::Cell(cell) => {
                     column.clear();
                     is_whole &= block.words(cell, &mut column).is_some();
-                    rows.put(column.iter().map(|word| cell.key(*word).word().1));
+                    rows.put(column.iter().map(|word| cell.key(*word).word().value));
                 }
             }
         }
@@ -338,7 +338,7 @@ impl<'b> TypeBlock<'b> {
     }
 
     fn scope<'a>(&'a self, body: &'a [u8]) -> RecordScope<'a> {
-        self.plan.scope(self.stream, self.program, 0, (0, 0), body)
+        self.plan.scope(self.stream, self.program, 0, RecordOrigin::default(), body)
     }
 
     fn fixed_key(&self, code: &ExprCode) -> KeyPart {

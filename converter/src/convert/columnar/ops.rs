@@ -58,9 +58,9 @@ pub(crate) struct OpBatch {
     /// Templates that are new in this block, or changed. The number of each applies from this block
     /// on.
     pub(crate) templates: Vec<(u32, OpTemplate)>,
-    /// The records that stay records. `keeps` is whether there are any.
+    /// The records that stay records. `has_records` is whether there are any.
     pub(crate) chunk: RowBatch,
-    keeps: bool,
+    has_records: bool,
     /// Budget memory of this batch.
     pub(crate) memory: BudgetShare,
 }
@@ -151,7 +151,7 @@ impl OpBatch {
     pub(crate) fn of_records(chunk: RowBatch) -> Self {
         let mut entries = vec![OpEntry::RECORD; chunk.corrected.len()];
         number_records(&mut entries);
-        Self { entries, chunk, keeps: true, ..Self::default() }
+        Self { entries, chunk, has_records: true, ..Self::default() }
     }
 
     /// Whether all entries are taken.
@@ -174,14 +174,14 @@ impl OpBatch {
         places.clear();
         templates.clear();
         self.chunk = RowBatch::default();
-        (self.at, self.first, self.keeps) = (0, first, false);
+        (self.at, self.first, self.has_records) = (0, first, false);
     }
 
     /// Selects from `values`, one per entry, those of records that stay records. `None` if there
     /// are no such records.
     pub(crate) fn of_kept<T: Copy>(&self, values: &[T]) -> Option<Vec<T>> {
         let some = self.entries.iter().zip(values).filter(|(entry, _)| entry.is_record());
-        self.keeps.then(|| some.map(|(_, value)| *value).collect())
+        self.has_records.then(|| some.map(|(_, value)| *value).collect())
     }
 
     /// Takes the next entry. Nearly all entries are short operations. [`Self::steps`] decodes the
@@ -251,23 +251,31 @@ pub(crate) enum OpValues {
     Same(u32),
     /// A value for each record.
     Values(Vec<u32>),
-    /// Words, such as the bits of a float: the index of the first word, and the step between the
-    /// words of consecutive records (0 if all share one word).
-    Numbers(usize, usize),
-    /// Several words per record: the index of the first word, and the number of words per record.
-    Words(usize, usize),
+    /// Words, such as the bits of a float. `first` is the index of the first word, and `step` the
+    /// distance between the words of consecutive records (0 if all share one word).
+    Numbers { first: usize, step: usize },
+    /// Several words per record. `first` is the index of the first word.
+    Words { first: usize, per_record: usize },
+}
+
+/// The entries of one record type.
+#[derive(Clone, Copy, Debug)]
+struct TypeEntries {
+    /// The head of its entries.
+    head: u32,
+    /// The index of its next element in [`BatchBuilder::bits`].
+    next: u32,
 }
 
 /// Assembles the entries of a block from the operations of each record type.
 #[derive(Debug, Default)]
 pub(crate) struct BatchBuilder {
-    /// For each record type, in the order of the columns: the head of its entries, and the index of
-    /// its next element in `bits`.
-    kinds: Vec<(u32, u32)>,
+    /// For each record type, in the order of the columns.
+    kinds: Vec<TypeEntries>,
     /// The `bits` of entries, type by type.
     bits: Vec<u32>,
     /// The ids of record types that stay records.
-    kept: Vec<u16>,
+    record_ids: Vec<u16>,
     /// Whether some records have no entry.
     leaves_out: bool,
     /// Unused columns, kept to reuse their memory.
@@ -284,20 +292,20 @@ impl BatchBuilder {
     pub(crate) fn clear(&mut self) {
         self.kinds.clear();
         self.bits.clear();
-        self.kept.clear();
+        self.record_ids.clear();
         self.leaves_out = false;
     }
 
     /// Adds a record type with `count` records that need no entries.
     pub(crate) fn add_nothing(&mut self, count: usize) {
         self.leaves_out |= count > 0;
-        self.kinds.push((OpEntry::NOTHING.head, 0));
+        self.kinds.push(TypeEntries { head: OpEntry::NOTHING.head, next: 0 });
     }
 
     /// Adds a record type that stays in record form.
     pub(crate) fn add_records(&mut self, id: u16) {
-        self.kinds.push((OpEntry::RECORD.head, 0));
-        self.kept.push(id);
+        self.kinds.push(TypeEntries { head: OpEntry::RECORD.head, next: 0 });
+        self.record_ids.push(id);
     }
 
     /// Adds a record type with `count` records that become operations. `None` if the entries cannot
@@ -310,7 +318,7 @@ impl BatchBuilder {
         let next = u32::try_from(self.bits.len()).ok()?;
         if let [source] = &mut sources[..] {
             let head = self.put(count, source)?;
-            self.kinds.push((head, next));
+            self.kinds.push(TypeEntries { head, next });
             return Some(());
         }
         let (first, several) = (op_batch.more.len(), sources.len());
@@ -325,7 +333,7 @@ impl BatchBuilder {
             self.bits.truncate(from);
         }
         let several = short(several).filter(|several| *several < 1 << TEMPLATE_BITS)?;
-        self.kinds.push((form::SEVERAL << form::BITS | several, next));
+        self.kinds.push(TypeEntries { head: form::SEVERAL << form::BITS | several, next });
         self.bits.extend((0..count).map_while(|number| short(first + number * several as usize)));
         Some(())
     }
@@ -351,11 +359,11 @@ impl BatchBuilder {
                 room.push(std::mem::take(values));
                 *template
             }
-            OpValues::Numbers(start, step) => {
+            OpValues::Numbers { first: start, step } => {
                 steps(*start, *step)?;
                 form::NUMBER << form::BITS | *template
             }
-            OpValues::Words(start, width) => {
+            OpValues::Words { first: start, per_record: width } => {
                 steps(*start, *width)?;
                 let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MOST_WORDS)?;
                 form::WIDE << form::BITS | width << TEMPLATE_BITS | *template
@@ -365,21 +373,21 @@ impl BatchBuilder {
 
     /// Whether records of this type stay records.
     pub(crate) fn keeps_records(&self, id: u16) -> bool {
-        self.kept.contains(&id)
+        self.record_ids.contains(&id)
     }
 
     /// Fills the entries of a block and the ticks of each kept record since the start of the block.
     /// Linear in the number of records.
     pub(crate) fn arrange(&mut self, columns: &BlockColumns, op_batch: &mut OpBatch, ticks: &mut Vec<u64>) {
-        let Self { kinds, bits, kept, leaves_out, .. } = self;
+        let Self { kinds, bits, record_ids, leaves_out, .. } = self;
         let mut entry = |kind: u16| {
-            let Some((head, next)) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
+            let Some(TypeEntries { head, next }) = kinds.get_mut(usize::from(kind)) else { return OpEntry::NOTHING };
             let bits = bits.get(*next as usize).copied().unwrap_or_default();
             *next += 1;
             OpEntry { head: *head, bits }
         };
-        let OpBatch { entries, places, keeps, .. } = op_batch;
-        *keeps = !kept.is_empty();
+        let OpBatch { entries, places, has_records, .. } = op_batch;
+        *has_records = !record_ids.is_empty();
         if *leaves_out {
             ticks.clear();
             for (place, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
@@ -394,7 +402,7 @@ impl BatchBuilder {
             entries.extend(columns.order().map(entry));
             columns.ticks(ticks);
         }
-        if *keeps {
+        if *has_records {
             number_records(entries);
         }
     }

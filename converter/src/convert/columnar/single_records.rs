@@ -3,8 +3,8 @@
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 
-use crate::convert::plan::ConversionPlan;
-use crate::convert::time_order::OrderedItem;
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
+use crate::convert::time_order::ordered_item::OrderedItem;
 use crate::rules::{RecordProgram, RecordScope};
 
 /// Records of a stream in order of their timestamps.
@@ -84,7 +84,8 @@ impl<'a> RecordRef<'a> {
     /// The record with its program and stream. `None` for a gap.
     #[inline]
     pub(crate) fn scope(&self, plan: &'a ConversionPlan<'_>) -> Option<RecordScope<'a>> {
-        Some(plan.scope(self.stream, self.program?, self.raw, (self.site, self.ordinal), self.body))
+        let origin = RecordOrigin { site: self.site, ordinal: self.ordinal };
+        Some(plan.scope(self.stream, self.program?, self.raw, origin, self.body))
     }
 }
 

@@ -14,9 +14,10 @@ use tracer_format::columns::{BlockColumns, FixedSizeRows};
 use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
 use super::single_records::RowBatch;
-use crate::convert::merge::loser_tree::TimeOrdered;
-use crate::convert::plan::{ColumnValue, ConversionPlan, RequiredColumns};
-use crate::convert::time_order::OrderedStream;
+use crate::convert::planning::plan::{ColumnValue, ConversionPlan, RequiredColumns};
+use crate::convert::time_order::loser_tree::TimeOrdered;
+use crate::convert::time_order::ordered_stream::OrderedStream;
+use crate::rules::ValueColumn;
 use crate::run::{BlockPosition, RunReadError};
 
 /// Maximum number of records of a chunk that is assembled record by record.
@@ -49,15 +50,24 @@ pub(crate) struct FirstRecord {
     pub(crate) ordinal: u64,
 }
 
+/// The values of a column that an action needs, as far as they were found.
+#[derive(Debug)]
+struct ActionValues {
+    /// The record id.
+    id: u16,
+    action: u16,
+    values: SeenValues,
+}
+
 /// A stream being read.
 #[derive(Debug)]
 pub(crate) struct StreamCursor<'r> {
     plan: &'r ConversionPlan<'r>,
     feed: OrderedStream<'r>,
     needs: Arc<RequiredColumns>,
-    /// The values found so far, for each pair of record id and action that needs the values of a
-    /// column. Two actions may use one column for two value types.
-    seen: Vec<((u16, u16), SeenValues)>,
+    /// The values found so far, for each record id and action that needs the values of a column.
+    /// Two actions may use one column for two value types.
+    seen: Vec<ActionValues>,
     templates: StreamTemplates,
     records: u64,
     end: i64,
@@ -78,7 +88,7 @@ impl<'r> StreamCursor<'r> {
     pub(crate) fn tally(&mut self) -> StreamTally {
         self.take_read();
         let Self { feed, records, end, .. } = self;
-        let unknown = feed.reader().damage().1;
+        let unknown = feed.reader().damaged_records();
         StreamTally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
     }
 
@@ -163,23 +173,23 @@ impl<'r> StreamCursor<'r> {
         let needs = Arc::clone(&self.needs);
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
-            for &(action, part) in &need.columns {
+            for &ValueColumn { action, part } in &need.columns {
                 let Some((width, bytes)) = columns.column(id, part) else { continue };
-                let known = self.seen.iter().position(|(place, _)| *place == (id, action));
-                let seen = known.unwrap_or_else(|| {
-                    self.seen.push(((id, action), SeenValues::default()));
+                let found = self.seen.iter().position(|seen| (seen.id, seen.action) == (id, action));
+                let at = found.unwrap_or_else(|| {
+                    self.seen.push(ActionValues { id, action, values: SeenValues::default() });
                     self.seen.len() - 1
                 });
-                let new = self.seen[seen].1.new_of(bytes, width);
+                let new = self.seen[at].values.new_of(bytes, width);
                 if new.is_empty() {
                     continue;
                 }
                 let ticks = columns.each_ticks();
                 let mut places = (0u64..).zip(columns.order()).zip(ticks).filter(|((_, its), _)| *its == kind);
-                let mut met = 0;
+                let mut passed = 0;
                 for (number, value) in new {
-                    let Some(((place, _), ticks)) = places.nth(number - met) else { break };
-                    met = number + 1;
+                    let Some(((place, _), ticks)) = places.nth(number - passed) else { break };
+                    passed = number + 1;
                     let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
                     let (time, ordinal) = (self.feed.raw_timestamp(block, ticks), block.first_ordinal + place);
                     let found = FirstRecord { time, stream, ordinal };
@@ -245,15 +255,15 @@ impl SeenValues {
     /// Whether all values of a column are below [`MOST_BITS`] and were found before. This holds for
     /// nearly all blocks, so the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
-        let met = |value: u64| match self.bits.get((value / 64) as usize) {
+        let bit_of = |value: u64| match self.bits.get((value / 64) as usize) {
             Some(bits) => bits >> (value % 64),
             None => 0,
         };
         let all = match width {
-            1 => bytes.iter().fold(1, |all, byte| all & met((*byte).into())),
-            2 => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u16::from_le_bytes(*value).into())),
-            4 => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u32::from_le_bytes(*value).into())),
-            _ => bytes.as_chunks().0.iter().fold(1, |all, value| all & met(u64::from_le_bytes(*value))),
+            1 => bytes.iter().fold(1, |all, byte| all & bit_of((*byte).into())),
+            2 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u16::from_le_bytes(*value).into())),
+            4 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u32::from_le_bytes(*value).into())),
+            _ => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u64::from_le_bytes(*value))),
         };
         all == 1
     }

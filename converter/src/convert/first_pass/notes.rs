@@ -126,13 +126,13 @@ impl NoteTable {
         if stream >= self.hints.len() {
             self.hints.resize(stream + 1, 0);
         }
-        let (hint, wanted) = (self.hints[stream], pack(place, 0));
-        let is_before = |at: usize| self.notes.get(at).is_some_and(|note| *note < wanted);
+        let (hint, key) = (self.hints[stream], pack(place, 0));
+        let is_before = |at: usize| self.notes.get(at).is_some_and(|note| *note < key);
         let is_after_previous = hint == 0 || is_before(hint - 1);
         let near = (hint..=hint + NEAR).find(|at| !is_before(*at)).filter(|_| is_after_previous);
-        let at = near.unwrap_or_else(|| self.notes.partition_point(|note| *note < wanted));
+        let at = near.unwrap_or_else(|| self.notes.partition_point(|note| *note < key));
         self.hints[stream] = at;
-        self.notes.get(at).filter(|note| position_bits(note) == wanted).map(note_of)
+        self.notes.get(at).filter(|note| position_bits(note) == key).map(note_of)
     }
 }
 
@@ -157,16 +157,16 @@ impl PagedNotes {
     }
 
     fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
-        let wanted = pack(place, 0);
-        let after = self.firsts.partition_point(|first| *first <= wanted);
+        let key = pack(place, 0);
+        let after = self.firsts.partition_point(|first| *first <= key);
         let Some(page) = after.checked_sub(1) else { return Ok(None) };
         if let Some((number, notes)) = self.recent.get(&place.stream)
             && *number == page
         {
-            return Ok(find_note(notes, wanted));
+            return Ok(find_note(notes, key));
         }
         let notes = self.read(page)?;
-        let found = find_note(&notes, wanted);
+        let found = find_note(&notes, key);
         if self.recent.len() >= PAGES && !self.recent.contains_key(&place.stream) {
             self.recent.clear();
         }
@@ -182,8 +182,8 @@ impl PagedNotes {
     }
 }
 
-fn find_note(notes: &[PackedNote], wanted: PackedNote) -> Option<u16> {
-    let at = notes.binary_search_by_key(&wanted, position_bits).ok()?;
+fn find_note(notes: &[PackedNote], key: PackedNote) -> Option<u16> {
+    let at = notes.binary_search_by_key(&key, position_bits).ok()?;
     Some(note_of(&notes[at]))
 }
 
@@ -200,20 +200,20 @@ mod tests {
     proptest! {
         #[test]
         fn notes_are_found_with_any_memory(
-            noted in prop::collection::btree_map((0u32..4, prop_oneof![0u64..2000, any::<u64>()], 0u16..3), any::<u16>(), 0..1500)
-                .prop_map(|noted| noted.into_iter().map(|(at, what)| (place(at), what)).collect::<Vec<_>>())
+            notes in prop::collection::btree_map((0u32..4, prop_oneof![0u64..2000, any::<u64>()], 0u16..3), any::<u16>(), 0..1500)
+                .prop_map(|notes| notes.into_iter().map(|(at, note)| (place(at), note)).collect::<Vec<_>>())
                 .prop_shuffle(),
             asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3).prop_map(place), 0..200),
             memory in 0usize..20_000,
         ) {
-            let mut noting = NoteWriter::with_memory(memory);
-            for (place, what) in &noted {
-                noting.note(*place, *what);
+            let mut writer = NoteWriter::with_memory(memory);
+            for (place, note) in &notes {
+                writer.note(*place, *note);
             }
-            let mut places = noting.finish().unwrap();
-            prop_assert_eq!(places.paged.is_some(), noted.len() >= (memory / BYTES).max(PAGE));
-            let expected: BTreeMap<ActionPosition, u16> = noted.iter().copied().collect();
-            for place in asked.iter().chain(noted.iter().map(|(place, _)| place)) {
+            let mut places = writer.finish().unwrap();
+            prop_assert_eq!(places.paged.is_some(), notes.len() >= (memory / BYTES).max(PAGE));
+            let expected: BTreeMap<ActionPosition, u16> = notes.iter().copied().collect();
+            for place in asked.iter().chain(notes.iter().map(|(place, _)| place)) {
                 prop_assert_eq!(places.find(*place).unwrap(), expected.get(place).copied());
             }
         }

@@ -16,9 +16,9 @@ use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::columnar::stream::{FirstRecord, FirstValues};
-use crate::convert::plan::ConversionPlan;
+use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
+use crate::convert::planning::thread_ends::EndEvents;
 use crate::convert::text_lines::append_line;
-use crate::convert::thread_ends::EndEvents;
 use crate::rules::containers::{PathNode, PathTrie};
 use crate::rules::eval::RecordScope;
 use crate::rules::links::LinkKey;
@@ -83,13 +83,13 @@ impl FirstPassResult {
 #[derive(Debug)]
 pub(crate) struct FirstPassCollector {
     survey: FirstPassResult,
-    noting: NoteWriter,
+    notes: NoteWriter,
     waiting: EndpointMap<StreamValues, 4>,
     failed: Option<io::Error>,
     /// The log of link endpoints, if required.
     log: Option<LinkLog>,
     /// Values that are not declared, each with its first record.
-    met: FxHashMap<(TypeId, KeyPart), ValueRecord>,
+    first_records: FxHashMap<(TypeId, KeyPart), ValueRecord>,
     scratch: String,
 }
 
@@ -137,18 +137,26 @@ impl Endpoint<4> for StreamValues {
     }
 }
 
+/// The endpoint of a link in a container of this type.
+#[derive(Clone, Copy, Debug)]
+struct SurveyedEndpoint {
+    end: LinkSide,
+    link: usize,
+    container: usize,
+}
+
 impl FirstPassCollector {
     /// Creates a first pass, which also notes link endpoints in `log`. Its own notes go to a file
     /// beyond `memory` bytes.
     pub(crate) fn new(log: Option<LinkLog>, memory: usize) -> Self {
-        let noting = NoteWriter::with_memory(memory);
+        let notes = NoteWriter::with_memory(memory);
         Self {
             survey: FirstPassResult::default(),
-            noting,
+            notes,
             waiting: EndpointMap::default(),
             failed: None,
             log,
-            met: FxHashMap::default(),
+            first_records: FxHashMap::default(),
             scratch: String::new(),
         }
     }
@@ -188,7 +196,7 @@ impl FirstPassCollector {
             let stream = end.stream as usize;
             let ordinal = plan.source(stream).1.records();
             for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
-                let scope = plan.scope(stream, program, end.raw, (0, ordinal), &[]);
+                let scope = plan.scope(stream, program, end.raw, RecordOrigin { site: 0, ordinal }, &[]);
                 self.record(&scope, RecordPlace { stream: end.stream, ordinal }, model, symbols, |_| {});
             }
         }
@@ -214,27 +222,28 @@ impl FirstPassCollector {
                     return;
                 }
                 let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
-                let given = action.with.iter().map(|(name, code)| {
+                let fields = action.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
                 });
-                let given = given.collect();
-                self.survey.names.entry(node).or_insert(given);
+                let fields = fields.collect();
+                self.survey.names.entry(node).or_insert(fields);
             }
             ActionOp::Link { end, link, value, key, on } => {
                 if let Some(crate::rules::program::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
-                        let met = ValueRecord { time: scope.raw, place, variant };
-                        self.value(scope, ty, code, met, model, symbols);
+                        let record = ValueRecord { time: scope.raw, place, variant };
+                        self.value(scope, ty, code, record, model, symbols);
                     }
                 }
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
-                self.end_of(&link_key, *end, (*link, on.container()), place, time, model);
+                let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
+                self.end_of(&link_key, endpoint, place, time, model);
             }
             ActionOp::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -263,15 +272,15 @@ impl FirstPassCollector {
             return;
         };
         let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: columnar.action };
-        self.end_of(&template.key.with_words(keys), *end, (*link, on.container()), place, turn.corrected, model);
+        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
+        self.end_of(&template.key.with_words(keys), endpoint, place, turn.corrected, model);
     }
 
     /// Processes a link endpoint in a container of this type.
     fn end_of(
         &mut self,
         key: &LinkKey,
-        end: LinkSide,
-        (link, container): (usize, usize),
+        SurveyedEndpoint { end, link, container }: SurveyedEndpoint,
         place: ActionPosition,
         time: i64,
         model: &RuleModel,
@@ -287,18 +296,18 @@ impl FirstPassCollector {
         scope: &RecordScope<'_>,
         ty: TypeId,
         code: &crate::rules::program::ExprCode,
-        met: ValueRecord,
+        record: ValueRecord,
         model: &RuleModel,
         symbols: &mut Symbols,
     ) {
         let key = scope.key(code, &mut self.scratch, symbols);
-        self.note_value(ty, key, met, model);
+        self.note_value(ty, key, record, model);
     }
 
-    fn note_value(&mut self, ty: TypeId, key: KeyPart, met: ValueRecord, model: &RuleModel) {
+    fn note_value(&mut self, ty: TypeId, key: KeyPart, record: ValueRecord, model: &RuleModel) {
         if key != KeyPart::None && model.value(ty, key).is_none() {
-            let first = self.met.entry((ty, key)).or_insert(met);
-            *first = met.min(*first);
+            let first = self.first_records.entry((ty, key)).or_insert(record);
+            *first = record.min(*first);
         }
     }
 
@@ -322,41 +331,42 @@ impl FirstPassCollector {
 
     /// Declares the values, in the order of their first records.
     fn declare(&mut self, model: &mut RuleModel, symbols: &mut Symbols) {
-        let mut met: Vec<_> = std::mem::take(&mut self.met).into_iter().map(|(value, met)| (met, value)).collect();
-        met.sort_unstable_by_key(|(met, (ty, _))| (*met, *ty));
-        for (_, (ty, key)) in met {
+        let mut first_records: Vec<_> =
+            std::mem::take(&mut self.first_records).into_iter().map(|(value, record)| (record, value)).collect();
+        first_records.sort_unstable_by_key(|(record, (ty, _))| (*record, *ty));
+        for (_, (ty, key)) in first_records {
             model.values.find_or_define(ty, key, symbols);
         }
     }
 
-    fn link(&mut self, key: &LinkKey, mut seen: StreamValues, several: bool) {
-        let ActionPosition { stream, ordinal, .. } = seen.place;
-        let is_finish = seen.end == LinkSide::Finish;
-        let Self { waiting, noting, log, .. } = self;
-        let met = waiting.match_or_insert(key.hash(), !is_finish, || {
-            if seen.is_partial && is_finish {
+    fn link(&mut self, key: &LinkKey, mut endpoint: StreamValues, several: bool) {
+        let ActionPosition { stream, ordinal, .. } = endpoint.place;
+        let is_finish = endpoint.end == LinkSide::Finish;
+        let Self { waiting, notes, log, .. } = self;
+        let pairing = waiting.match_or_insert(key.hash(), !is_finish, || {
+            if endpoint.is_partial && is_finish {
                 // The first endpoint of a chain: nothing comes before it.
-                noting.note(seen.place, UNMATCHED);
+                notes.note(endpoint.place, UNMATCHED);
                 return None;
             }
             if let Some(log) = log {
-                seen.link = log.first(stream, seen.time, ordinal, is_finish);
+                endpoint.link = log.first(stream, endpoint.time, ordinal, is_finish);
             }
-            Some(seen)
+            Some(endpoint)
         });
-        let other = match met {
+        let other = match pairing {
             Ok(EndpointMatch::Other { other, .. }) => other,
             Ok(_) => return,
             Err(why) => return self.failed = Some(why),
         };
         if let Some(log) = &mut self.log {
-            log.second((other.link, other.time), stream, seen.time, ordinal, is_finish);
+            log.second((other.link, other.time), stream, endpoint.time, ordinal, is_finish);
         }
         self.survey.links += 1;
-        let (start, finish) = if !is_finish { (seen, other) } else { (other, seen) };
+        let (start, finish) = if !is_finish { (endpoint, other) } else { (other, endpoint) };
         if several {
-            self.noting.note(start.place, finish.container);
-            self.noting.note(finish.place, start.container);
+            self.notes.note(start.place, finish.container);
+            self.notes.note(finish.place, start.container);
         }
     }
 
@@ -370,20 +380,20 @@ impl FirstPassCollector {
         symbols: &mut Symbols,
     ) -> io::Result<(FirstPassResult, Option<LinkLog>)> {
         self.declare(model, symbols);
-        let Self { mut survey, mut noting, waiting, failed, mut log, .. } = self;
+        let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;
         let mut incomplete = Vec::new();
-        waiting.each(|seen| {
-            match seen.end {
-                _ if seen.is_partial => {}
+        waiting.each(|endpoint| {
+            match endpoint.end {
+                _ if endpoint.is_partial => {}
                 LinkSide::Start => survey.unmatched_starts += 1,
                 LinkSide::Finish => survey.unmatched_ends += 1,
             }
-            noting.note(seen.place, UNMATCHED);
-            incomplete.push(seen.link);
+            notes.note(endpoint.place, UNMATCHED);
+            incomplete.push(endpoint.link);
             Ok(())
         })?;
-        survey.ends = noting.finish()?;
+        survey.ends = notes.finish()?;
         if let Some(log) = &mut log {
             log.finish(incomplete)?;
         }

@@ -5,131 +5,24 @@ use std::io;
 
 use smallvec::SmallVec;
 
+use super::emitter::Emitter;
 use super::entities::{EntityExtras, EntityHead, InstanceValue};
 use super::links::{EndpointPosition, LinkValueRef};
-use super::{Emitter, PopTarget};
+use super::states::PopTarget;
+use super::template_table::{NOWHERE, TemplateBody, TemplateHead, TemplateOp, TemplateTable, ValueSource};
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::EndpointState;
+use crate::convert::planning::plan::RecordOrigin;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{
-    ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, ExprCode, FieldCell, LinkValue, OperationPart,
-    ProgramAction, RecordProgram, ValueCode,
+    ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, ExprCode, FieldCell, LinkValue, ProgramAction,
 };
 use crate::rules::stacks::{StackId, StateStack};
 use crate::rules::value::RuleValue;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, PlainEvent, PlainKind, TypeId, ValueId, VariableOp};
-
-/// The common data of operations, by template number.
-#[derive(Debug, Default)]
-pub(crate) struct TemplateTable<'p> {
-    /// The data that each operation needs. Small, so that the entries of all streams fit into the
-    /// cache.
-    heads: Vec<TemplateHead>,
-    bodies: Vec<TemplateBody<'p>>,
-}
-
-/// The data that each operation needs.
-#[derive(Clone, Copy, Debug)]
-struct TemplateHead {
-    effect: TemplateOp,
-    value: ValueSource,
-    /// The container or stack that was found last: its number, and the id of the container.
-    at: u32,
-    container: ContainerId,
-    /// The Pajé type of the action.
-    ty: TypeId,
-    declared: ValueId,
-}
-
-/// The data that few operations need.
-#[derive(Debug)]
-struct TemplateBody<'p> {
-    program: &'p RecordProgram,
-    action: &'p ProgramAction,
-    columnar: &'p ColumnarAction,
-    template: OpTemplate,
-}
-
-/// The effect of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TemplateOp {
-    /// None, because the template is unknown.
-    Nothing,
-    Push,
-    /// Ends the innermost state.
-    Pop,
-    /// Ends the states down to the innermost one with this value, and that one.
-    PopTo,
-    Set,
-    Reset,
-    Mark,
-    Variable(VariableOp),
-    /// Creates the container, if it does not exist.
-    Create,
-    Destroy,
-}
-
-/// The source of the value of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueSource {
-    /// The action itself declares the value.
-    Declared,
-    /// The operation contains the number of the value.
-    Number,
-    /// The operation contains the number of the text that names the value (single pass only).
-    Text,
-    /// The value has another name (single pass only).
-    Name,
-}
-
-impl TemplateOp {
-    /// Whether the operation changes a stack.
-    const fn is_of_stack(self) -> bool {
-        matches!(self, Self::Push | Self::Pop | Self::PopTo | Self::Set | Self::Reset)
-    }
-}
-
-impl TemplateHead {
-    const NOTHING: Self = Self {
-        effect: TemplateOp::Nothing,
-        value: ValueSource::Declared,
-        at: NOWHERE,
-        container: ContainerId::ROOT,
-        ty: TypeId::ROOT,
-        declared: ValueId(0),
-    };
-
-    fn new(op: &ActionOp, columnar: &ColumnarAction, is_once: bool) -> Self {
-        let (effect, ty, code) = match op {
-            ActionOp::SetState { ty, value, .. } => (TemplateOp::Set, *ty, Some(value)),
-            ActionOp::PushState { ty, value, .. } => (TemplateOp::Push, *ty, Some(value)),
-            ActionOp::PopState { ty, value: None, .. } => (TemplateOp::Pop, *ty, None),
-            ActionOp::PopState { ty, value, .. } => (TemplateOp::PopTo, *ty, value.as_ref()),
-            ActionOp::ResetState { ty, .. } => (TemplateOp::Reset, *ty, None),
-            ActionOp::Variable { op, ty, .. } => (TemplateOp::Variable(*op), *ty, None),
-            ActionOp::Mark { ty, value, .. } => (TemplateOp::Mark, *ty, Some(value)),
-            ActionOp::Destroy { .. } => (TemplateOp::Destroy, TypeId::ROOT, None),
-            ActionOp::Create { .. } | ActionOp::Link { .. } | ActionOp::Nothing | ActionOp::Line { .. } => {
-                (TemplateOp::Create, TypeId::ROOT, None)
-            }
-        };
-        let (value, declared) = match (code, &columnar.value) {
-            (Some(ValueCode::Declared(value)), _) => (ValueSource::Declared, *value),
-            (_, ColumnarValue::Named(_, OperationPart::Cell(cell))) if is_once && cell.is_name() => {
-                (ValueSource::Text, ValueId(0))
-            }
-            (_, ColumnarValue::Named(..)) if is_once => (ValueSource::Name, ValueId(0)),
-            _ => (ValueSource::Number, ValueId(0)),
-        };
-        Self { effect, value, ty, declared, ..Self::NOTHING }
-    }
-}
-
-/// No instance has this number.
-const NOWHERE: u32 = u32::MAX;
+use tumit_paje::{PlainEvent, PlainKind, TypeId, ValueId};
 
 impl<'p> Emitter<'p> {
     /// Sets the template of operations with this number, from now on.
@@ -235,7 +128,7 @@ impl<'p> Emitter<'p> {
         let TemplateBody { program, action, columnar, .. } = self.templates.bodies[template as usize];
         let ColumnarValue::Named(ty, part) = &columnar.value else { return Ok(value_id(word)) };
         let plan = self.plan;
-        let scope = || plan.scope(stream as usize, program, 0, (0, 0), &[]);
+        let scope = || plan.scope(stream as usize, program, 0, RecordOrigin::default(), &[]);
         let is_met = !matches!(action.op, ActionOp::PopState { .. });
         Ok(self.value_by_word((*ty, part), is_met, scope, word)?.unwrap_or(ValueId(u32::MAX)))
     }
@@ -283,7 +176,7 @@ impl<'p> Emitter<'p> {
         let Some(on) = action.op.container() else { return Ok(None) };
         let body = std::mem::take(&mut template.body);
         let plan = self.plan;
-        let scope = plan.scope(op.stream as usize, program, 0, (0, 0), &body);
+        let scope = plan.scope(op.stream as usize, program, 0, RecordOrigin::default(), &body);
         self.scratch.clear();
         let instance = self.find_in(&scope, on, &action.op)?;
         self.templates.bodies[number].template.body = body;
@@ -333,7 +226,7 @@ impl<'p> Emitter<'p> {
         let Some(instance) = self.instance_of(head, op)? else { return Ok(()) };
         let stream = op.stream;
         let plan = self.plan;
-        let scope = plan.scope(stream as usize, program, 0, (site, op.bits), &[]);
+        let scope = plan.scope(stream as usize, program, 0, RecordOrigin { site, ordinal: op.bits }, &[]);
         let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
         self.scratch.clear();
         let fields = self.with_fields(action, &scope, wide.fields.iter().zip(words));

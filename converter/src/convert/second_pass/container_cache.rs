@@ -16,14 +16,22 @@ const MOST_PLACES: usize = 1 << 16;
 pub(crate) struct ContainerCache {
     /// By stream and target.
     places: Vec<Vec<CacheSlot>>,
-    kept: usize,
+    /// Number of slots.
+    size: usize,
+}
+
+/// An instance that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CachedInstance {
+    /// The number of containers that had ended at that time.
+    pub(crate) ended: u64,
+    pub(crate) instance: usize,
 }
 
 #[derive(Clone, Debug)]
 struct CacheSlot {
     keys: [KeyPart; MOST_KEYS],
-    /// The number of ended containers at that time, and the instance.
-    last: Option<(u64, usize)>,
+    last: Option<CachedInstance>,
     /// Whether the keys are the same for all records of the stream.
     is_constant: bool,
 }
@@ -42,15 +50,15 @@ impl ContainerCache {
         &self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,
-        ended: u64,
+        ended_count: u64,
         scratch: &mut String,
         symbols: &mut Symbols,
     ) -> Option<usize> {
         let place = self.places.get(scope.stream.number)?.get(target.number)?;
-        let (then, instance) = place.last?;
+        let CachedInstance { ended, instance } = place.last?;
         let is_same =
             |(code, known): (&ExprCode, &KeyPart)| place.is_constant || scope.key(code, scratch, symbols) == *known;
-        (then == ended && target.keys.iter().zip(&place.keys).all(is_same)).then_some(instance)
+        (ended == ended_count && target.keys.iter().zip(&place.keys).all(is_same)).then_some(instance)
     }
 
     /// Notes the instance of a target.
@@ -58,30 +66,30 @@ impl ContainerCache {
         &mut self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,
-        (ended, instance): (u64, usize),
+        found: CachedInstance,
         scratch: &mut String,
         symbols: &mut Symbols,
     ) {
-        let (stream, wanted) = (scope.stream.number, target.number + 1);
+        let (stream, count) = (scope.stream.number, target.number + 1);
         if target.keys.len() > MOST_KEYS {
             return;
         }
         let room = self.places.get(stream).map_or(0, Vec::len);
-        if room < wanted {
-            if self.kept + wanted - room > MOST_PLACES {
+        if room < count {
+            if self.size + count - room > MOST_PLACES {
                 return;
             }
-            self.kept += wanted - room;
+            self.size += count - room;
             self.places.resize_with(self.places.len().max(stream + 1), Vec::new);
             // Exact, because a run may have a million streams and most have few targets.
-            self.places[stream].reserve_exact(wanted - room);
-            self.places[stream].resize_with(wanted, CacheSlot::default);
+            self.places[stream].reserve_exact(count - room);
+            self.places[stream].resize_with(count, CacheSlot::default);
         }
         let place = &mut self.places[stream][target.number];
         for (code, key) in target.keys.iter().zip(&mut place.keys) {
             *key = scope.key(code, scratch, symbols);
         }
-        place.last = Some((ended, instance));
+        place.last = Some(found);
         place.is_constant = target.keys.iter().all(is_constant);
     }
 }

@@ -6,10 +6,11 @@ use std::io;
 use smallvec::SmallVec;
 use tumit::spec::PatternPiece;
 
-use super::Emitter;
-use super::ends::ContainerRef;
+use super::container_cache::CachedInstance;
+use super::emitter::Emitter;
+use super::end_table::ContainerRef;
 use super::entities::{EntityExtras, SinkExtras, fill};
-use crate::convert::labels::LabelKey;
+use crate::convert::planning::labels::LabelKey;
 use crate::rules::containers::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::RecordScope;
@@ -18,6 +19,13 @@ use crate::rules::program::ContainerTarget;
 use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::value::{KeyPart, RuleValue};
 use tumit_paje::{ContainerId, PajeEvent, VariableOp};
+
+/// The name of a container.
+struct ContainerName {
+    text: String,
+    /// The number of bytes before the suffix.
+    label_bytes: usize,
+}
 
 /// A step of a path.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +84,8 @@ impl Emitter<'_> {
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
         let instance = self.living_instance(node)?;
-        let ended = self.instances.ended_count();
-        self.found.note(scope, target, (ended, instance), &mut self.scratch, self.symbols);
+        let found = CachedInstance { ended: self.instances.ended_count(), instance };
+        self.found.note(scope, target, found, &mut self.scratch, self.symbols);
         Some(instance)
     }
 
@@ -171,7 +179,7 @@ impl Emitter<'_> {
         let model = self.model;
         let kind = &model.containers[container];
         let owner = self.owner(container, keys);
-        let (name, label_bytes) = self.name(node, container, keys, scope);
+        let ContainerName { text: name, label_bytes } = self.name(node, container, keys, scope);
         let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
         let time = self.now;
@@ -219,15 +227,14 @@ impl Emitter<'_> {
     }
 
     /// Fills the placeholders of a container's pattern with keys of its path, fields of
-    /// `create … with`, and facts of the stream. Also returns the number of bytes before the
-    /// suffix.
+    /// `create … with`, and facts of the stream.
     fn name(
         &self,
         node: PathNode,
         container: usize,
         keys: &[KeyPart],
         scope: Option<&RecordScope<'_>>,
-    ) -> (String, usize) {
+    ) -> ContainerName {
         let kind = &self.model.containers[container];
         let mut names: Vec<&str> = Vec::new();
         let mut at = Some(container);
@@ -277,6 +284,6 @@ impl Emitter<'_> {
         {
             text.push_str(suffix);
         }
-        (text, label_bytes)
+        ContainerName { text, label_bytes }
     }
 }

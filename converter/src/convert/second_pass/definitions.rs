@@ -12,33 +12,13 @@
 
 use std::io;
 
-use super::Emitter;
+use super::emitter::Emitter;
+use super::single_pass_state::MAX_OPEN_LINKS;
 use crate::rules::columnar::constant_value;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, LinkSide, LinkValue, OperationPart, ProgramAction, ValueCode};
 use crate::rules::value::KeyPart;
 use tumit_paje::{TypeId, ValueId};
-
-/// Maximum number of open links. A first pass handles more of them better, because it can use a
-/// file.
-const MOST_LINKS: u64 = 1 << 20;
-
-/// The requirements and the state of a single pass.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SinglePassState {
-    /// Whether each link must end after it starts.
-    is_forward: bool,
-    /// Number of links with one endpoint.
-    in_flight: u64,
-    /// Whether two passes are needed.
-    is_void: bool,
-}
-
-impl SinglePassState {
-    pub(crate) const fn new(is_forward: bool) -> Self {
-        Self { is_forward, in_flight: 0, is_void: false }
-    }
-}
 
 impl<'p> Emitter<'p> {
     /// Whether the operations that were sent are void. All further operations then fail.
@@ -56,7 +36,7 @@ impl<'p> Emitter<'p> {
     pub(crate) fn waits(&mut self) {
         if let Some(once) = &mut self.once {
             once.in_flight += 1;
-            once.is_void |= once.in_flight > MOST_LINKS;
+            once.is_void |= once.in_flight > MAX_OPEN_LINKS;
         }
     }
 

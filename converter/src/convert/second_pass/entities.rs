@@ -4,10 +4,11 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use super::Emitter;
+use super::emitter::Emitter;
 use crate::rules::eval::RecordScope;
+use crate::rules::facts::SourceSite;
 use crate::rules::program::ProgramAction;
-use crate::rules::value::{RuleValue, SymbolId, Symbols};
+use crate::rules::value::{RuleValue, Symbols};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, PajeEvent, SourcePosition, TypeId, ValueId};
 
@@ -84,7 +85,7 @@ impl Emitter<'_> {
         head: EntityHead,
         InstanceValue { instance, ty, value }: InstanceValue,
         extras: EntityExtras<'_>,
-        source: Option<(SymbolId, u32)>,
+        source: Option<SourceSite>,
     ) -> io::Result<()> {
         let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
@@ -150,6 +151,6 @@ pub(super) fn fill<'a>(
     extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
 }
 
-pub(super) fn source_of(source: Option<(SymbolId, u32)>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
-    source.map(|(file, line)| SourcePosition { file: symbols.text(file), line })
+pub(super) fn source_of(source: Option<SourceSite>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
+    source.map(|site| SourcePosition { file: symbols.text(site.file), line: site.line })
 }

@@ -7,97 +7,15 @@
 
 use std::io;
 
-use rustc_hash::FxHashMap;
-
-use super::Emitter;
-use crate::rules::stacks::{StackId, StateStack, StateStacks};
+use super::emitter::Emitter;
+use crate::rules::stacks::StackId;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{DrawStyle, PajeEvent, RgbColor, TypeId, ValueId};
 
 /// The name of the value.
-const NAME: &str = "unknown (records lost)";
+const NAME: &str = "unknown (records dropped or missing)";
 /// A grey that no value gets by default.
 const COLOR: RgbColor = RgbColor { red: 0xc8, green: 0xc8, blue: 0xc8 };
-/// Shorter lists of stacks are not compacted.
-const SHORT: usize = 64;
-
-/// The gaps of each stream, and the stacks that a gap would affect.
-#[derive(Debug, Default)]
-pub(crate) struct StreamGaps {
-    streams: Vec<AffectedStack>,
-    /// The value for unknown states, by type.
-    values: FxHashMap<TypeId, ValueId>,
-}
-
-#[derive(Debug, Default)]
-struct AffectedStack {
-    gaps: u32,
-    /// Stacks that this stream changed last, and some that other streams have changed since.
-    stacks: Vec<StackId>,
-    /// Maximum length of the list before it is compacted.
-    limit: u32,
-}
-
-impl StreamGaps {
-    fn of(&mut self, stream: u32) -> &mut AffectedStack {
-        let at = stream as usize;
-        if self.streams.len() <= at {
-            self.streams.resize_with(at + 1, AffectedStack::default);
-        }
-        &mut self.streams[at]
-    }
-
-    /// Whether records of a stream are missing so far.
-    pub(crate) fn has(&self, stream: u32) -> bool {
-        self.streams.get(stream as usize).is_some_and(|concerned| concerned.gaps > 0)
-    }
-
-    /// Notes that a record of this stream changes a stack.
-    #[inline]
-    pub(crate) fn changes(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        if stacks[at].stream != stream {
-            self.takes_over(stacks, at, stream);
-        }
-    }
-
-    #[cold]
-    fn takes_over(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        stacks[at].stream = stream;
-        let concerned = self.of(stream);
-        concerned.stacks.push(at);
-        if concerned.stacks.len() > SHORT.max(concerned.limit as usize) {
-            concerned.tidy(stacks, stream);
-        }
-    }
-
-    /// Notes that a record of this stream determines the open states of a stack.
-    #[inline]
-    pub(crate) fn is_certain(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        self.changes(stacks, at, stream);
-        let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
-        stacks[at].gaps = gaps;
-    }
-
-    /// Whether a stack may have more open states than are known.
-    pub(crate) fn may_hide(&self, stack: &StateStack, stream: u32) -> bool {
-        let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
-        stack.is_unknown || gaps > stack.gaps
-    }
-}
-
-impl AffectedStack {
-    /// Removes stacks that other streams have changed since, stacks of ended containers, and
-    /// duplicates. Amortised O(log n) per addition.
-    fn tidy(&mut self, stacks: &StateStacks, stream: u32) {
-        // The order is by container, and independent of the positions of the stacks.
-        self.stacks.sort_unstable_by_key(|at| (stacks[*at].instance, *at));
-        self.stacks.dedup();
-        // A stack of an ended container has no stream. Its position may belong to another container
-        // by now.
-        self.stacks.retain(|at| stacks[*at].stream == stream);
-        self.limit = u32::try_from(2 * self.stacks.len()).unwrap_or(u32::MAX);
-    }
-}
 
 impl Emitter<'_> {
     /// Handles missing records of a stream, from `now` on.

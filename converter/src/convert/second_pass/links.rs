@@ -3,52 +3,18 @@
 
 use std::io;
 
-use super::Emitter;
+use super::emitter::Emitter;
 use super::entities::{EntityExtras, SinkExtras, fill, source_of};
+use super::open_link::OpenLink;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
+use crate::rules::facts::SourceSite;
 use crate::rules::links::LinkKey;
 use crate::rules::program::{ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction};
-use crate::rules::value::{KeyPart, SymbolId};
-use tumit_paje::time::GlobalNanos;
-use tumit_paje::{KeyId, PajeEvent, TypeId, ValueId};
-use tumit_spill::endpoint_map::{Endpoint, EndpointMatch};
-
-/// A link with one endpoint.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenLink {
-    pub(crate) end: LinkSide,
-    key: KeyId,
-    value: ValueId,
-    time: GlobalNanos,
-    /// The instance that holds the link.
-    pub(crate) holder: usize,
-    /// Whether this endpoint created its container.
-    pub(crate) is_first: bool,
-}
-
-impl Endpoint<4> for OpenLink {
-    fn starts(&self) -> bool {
-        self.end == LinkSide::Start
-    }
-
-    fn words(&self) -> [u64; 4] {
-        let flags = u64::from(self.is_first) << 1 | u64::from(self.starts());
-        [self.key.0, u64::from(self.value.0) << 32 | flags, self.time.0.cast_unsigned(), self.holder as u64]
-    }
-
-    fn of([key, value, time, holder]: [u64; 4]) -> Self {
-        Self {
-            end: if value & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
-            key: KeyId(key),
-            value: ValueId((value >> 32) as u32),
-            time: GlobalNanos(time.cast_signed()),
-            holder: holder as usize,
-            is_first: value & 2 == 2,
-        }
-    }
-}
+use crate::rules::value::KeyPart;
+use tumit_paje::{KeyId, PajeEvent, TypeId};
+use tumit_spill::endpoint_map::EndpointMatch;
 
 /// The value of a link: the number of a declared value, or a name.
 #[derive(Clone, Copy, Debug)]
@@ -178,7 +144,7 @@ impl Emitter<'_> {
         PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,
         extras: EntityExtras<'_>,
-        source: Option<(SymbolId, u32)>,
+        source: Option<SourceSite>,
     ) -> io::Result<()> {
         self.go_on()?;
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);

@@ -6,19 +6,26 @@ use tracer_format::schema::FieldInfo;
 use tumit::Spec;
 use tumit::spec::{self, ActionVerb, Expr, ExprFunction, Instance, PatternPiece, ValueExpr, VariableChange};
 
-use super::super::model::RuleModel;
-use super::super::program::{ExprCode, FieldRead, PathReferent, TextPart};
-use super::super::referent_table::{Distinctness, builtin_key};
-use super::super::value::{RuleValue, Symbols};
-use super::distinguishing_keys;
 use super::tree::{TreeEntity, TypeTree};
+use crate::rules::actions::distinguishing_keys;
+use crate::rules::model::RuleModel;
 use crate::rules::program::{
-    ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, ValueCode, WrittenReference,
+    ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode, WrittenReference,
 };
+use crate::rules::program::{ExprCode, FieldRead, PathReferent, TextPart};
+use crate::rules::referent_table::{Distinctness, builtin_key};
+use crate::rules::value::{RuleValue, Symbols};
 use tumit_paje::{self, TypeId};
 
 /// The name of a field that a rule needs and the run does not have.
 pub(crate) struct MissingField(pub(crate) String);
+
+/// The stack of a state type.
+struct StateSlot {
+    /// The position of the stack in its container.
+    slot: usize,
+    ty: TypeId,
+}
 
 /// Compiles the actions of one record type.
 pub(crate) struct ActionCompiler<'c> {
@@ -41,20 +48,20 @@ impl ActionCompiler<'_> {
             ActionVerb::Create { container } => ActionOp::Create { on: self.target(container)? },
             ActionVerb::Destroy { container } => ActionOp::Destroy { on: self.target(container)? },
             ActionVerb::SetState { ty, value, on } => {
-                let (slot, ty, value) = self.state(*ty, value)?;
+                let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
                 ActionOp::SetState { slot, ty, value, on: self.target(on)? }
             }
             ActionVerb::PushState { ty, value, on } => {
-                let (slot, ty, value) = self.state(*ty, value)?;
+                let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
                 ActionOp::PushState { slot, ty, value, on: self.target(on)? }
             }
             ActionVerb::PopState { ty, value, on } => {
-                let (slot, paje) = self.slot(*ty);
-                let value = value.as_ref().map(|value| self.state(*ty, value)).transpose()?.map(|(_, _, value)| value);
-                ActionOp::PopState { slot, ty: paje, value, on: self.target(on)? }
+                let value = value.as_ref().map(|value| self.state_value(*ty, value)).transpose()?;
+                let StateSlot { slot, ty } = self.slot(*ty);
+                ActionOp::PopState { slot, ty, value, on: self.target(on)? }
             }
             ActionVerb::ResetState { ty, on } => {
-                let (slot, ty) = self.slot(*ty);
+                let StateSlot { slot, ty } = self.slot(*ty);
                 ActionOp::ResetState { slot, ty, on: self.target(on)? }
             }
             ActionVerb::Variable { op, ty, value, on } => {
@@ -143,49 +150,47 @@ impl ActionCompiler<'_> {
         Ok(ActionOp::Link { end, link, value, key, on: self.target(on)? })
     }
 
-    fn slot(&self, ty: spec::EntityTypeId) -> (usize, TypeId) {
+    fn slot(&self, ty: spec::EntityTypeId) -> StateSlot {
         match &self.tree.entities[ty.index()] {
-            TreeEntity::State { slot, ty, .. } => (*slot, *ty),
+            TreeEntity::State { slot, ty, .. } => StateSlot { slot: *slot, ty: *ty },
             _ => unreachable!("the language has checked the kinds of types"),
         }
     }
 
-    fn state(&mut self, ty: spec::EntityTypeId, value: &ValueExpr) -> Result<(usize, TypeId, ValueCode), MissingField> {
-        let (slot, paje) = self.slot(ty);
-        let value = match (value, &self.tree.entities[ty.index()]) {
-            (ValueExpr::Declared(id), TreeEntity::State { values, .. }) => ValueCode::Declared(values[id.index()]),
+    fn state_value(&mut self, ty: spec::EntityTypeId, value: &ValueExpr) -> Result<ValueCode, MissingField> {
+        match (value, &self.tree.entities[ty.index()]) {
+            (ValueExpr::Declared(id), TreeEntity::State { values, .. }) => Ok(ValueCode::Declared(values[id.index()])),
             (ValueExpr::Declared(_), _) => unreachable!("the language has checked the kinds of types"),
-            (ValueExpr::Computed(expr), _) => ValueCode::Computed(self.code(expr)?),
-        };
-        Ok((slot, paje, value))
+            (ValueExpr::Computed(expr), _) => Ok(ValueCode::Computed(self.code(expr)?)),
+        }
     }
 
     /// Gives each type of the path its share of the keys. A type whose containers are distinct per
     /// process or thread gets a referent in front of its keys.
     fn target(&mut self, instance: &Instance) -> Result<ContainerTarget, MissingField> {
         let mut keys = instance.keys.iter();
-        let mut steps: Vec<(usize, Vec<ExprCode>)> = Vec::new();
+        let mut steps: Vec<TargetStep> = Vec::new();
         let mut builtins = Vec::new();
         for ty in self.spec.path(instance.ty) {
             let container = self.tree.containers[ty.index()];
             let names = self.model.containers[container].keys.clone();
-            let mut own = Vec::new();
+            let mut step_keys = Vec::new();
             for (name, key) in names.iter().zip(keys.by_ref()) {
                 let code = self.code(key)?;
                 builtins.extend(builtin_key(name).map(|builtin| (builtin, code.clone())));
-                own.push(code);
+                step_keys.push(code);
             }
-            steps.push((container, own));
+            steps.push(TargetStep { container, keys: step_keys });
         }
         let mut is_by_value = false;
-        for (container, own) in &mut steps {
-            if let Some(distinct) = self.model.containers[*container].distinct {
+        for step in &mut steps {
+            if let Some(distinct) = self.model.containers[step.container].distinct {
                 let referent = PathReferent::new(distinct, &builtins, &self.model.referents);
                 is_by_value |= !referent.is_own();
-                own.insert(0, ExprCode::Referent(Box::new(referent)));
+                step.keys.insert(0, ExprCode::Referent(Box::new(referent)));
             }
         }
-        let keys = steps.iter().flat_map(|(_, keys)| distinguishing_keys(keys)).cloned().collect();
+        let keys = steps.iter().flat_map(|step| distinguishing_keys(&step.keys)).cloned().collect();
         let by_value = is_by_value.then(|| Arc::new(self.reference(instance)));
         Ok(ContainerTarget { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
     }

@@ -4,9 +4,9 @@
 use tumit::Spec;
 use tumit::spec::{self, ActionVerb, EntityNature, VariableChange};
 
-use super::super::model::{ContainerModel, LinkModel, LinkVariant, RuleModel};
-use super::super::referent_table::Distinctness;
-use super::super::value::{KeyPart, Symbols};
+use crate::rules::model::{ContainerModel, LinkModel, LinkVariant, RuleModel};
+use crate::rules::referent_table::Distinctness;
+use crate::rules::value::{KeyPart, Symbols};
 use tumit_paje::{DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
 /// The positions of the types of one spec in the model.

@@ -4,7 +4,9 @@ use tracer_format::Value;
 use tracer_format::record::array_elements;
 use tumit::spec::ExprFunction;
 
-use super::{ExprCode, FieldRead, RecordScope, compare, from_wide};
+use super::operators::{compare, from_wide};
+use super::scope::RecordScope;
+use crate::rules::program::{ExprCode, FieldRead};
 use crate::rules::value::{RuleValue, Symbols};
 
 impl RecordScope<'_> {

@@ -14,6 +14,16 @@ const SLOT_SIZES: std::ops::RangeInclusive<u32> = 4096..=65536;
 /// Maximum number of slots. A header with more slots is invalid.
 const MAX_SLOTS: u32 = 1 << 20;
 
+/// An unusable part of a live file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LiveFault {
+    /// Its size in bytes. 0 if unknown.
+    pub bytes: u64,
+    /// The error.
+    pub why: LiveError,
+}
+
 /// The reason why a live file or a part of it is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -34,10 +44,10 @@ pub enum LiveError {
         found: u16,
     },
     /// The header is invalid.
-    #[error("its header contains an impossible value: {what}")]
+    #[error("its header contains an impossible value: {problem}")]
     Header {
         /// The invalid contents.
-        what: String,
+        problem: String,
     },
     /// The file belongs to another process than the process file of the same name.
     #[error("it belongs to another process, perhaps an earlier one of this name")]
@@ -58,12 +68,12 @@ pub enum LiveError {
     #[error("a schema in its log of names is damaged: {0}")]
     Schema(String),
     /// The head of a slot is invalid.
-    #[error("the slot at byte {offset} contains an impossible value: {what}")]
+    #[error("the slot at byte {offset} contains an impossible value: {problem}")]
     Slot {
         /// Offset in the file.
         offset: u64,
         /// The invalid contents.
-        what: String,
+        problem: String,
     },
     /// The records of a slot cannot be decoded to the end.
     #[error("the records of the slot at byte {offset} are damaged after {good} of {bytes} bytes: {why}")]
@@ -137,7 +147,7 @@ impl LiveHeader {
             return Err(LiveError::NotLive);
         }
         let Some(bytes) = bytes.first_chunk::<LIVE_HEAD_BYTES>() else {
-            return Err(LiveError::Header { what: format!("a file of {} bytes", bytes.len()) });
+            return Err(LiveError::Header { problem: format!("a file of {} bytes", bytes.len()) });
         };
         let version = u16::from_le_bytes([bytes[head::VERSION], bytes[head::VERSION + 1]]);
         if version != LIVE_VERSION {
@@ -166,7 +176,7 @@ impl LiveHeader {
     }
 
     fn check(mut self, log_bytes: u32, length: u64) -> Result<Self, LiveError> {
-        let wrong = |what: String| Err(LiveError::Header { what });
+        let wrong = |problem: String| Err(LiveError::Header { problem });
         if !self.slot_bytes.is_power_of_two() || !SLOT_SIZES.contains(&self.slot_bytes) {
             return wrong(format!("slots of {} bytes", self.slot_bytes));
         }
@@ -275,11 +285,11 @@ impl SlotHead {
         }
     }
 
-    /// Whether `later`, a head that was read later, describes the same block with the same or more
+    /// Whether `newer`, a head that was read later, describes the same block with the same or more
     /// records.
-    pub(crate) fn same_block(&self, later: &Self) -> bool {
+    pub(crate) fn same_block(&self, newer: &Self) -> bool {
         let block = |head: &Self| (head.taken, head.stream, head.sequence, head.first, head.flushed);
-        block(self) == block(later) && later.used >= self.used
+        block(self) == block(newer) && newer.used >= self.used
     }
 }
 

@@ -31,7 +31,7 @@ pub struct RecordReader<'r, F> {
     cursors: Vec<RecordCursor<'r>>,
     order: ReadOrder,
     current: usize,
-    begun: bool,
+    is_begun: bool,
     damage: Vec<DamagedRange>,
     damaged_records: u64,
     family: std::marker::PhantomData<fn() -> F>,
@@ -84,7 +84,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
     /// When the run has no such process.
     pub fn with_order(run: &'r OpenRun, process: usize, order: ReadOrder) -> Result<Self, RunReadError> {
         let mut clocks = RunClocks::new(run, CorrectionMethod::Bursts);
-        clocks.start_at(crate::convert::plan::first_date(run, &clocks));
+        clocks.start_at(crate::convert::planning::plan::first_date(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
@@ -97,7 +97,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             cursors: cursors.collect(),
             order,
             current: 0,
-            begun: false,
+            is_begun: false,
             damage: Vec::new(),
             damaged_records: 0,
             family: std::marker::PhantomData,
@@ -140,8 +140,8 @@ impl<'r, F: Family> RecordReader<'r, F> {
             dropped: cursor.dropped,
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
-            let lost = DroppedRecords::decode(body).unwrap_or_default();
-            return Recorded::new(head, tracer_format::typed::AnyRecord::from_dropped(lost));
+            let dropped = DroppedRecords::decode(body).unwrap_or_default();
+            return Recorded::new(head, tracer_format::typed::AnyRecord::from_dropped(dropped));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];
@@ -165,13 +165,13 @@ impl<'r, F: Family> RecordReader<'r, F> {
             }
             return Ok(false);
         }
-        if self.begun {
+        if self.is_begun {
             self.step(self.current)?;
         } else {
             for cursor in 0..self.cursors.len() {
                 self.step(cursor)?;
             }
-            self.begun = true;
+            self.is_begun = true;
         }
         let dates = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
         let earliest = dates.min();
@@ -189,10 +189,16 @@ impl<'r, F: Family> RecordReader<'r, F> {
         Ok(())
     }
 
-    /// Blocks with undecodable contents and a correct checksum, and the number of records in them.
+    /// Blocks with undecodable contents and a correct checksum.
     #[must_use]
-    pub fn damage(&self) -> (&[DamagedRange], u64) {
-        (&self.damage, self.damaged_records)
+    pub fn damage(&self) -> &[DamagedRange] {
+        &self.damage
+    }
+
+    /// Number of records in these blocks.
+    #[must_use]
+    pub fn damaged_records(&self) -> u64 {
+        self.damaged_records
     }
 }
 

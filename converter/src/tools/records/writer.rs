@@ -12,7 +12,7 @@ use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
 
-use crate::convert::gaps::MissingRecords;
+use crate::convert::run_facts::gaps::MissingRecords;
 use crate::run::ProcessInRun;
 
 /// Writes the file of one process.
@@ -21,7 +21,7 @@ pub struct RecordWriter {
     path: PathBuf,
     file: FileWriter<BufWriter<File>>,
     /// Number of records that the process dropped, if it ended in order.
-    ended: Option<u64>,
+    dropped_records: Option<u64>,
     /// Added schemas for newly made records: their address in memory, and the id of their first
     /// type.
     added: Vec<(&'static [u8], u16)>,
@@ -100,7 +100,7 @@ impl RecordWriter {
         process: &ProcessInRun,
         folder: &Path,
         is_kept: impl Fn(u32) -> bool,
-        missed: &MissingRecords,
+        missing: &MissingRecords,
         ends: &EndTicks,
     ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
@@ -113,17 +113,17 @@ impl RecordWriter {
         }
         let mut file = FileWriter::new(BufWriter::new(crate::run::output_permissions::create(&path).map_err(error)?))
             .map_err(error)?;
-        let ended = process.ended.then(|| process.dropped_records());
-        file.end_with(0, missed.records, end_tags(process, ends.process));
+        let dropped_records = process.ended.then(|| process.dropped_records());
+        file.end_with(0, missing.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
-        for gap in &missed.gaps {
-            gaps.entry(gap.stream).or_default().extend(gap.lost);
+        for gap in &missing.gaps {
+            gaps.entry(gap.stream).or_default().extend(gap.count_record);
         }
-        let mut writer = Self { path, file, ended, added: Vec::new(), next_base, body: Vec::new(), gaps };
+        let mut writer = Self { path, file, dropped_records, added: Vec::new(), next_base, body: Vec::new(), gaps };
         writer
             .tables(process, is_kept, ends)
             .map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
@@ -217,16 +217,16 @@ impl RecordWriter {
         first_ticks: u64,
         last_ticks: u64,
     ) -> Result<(), WriteError> {
-        let lost = DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
-        self.write_raw(stream, ID_LOST, first_ticks, &lost.encode())
+        let record = DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
+        self.write_raw(stream, ID_LOST, first_ticks, &record.encode())
     }
 
     /// Reports the gaps of a stream up to `until`, in ticks.
     fn report_gaps(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
         let Some(gaps) = self.gaps.get_mut(&stream) else { return Ok(()) };
-        while let Some(lost) = gaps.front().copied().filter(|lost| lost.last_ticks <= until) {
+        while let Some(record) = gaps.front().copied().filter(|record| record.last_ticks <= until) {
             gaps.pop_front();
-            let written = self.file.add_dropped(stream, lost.last_ticks, &lost);
+            let written = self.file.add_dropped(stream, record.last_ticks, &record);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
         }
         Ok(())
@@ -261,8 +261,8 @@ impl RecordWriter {
         for stream in streams {
             self.report_gaps(stream, u64::MAX)?;
         }
-        let Self { path, file, ended, .. } = self;
-        file.finish(ended).map(drop).map_err(|source| WriteError::Write { file: path, source })
+        let Self { path, file, dropped_records, .. } = self;
+        file.finish(dropped_records).map(drop).map_err(|source| WriteError::Write { file: path, source })
     }
 }
 

@@ -58,7 +58,9 @@ fn truncated_and_unstored_names_are_reported() {
 fn a_run_with_truncated_names_is_not_called_complete() {
     let mut schema = tumit::compile_text("one.tumit", "trace one; level L { event e { n: u8 } }").0.unwrap().schema();
     schema.sources.clear();
-    for (length, expected) in [(4096, "No other data was lost or damaged."), (100, "Nothing was lost or damaged.")] {
+    for (length, expected) in
+        [(4096, "No other data is dropped, missing or damaged."), (100, "Nothing is dropped, missing or damaged.")]
+    {
         let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
         file.thread(0, 7, "main");
         file.string(&"x".repeat(length));

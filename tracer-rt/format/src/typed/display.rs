@@ -59,7 +59,7 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
             Content::Lost(lost) if lost.is_truncation() => {
                 return write!(f, "(the next record is truncated: {} bytes are missing)", lost.bytes);
             }
-            Content::Lost(lost) => return write!(f, "({} records lost)", lost.count),
+            Content::Lost(lost) => return write!(f, "({} records dropped, missing or damaged)", lost.count),
         };
         match self.head.source {
             // As in the columns of `tumit dump`: a space ends the column of the event.

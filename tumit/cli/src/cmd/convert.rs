@@ -41,8 +41,8 @@ Examples:
   tumit convert millis.paje --unit ms -o run.csv       a Pajé file with timestamps in milliseconds
 
 Rows are in the order in which entities end; docs/entities.md describes the columns. The file gets its name only when it is
-complete. Losses, damage and repairs are reported on standard error.
-Exit status: 0 success, 1 there were losses or damage (the rest was converted), 2 could not run.")]
+complete. Dropped, missing and damaged data and repairs are reported on standard error.
+Exit status: 0 success, 1 the run has dropped, missing or damaged data (the rest was converted), 2 could not run.")]
 pub(crate) struct Args {
     /// The run (a folder NAME.tmt or one of its process files), or a Pajé file
     #[arg(value_name = "IN")]

@@ -31,8 +31,8 @@ change. If only one endpoint of a message is kept, the other one counts as missi
 records of the run at the same position. Time ranges refer to the timestamps that `tumit convert` and `tumit dump` show. The
 result does not contain the begin of states that are open at the start of a time range: these states only end.
 
-Exit status: 0 success, 1 the run has losses or damage (the rest was cut), or a time range was given and clocks were stepped or
-contradict each other, 2 could not run.")]
+Exit status: 0 success, 1 the run has dropped, missing or damaged data (the rest was cut), or a time range was given and clocks
+were stepped or contradict each other, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]

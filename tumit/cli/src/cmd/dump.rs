@@ -34,7 +34,7 @@ The columns are: timestamp in seconds from the start, process, thread, event, fi
 depend on the links between all records, which are read first. With `--clock none --causal off` the first records appear at once.
 With --json, lists are arrays, timestamps are nanoseconds, pointers (\"0x1f\") and bytes (\"00ff\") are texts in hexadecimal digits,
 and floats that JSON cannot represent are \"NaN\", \"inf\" or \"-inf\".
-Exit status: 0 success, 1 the run has losses or damage, 2 could not run.")]
+Exit status: 0 success, 1 the run has dropped, missing or damaged data, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]

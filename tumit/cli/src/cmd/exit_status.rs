@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum ExitStatus {
     /// Success.
     Done,
-    /// The input has mistakes or losses. The rest of it was used.
+    /// The input has mistakes, or dropped, missing or damaged data. The rest of it was used.
     InputHasMistakes,
     /// Could not run.
     CouldNotRun,

@@ -19,7 +19,7 @@ Examples:
 
 `tumit view` indexes large traces automatically. Indexing needs bounded memory. The index is built again if the trace changes, or
 is opened with other clock options or rules. It can be removed at any time.
-Exit status: 0 success, 1 the trace has losses or faults (the rest is in the index), 2 could not run.")]
+Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest is in the index), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,

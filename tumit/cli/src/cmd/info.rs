@@ -23,7 +23,7 @@ use crate::run_options::LaunchChoice;
 use crate::term;
 use crate::trace_input::TraceInput;
 
-/// Shows the contents of a run: processes, threads, events, rates, losses, clocks
+/// Shows the contents of a run: processes, threads, events, rates, dropped records, clocks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   tumit info run.tmt --all                     with all threads and processes
   tumit info run.tmt --json | jq .events
 
-Exit status: 0 success, 1 the run has losses or damage, 2 could not run.")]
+Exit status: 0 success, 1 the run has dropped, missing or damaged data, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt, or one of its process files
     #[arg(value_name = "RUN")]
@@ -122,7 +122,7 @@ struct ProcessInfo {
     missing_blocks: u64,
     missing_records: u64,
     missing_tables: u64,
-    /// Whether an unknown number of records was lost: the contents of private buffers.
+    /// Whether an unknown number of records is missing: the contents of private buffers.
     uncounted: bool,
     damaged_bytes: u64,
     ended: bool,
@@ -284,9 +284,9 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
 fn launch_info(launch: &Launch) -> LaunchInfo {
     LaunchInfo {
         number: launch.number,
-        start: launch.time.map(|(start, _)| wall_clock::text(start)),
-        start_ns: launch.time.map(|(start, _)| start),
-        duration_ns: launch.time.map(|(start, end)| end.saturating_sub(start)),
+        start: launch.time.map(|time| wall_clock::text(time.start)),
+        start_ns: launch.time.map(|time| time.start),
+        duration_ns: launch.time.map(|time| time.end.saturating_sub(time.start)),
         processes: launch.processes,
         read: launch.is_read,
     }

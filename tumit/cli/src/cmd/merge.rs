@@ -45,7 +45,7 @@ With --sort the joined run is one file with blocks in order of time: a reader th
 records in order. Timestamps are those of the corrected time line, so the run needs no clock samples. Processes and threads do
 not change.
 
-Exit status: 0 success, 1 records are missing or damaged (the rest was joined), 2 could not run.")]
+Exit status: 0 success, 1 the runs have dropped, missing or damaged data (the rest was joined), 2 could not run.")]
 pub(crate) struct Args {
     /// The runs: folders NAME.tmt, or process files
     #[arg(value_name = "RUN", required = true, num_args = 1..)]

@@ -49,7 +49,7 @@ while it is the innermost one; the sum of self shares is at most 100 %. Tasks ar
 the begin of the next, such as the polls of an async function. Durations of tasks are latencies, from the first poll to the end of
 the last one; active time is the time in polls. The median and the 99 % are durations that occur; of an even number of durations,
 the median is the lower one of the middle two. Shares refer to the lifetime of the containers within the time range.
-Exit status: 0 success, 1 the trace has losses or faults (the rest was counted), 2 could not run.")]
+Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,

@@ -31,8 +31,8 @@ few messages, and `-` if messages bound it from one side only, or not at all.
 A link is reversed if it ends before it starts. Reversed links are counted with raw clocks, with sync samples alone, with fitted
 clocks, and with the final timestamps.
 
-Exit status: 0 success, 1 links are reversed in the final timestamps, clocks were stepped, samples are wrong, or the run has losses,
-2 could not run.")]
+Exit status: 0 success, 1 links are reversed in the final timestamps, clocks were stepped, samples are wrong, or the run has
+dropped, missing or damaged data, 2 could not run.")]
 pub(crate) struct Args {
     /// The run: a folder NAME.tmt
     #[arg(value_name = "RUN")]

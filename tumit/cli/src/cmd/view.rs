@@ -52,7 +52,7 @@ provisional until the processes have ended. A growing trace is kept in memory.
 `tumit stats --help` lists the expressions of --filter; docs/filters.md shows them with images.
 Faults of the trace are reported on standard error; the rest is shown.
 Over ssh, the page needs a tunnel; its command is printed.
-Exit status: 0 success, 1 the trace has losses or faults (the rest was drawn), 2 could not run.")]
+Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was drawn), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page
     /// for comparison

@@ -1,6 +1,6 @@
 //! Finds characters that readers of Pajé text interpret differently.
 
-use super::{closing_quote, closing_single, is_blank};
+use super::quotes::{closing_quote, closing_single, is_blank};
 use crate::read::faults::{FaultKind, FaultList};
 
 /// Characters outside of quoted text that readers interpret differently.

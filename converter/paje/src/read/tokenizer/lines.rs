@@ -167,23 +167,30 @@ impl<R: Read> LineReader<R> {
     }
 }
 
+/// A line as text.
+pub(in crate::read) struct DecodedLine<'t> {
+    pub(in crate::read) text: &'t str,
+    /// Whether the line was not UTF-8 and is converted from Latin-1.
+    pub(in crate::read) is_latin1: bool,
+}
+
 impl<'a> TextLine<'a> {
-    /// The line as text, and whether it was not UTF-8. Such a line is converted from Latin-1 in
-    /// `decoded`.
-    pub(in crate::read) fn text<'t>(self, decoded: &'t mut String) -> (&'t str, bool)
+    /// The line as text. A line that is not UTF-8 is converted from Latin-1 in `decoded`.
+    pub(in crate::read) fn text<'t>(self, decoded: &'t mut String) -> DecodedLine<'t>
     where
         'a: 't,
     {
         match std::str::from_utf8(self.bytes) {
-            Ok(text) => (text, false),
+            Ok(text) => DecodedLine { text, is_latin1: false },
             // The cut may split a character. This is not another encoding.
             Err(error) if self.cut && error.error_len().is_none() => {
-                (std::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""), false)
+                let text = std::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or("");
+                DecodedLine { text, is_latin1: false }
             }
             Err(_) => {
                 decoded.clear();
                 decoded.extend(self.bytes.iter().map(|&byte| char::from(byte)));
-                (decoded, true)
+                DecodedLine { text: decoded, is_latin1: true }
             }
         }
     }

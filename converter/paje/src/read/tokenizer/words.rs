@@ -1,14 +1,14 @@
 //! Splits a line into words, by the dialects of quotes that producers use.
 
-use super::{closing_quote, closing_single, is_blank};
+use super::quotes::{closing_quote, closing_single, is_blank};
 
 /// The dialect of quotes by which a line is split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct QuoteDialect {
+pub(in crate::read) struct QuoteDialect {
     /// Whether `'` quotes as `"` does.
-    single: bool,
+    pub(in crate::read) single: bool,
     /// Whether `\"` inside a quoted word is a quote of its text.
-    escapes: bool,
+    pub(in crate::read) escapes: bool,
 }
 
 /// Marks the range of a word with its text in [`LineWords::unescaped`].
@@ -61,10 +61,10 @@ impl LineWords {
 
     /// Whether the last split used apostrophes as quotes, and escapes. Not every reader reads
     /// these.
-    pub(in crate::read) fn dialect(&self, line: &str) -> (bool, bool) {
+    pub(in crate::read) fn dialect(&self, line: &str) -> QuoteDialect {
         let apostrophe = |&(from, _): &(u32, u32)| from & UNESCAPED == 0 && line[..from as usize].ends_with('\'');
         let single = self.quoting.single && self.ranges.iter().any(apostrophe);
-        (single, self.quoting.escapes && !self.unescaped.is_empty())
+        QuoteDialect { single, escapes: self.quoting.escapes && !self.unescaped.is_empty() }
     }
 
     /// Whether the last split read a backslash before a quote as an escape.

@@ -53,7 +53,7 @@ impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(text) => f.write_str(text),
-            Self::Missing(number) => write!(f, "string {number} (lost)"),
+            Self::Missing(number) => write!(f, "string {number} (missing)"),
         }
     }
 }

@@ -62,15 +62,16 @@ pub(super) fn text(info: &RunInfo, max_rows: usize) -> String {
     if info.losses.is_empty() {
         let is_whole = info.truncated_records == 0 && info.long_names == 0;
         let subject = if is_whole { "Nothing" } else { "No other data" };
-        text.push_str(&format!("\n{subject} was lost or damaged."));
+        text.push_str(&format!("\n{subject} is dropped, missing or damaged."));
     }
     text.push('\n');
     text
 }
 
 fn append_processes(text: &mut String, info: &RunInfo, max_rows: usize) {
-    let mut rows =
-        vec![["process", "host", "threads", "records", "lost", "spec", "ended", "live"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["process", "host", "threads", "records", "incomplete", "spec", "ended", "live"].map(str::to_owned).to_vec(),
+    ];
     for process in info.processes.iter().take(max_rows) {
         rows.push(vec![
             process.name.clone(),

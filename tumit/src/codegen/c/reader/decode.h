@@ -180,7 +180,7 @@ TUMIT1R_FN void tumit1r_find_string(const struct tumit1r_process *p, struct tumi
     } else {
         spare[0] = '\0';
         if (value->bits != 0) {
-            (void)snprintf(spare, 32, "string %u (lost)", (unsigned)value->bits);
+            (void)snprintf(spare, 32, "string %u (missing)", (unsigned)value->bits);
         }
         value->text = spare;
         value->bytes = strlen(spare);

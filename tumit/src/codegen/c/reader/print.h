@@ -283,7 +283,7 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
             fprintf(out, "(the next record is truncated: %llu bytes are missing)",
                     (unsigned long long)head->lost.bytes);
         } else {
-            fprintf(out, "(%llu records lost)", (unsigned long long)head->lost.count);
+            fprintf(out, "(%llu records dropped, missing or damaged)", (unsigned long long)head->lost.count);
         }
         return;
     }

@@ -8,8 +8,8 @@ use std::fmt;
 use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 
-use super::plan::first_date;
 use crate::clock::{ClockMap, CorrectionMethod, RunClocks};
+use crate::convert::planning::plan::first_date;
 use crate::rules::{RuleValue, Symbols, append_value};
 use crate::run::{BlockIndex, ProcessInRun, RunStreamReader, StreamInRun, is_gap};
 use crate::run::{Loss, MissingEnd, OpenRun};
@@ -34,38 +34,49 @@ pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Ve
     if process.missing_blocks > 0 {
         losses.push(Loss::MissingTables { file: file(), blocks: process.missing_blocks });
     }
-    losses.extend(missing_descriptions(process).into_iter().map(|what| Loss::NotDescribed { file: file(), what }));
+    losses
+        .extend(missing_descriptions(process).into_iter().map(|subject| Loss::NotDescribed { file: file(), subject }));
     for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
-        let (from, to) = gap_of(stream);
-        let dates = (from.map(date), date(to));
-        losses.push(Loss::MissingBlocks { file: file(), stream: stream.number, blocks: stream.missing_blocks, dates });
+        let TickBounds { from, to } = gap_of(stream);
+        let (from, to) = (from.map(date), date(to.unwrap_or(0)));
+        let (stream, blocks) = (stream.number, stream.missing_blocks);
+        losses.push(Loss::MissingBlocks { file: file(), stream, blocks, from, to });
     }
     losses.extend(process.streams.iter().filter_map(|stream| {
-        let (from, to) = missed_of(stream)?;
-        let (dates, places) = ((from.map(date), to.map(date)), stream.inherited_losses().len());
-        Some(Loss::MissingPart { file: file(), stream: stream.number, places, dates })
+        let TickBounds { from, to } = inherited_gaps_of(stream)?;
+        let (from, to, places) = (from.map(date), to.map(date), stream.inherited_losses().len());
+        Some(Loss::MissingPart { file: file(), stream: stream.number, places, from, to })
     }));
     let records = process.missing_records();
     if records > 0 {
-        let told = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
+        let is_placed = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
         let written = process.totals.map_or(0, |totals| totals.written);
-        let place = (!told).then(|| missing_end(process, date));
+        let place = (!is_placed).then(|| missing_end(process, date));
         losses.push(Loss::MissingRecords { file: file(), records, written, place });
     }
     losses
 }
 
+/// The ticks of the last record before missing ones, and of the first record after them, if they
+/// exist.
+#[derive(Clone, Copy, Debug, Default)]
+struct TickBounds {
+    from: Option<u64>,
+    to: Option<u64>,
+}
+
 /// The time range of all gaps of a stream: from the last record before the first gap to the first
 /// record after the last gap, in ticks. The start is `None` if no record precedes the first gap.
-fn gap_of(stream: &StreamInRun) -> (Option<u64>, u64) {
+fn gap_of(stream: &StreamInRun) -> TickBounds {
     let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
     let gaps = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
-    let mut span: Option<(Option<u64>, u64)> = None;
+    let mut bounds: Option<TickBounds> = None;
     for (before, block) in gaps {
-        let from = span.map_or_else(|| before.map(|before: &BlockIndex| before.header.last_ticks), |(from, _)| from);
-        span = Some((from, block.header.first_ticks));
+        let first = || before.map(|before: &BlockIndex| before.header.last_ticks);
+        let from = bounds.map_or_else(first, |bounds| bounds.from);
+        bounds = Some(TickBounds { from, to: Some(block.header.first_ticks) });
     }
-    span.unwrap_or_default()
+    bounds.unwrap_or_default()
 }
 
 /// Whether the place of missing records of a stream is known.
@@ -75,12 +86,12 @@ fn has_gaps(stream: &StreamInRun) -> bool {
 
 /// As [`gap_of`], for the missing records that a copy reports. An end of the range is `None` if it
 /// coincides with the start or the end of the stream.
-fn missed_of(stream: &StreamInRun) -> Option<(Option<u64>, Option<u64>)> {
+fn inherited_gaps_of(stream: &StreamInRun) -> Option<TickBounds> {
     let (first, last) = (stream.inherited_losses().first()?, stream.inherited_losses().last()?);
     let begin = stream.blocks.first().map_or(0, |block| block.header.first_ticks);
     let from = Some(first.first_ticks).filter(|from| *from < first.last_ticks || *from > begin);
     let to = Some(last.last_ticks).filter(|to| last.first_ticks < *to || from.is_none());
-    Some((from, to))
+    Some(TickBounds { from, to })
 }
 
 /// A place where records of a stream are missing.
@@ -90,8 +101,9 @@ pub(crate) struct RecordGap {
     /// The ticks of the last record before the gap and of the first record after it, if they exist.
     pub(crate) from: Option<u64>,
     pub(crate) to: Option<u64>,
-    /// The record that a copy contains for this gap. `None` if the file already has such a record.
-    pub(crate) lost: Option<DroppedRecords>,
+    /// The record with the count of the missing records that a copy contains for this gap. `None` if
+    /// the file already has such a record.
+    pub(crate) count_record: Option<DroppedRecords>,
 }
 
 /// The missing records of a process, with their places if known. Used to make a copy.
@@ -107,8 +119,8 @@ impl MissingRecords {
     pub(crate) fn of(process: &ProcessInRun) -> Self {
         let mut gaps: Vec<RecordGap> = process.streams.iter().flat_map(gaps_of).collect();
         let records = process.missing_records();
-        if let [RecordGap { lost: Some(lost), .. }] = &mut gaps[..] {
-            lost.count = records;
+        if let [RecordGap { count_record: Some(record), .. }] = &mut gaps[..] {
+            record.count = records;
         }
         Self { gaps, records }
     }
@@ -133,62 +145,64 @@ impl MissingRecords {
 fn gaps_of(stream: &StreamInRun) -> Vec<RecordGap> {
     let gap = |from: Option<u64>, to: Option<u64>| {
         let (first, last) = (from.or(to).unwrap_or(0), to.or(from).unwrap_or(0));
-        let lost = DroppedRecords { count: 0, bytes: 0, first_ticks: first, last_ticks: last, cause: cause::DAMAGED };
-        RecordGap { stream: stream.number, from, to, lost: Some(lost) }
+        let record = DroppedRecords { count: 0, bytes: 0, first_ticks: first, last_ticks: last, cause: cause::DAMAGED };
+        RecordGap { stream: stream.number, from, to, count_record: Some(record) }
     };
     let before = std::iter::once(None).chain(stream.blocks.iter().map(Some));
     let cut_out = before.zip(&stream.blocks).filter(|(before, block)| is_gap(*before, block));
     let cut_out = cut_out
         .map(|(before, block)| gap(before.map(|before| before.header.last_ticks), Some(block.header.first_ticks)));
     let torn = stream.end_is_torn().then(|| gap(stream.blocks.last().map(|last| last.header.last_ticks), None));
-    let told = stream.inherited_losses().iter();
-    let told = told.map(|lost| RecordGap { lost: None, ..gap(Some(lost.first_ticks), Some(lost.last_ticks)) });
-    cut_out.chain(torn).chain(told).collect()
+    let inherited = stream.inherited_losses().iter().map(|record| {
+        let gap = gap(Some(record.first_ticks), Some(record.last_ticks));
+        RecordGap { count_record: None, ..gap }
+    });
+    cut_out.chain(torn).chain(inherited).collect()
 }
 
 /// The place of missing records if no block number is missing. They are from the last blocks, or
 /// from streams without any block.
 fn missing_end(process: &ProcessInRun, date: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
-    let lasts = process.streams.iter().filter_map(|stream| stream.blocks.last());
+    let last_blocks = process.streams.iter().filter_map(|stream| stream.blocks.last());
     let all_known = process.missing_blocks == 0;
     let stream = match &process.streams[..] {
         [one] if all_known => Some(one.number),
         _ => None,
     };
     // A stream without blocks may have begun at any time.
-    let after = lasts.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(date);
+    let after = last_blocks.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(date);
     let some_are_empty = process.streams.iter().any(|stream| stream.blocks.is_empty());
     MissingEnd { stream, after: after.filter(|_| !some_are_empty) }
 }
 
 /// Descriptions that are missing although their subjects are in the file.
 fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
-    let mut what = Vec::new();
+    let mut subjects = Vec::new();
     // An empty file belongs to a process that ended before it wrote anything.
     let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
     if !process.described && has_more {
-        what.push("its process and the clock of that process".to_owned());
+        subjects.push("its process and the clock of that process".to_owned());
     }
     let has_records = |stream: &&StreamInRun| stream.records() > 0;
     if process.providers.is_empty() && process.streams.iter().any(|stream| has_records(&stream)) {
-        what.push("the spec of its records".to_owned());
+        subjects.push("the spec of its records".to_owned());
     }
     let nameless = process.streams.iter().filter(has_records).filter(|stream| !stream.described);
     let nameless: Vec<String> = nameless.map(|stream| stream.number.to_string()).collect();
     match &nameless[..] {
         [] => {}
-        [one] => what.push(format!("the thread of stream {one}")),
+        [one] => subjects.push(format!("the thread of stream {one}")),
         [first, others @ ..] => {
-            what.push(format!("the threads of stream {first} and of {} more streams", others.len()));
+            subjects.push(format!("the threads of stream {first} and of {} more streams", others.len()));
         }
     }
-    what
+    subjects
 }
 
 /// Adds the records that a reader could not decode, as one loss per file.
 pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &RunStreamReader<'_>) {
     let process = reader.process();
-    let (damage, more) = reader.damage();
+    let (damage, more) = (reader.damage(), reader.damaged_records());
     let Some(first) = damage.first() else { return };
     for loss in losses.iter_mut() {
         if let Loss::Undecodable { file, records, .. } = loss
@@ -209,7 +223,7 @@ pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result
         text + " s"
     };
     match loss {
-        Loss::MissingBlocks { file, stream, blocks, dates: (from, to) } => {
+        Loss::MissingBlocks { file, stream, blocks, from, to } => {
             let (s, are) = if *blocks == 1 { ("", "is") } else { ("s", "are") };
             write!(f, "{}: {blocks} block{s} of stream {stream} {are} missing, ", file.display())?;
             match from {
@@ -217,9 +231,9 @@ pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result
                 None => write!(f, "before {}", seconds(*to)),
             }
         }
-        Loss::MissingPart { file, stream, places, dates } => {
+        Loss::MissingPart { file, stream, places, from, to } => {
             write!(f, "{}: records of stream {stream} are missing", file.display())?;
-            match *dates {
+            match (*from, *to) {
                 (Some(from), Some(to)) => write!(f, ", between {} and {}", seconds(from), seconds(to)),
                 (None, Some(to)) => write!(f, ", before {}", seconds(to)),
                 (Some(from), None) => write!(f, ", after {}", seconds(from)),
@@ -245,7 +259,7 @@ pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result
                 file.display()
             )
         }
-        Loss::NotDescribed { file, what } => write!(f, "{}: the file does not describe {what}", file.display()),
+        Loss::NotDescribed { file, subject } => write!(f, "{}: the file does not describe {subject}", file.display()),
         Loss::Undecodable { file, records, why } => {
             let s = if *records == 1 { "" } else { "s" };
             write!(f, "{}: {records} record{s} cannot be decoded: {why}", file.display())

@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 use super::wall_clock;
 use crate::run::ProcessInRun;
-pub use crate::run::{Launch, LaunchSelection};
+pub use crate::run::{Launch, LaunchSelection, RealTimeRange};
 use crate::run::{OpenRun, RunOpenError};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
@@ -95,7 +95,7 @@ impl OpenRun {
             let text = format!("all {count} launches of the run are read as one; `--launch N` selects one of them");
             return Some(TraceDiagnostic::note(DiagnosticKind::File, text));
         };
-        let began = launch.time.map(|(start, _)| format!(" (began {})", wall_clock::text(start))).unwrap_or_default();
+        let began = launch.time.map(|time| format!(" (began {})", wall_clock::text(time.start))).unwrap_or_default();
         let latest = if launch.number == count { ", the latest," } else { "" };
         let text = format!(
             "launch {} of {count}{began}{latest} is read; `--launch N` selects another one (1 to {count}), `--launch all` all of them",
@@ -108,8 +108,8 @@ impl OpenRun {
 /// The processes of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct LaunchMembers {
-    /// Start and end in nanoseconds since 1970; see [`Launch::time`].
-    time: Option<(i64, i64)>,
+    /// See [`Launch::time`].
+    time: Option<RealTimeRange>,
     /// Positions in the run.
     processes: Vec<usize>,
 }
@@ -126,8 +126,8 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     if by_id.len() > 1 {
         for LaunchMembers { time, processes: members } in by_id.values_mut() {
             let now = members.iter().find_map(|at| running(&processes[*at]));
-            if let (Some((_, end)), Some(now)) = (time.as_mut(), now) {
-                *end = now.max(*end);
+            if let (Some(time), Some(now)) = (time.as_mut(), now) {
+                time.end = now.max(time.end);
             }
         }
     }
@@ -137,7 +137,7 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     let mut launches: Vec<LaunchMembers> = Vec::new();
     for members in all {
         let overlaps = |before: &LaunchMembers| {
-            members.time.is_none() || before.time.zip(members.time).is_some_and(|(a, b)| b.0 <= a.1)
+            members.time.is_none() || before.time.zip(members.time).is_some_and(|(a, b)| b.start <= a.end)
         };
         match launches.last_mut().filter(|before| overlaps(before)) {
             Some(before) => {
@@ -150,9 +150,11 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     launches
 }
 
-fn join_ranges(one: Option<(i64, i64)>, other: Option<(i64, i64)>) -> Option<(i64, i64)> {
+fn join_ranges(one: Option<RealTimeRange>, other: Option<RealTimeRange>) -> Option<RealTimeRange> {
     match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (Some(one), Some(other)) => {
+            Some(RealTimeRange { start: one.start.min(other.start), end: one.end.max(other.end) })
+        }
         (one, other) => one.or(other),
     }
 }
@@ -171,9 +173,8 @@ impl ProcessInRun {
         self.merged_run.map_or(LaunchKey::Recorded(&self.launch), LaunchKey::Merged)
     }
 
-    /// From the first reading of the real-time clock to the last known timestamp, in nanoseconds
-    /// since 1970.
-    fn real_time(&self) -> Option<(i64, i64)> {
+    /// From the first reading of the real-time clock to the last known timestamp.
+    fn real_time(&self) -> Option<RealTimeRange> {
         let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
         let last = self.anchors.iter().max_by_key(|anchor| anchor.ticks)?;
         let narrow = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
@@ -186,7 +187,7 @@ impl ProcessInRun {
         };
         let after = (ticks * u128::from(nanos)).checked_div(per_ticks.into()).unwrap_or(0);
         let end = last_reading.saturating_add(i64::try_from(after).unwrap_or(i64::MAX));
-        Some((start, end.max(start)))
+        Some(RealTimeRange { start, end: end.max(start) })
     }
 }
 
@@ -230,12 +231,15 @@ mod tests {
         assert_eq!(members(&[server.clone(), client.clone()]), [[0], [1]]);
         let running = |process: &ProcessInRun| (process.launch == "server").then_some(1070);
         let launches = launches_of(&[server.clone(), client.clone()], running);
-        assert_eq!(launches, [LaunchMembers { time: Some((1001, 1070)), processes: vec![0, 1] }]);
+        assert_eq!(
+            launches,
+            [LaunchMembers { time: Some(RealTimeRange { start: 1001, end: 1070 }), processes: vec![0, 1] }]
+        );
         // It was killed; its live file has a later reading than its file.
         server.last_known = Some(tumit_paje::time::LocalTicks(55));
         assert_eq!(members(&[server.clone(), client.clone()]), [[0, 1]]);
         server.clock_hz = 500_000_000;
-        assert_eq!(launches_of(&[server, client], |_| None)[0].time, Some((1001, 1009 + 2 * (55 - 9))));
+        assert_eq!(launches_of(&[server, client], |_| None)[0].time.unwrap().end, 1009 + 2 * (55 - 9));
     }
 
     #[test]

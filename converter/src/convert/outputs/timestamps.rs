@@ -1,9 +1,9 @@
 //! The corrected timestamps of a run without its Pajé operations.
 
-use super::job::ConversionJob;
-use super::options::{ConvertError, ConvertOptions};
-use super::plan::{ConversionSetup, plan};
 use crate::clock::{CausalityReport, CorrectionMethod, RunClocks, TimestampMap};
+use crate::convert::job::ConversionJob;
+use crate::convert::options::{ConvertError, ConvertOptions};
+use crate::convert::planning::plan::{ConversionSetup, plan};
 use crate::rules::ActionOp;
 use crate::run::OpenRun;
 use tumit_paje::TraceDiagnostic;

@@ -1,15 +1,15 @@
 //! A conversion with the Pajé rules alone.
 
-use super::job::ConversionJob;
-use super::options::{ConvertError, ConvertOptions};
-use super::paje_pass::{PassRequirements, make};
-use super::plan::{ConversionSetup, plan};
-use super::single_pass;
+use crate::convert::job::ConversionJob;
+use crate::convert::options::{ConvertError, ConvertOptions};
+use crate::convert::paje_pass::{PassRequirements, make};
+use crate::convert::planning::plan::{ConversionSetup, plan};
+use crate::convert::single_pass;
 use crate::report::ConversionReport;
 use crate::run::OpenRun;
 use tumit_paje::PajeSink;
 
-/// As [`convert`](super::convert), without the text outputs of the spec.
+/// As [`convert`](crate::convert::convert), without the text outputs of the spec.
 pub(crate) fn convert_rules(
     run: &OpenRun,
     options: &ConvertOptions,

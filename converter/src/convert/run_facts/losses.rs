@@ -11,7 +11,7 @@ impl OpenRun {
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> = self.unreadable.iter().map(|why| Loss::Unreadable { why: why.clone() }).collect();
-        losses.extend(self.copies.iter().map(|(file, of)| Loss::Copy { file: file.clone(), of: of.clone() }));
+        losses.extend(self.copies.iter().map(|file| Loss::Copy { file: file.copy.clone(), of: file.used.clone() }));
         losses.extend(self.missing_ranks());
         let clocks = gaps::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {

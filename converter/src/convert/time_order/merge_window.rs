@@ -61,15 +61,30 @@ pub(crate) struct MergedStreams {
     heads: Vec<StreamHead>,
     /// Streams that have begun and have not ended.
     live: Vec<usize>,
-    /// Streams that have not begun, with a lower bound of their timestamps; the earliest is last.
-    waiting: Vec<(i64, usize)>,
+    /// Streams that have not begun; the earliest is last.
+    waiting: Vec<UnreadStream>,
     /// Streams that must read their next timestamps.
     empty: Vec<usize>,
     /// Maximum number of records of one stream in a window.
     quota: usize,
-    /// Each stream with records in the next window, and the number of these records.
-    counts: Vec<(usize, usize)>,
+    /// The streams with records in the next window.
+    counts: Vec<WindowShare>,
     spare: Vec<u64>,
+}
+
+/// A stream that has not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct UnreadStream {
+    /// A lower bound of its timestamps.
+    begin: i64,
+    stream: usize,
+}
+
+/// The records of one stream in a window.
+#[derive(Clone, Copy, Debug)]
+struct WindowShare {
+    stream: usize,
+    records: usize,
 }
 
 /// The timestamps that a stream has read, and its position in them.
@@ -90,7 +105,8 @@ impl StreamHead {
 impl MergedStreams {
     /// For unread streams with these lower bounds of their timestamps.
     pub(crate) fn new(begins: &[i64]) -> Self {
-        let mut waiting: Vec<(i64, usize)> = begins.iter().copied().zip(0..).collect();
+        let mut waiting: Vec<UnreadStream> =
+            begins.iter().zip(0..).map(|(begin, stream)| UnreadStream { begin: *begin, stream }).collect();
         waiting.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             heads: begins.iter().map(|_| StreamHead::default()).collect(),
@@ -114,10 +130,12 @@ impl MergedStreams {
             let least = firsts.min().copied().unwrap_or(i64::MIN);
             // Begins more streams than needed, because each beginning stream ends a window early.
             let room = LIVE.max(self.live.len() + self.live.len() / 4);
-            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|(begin, _)| *begin > least) {
+            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|next| next.begin > least) {
                 break;
             }
-            while let Some((_, stream)) = self.waiting.pop_if(|(begin, _)| *begin <= least || self.live.len() < room) {
+            while let Some(UnreadStream { stream, .. }) =
+                self.waiting.pop_if(|next| next.begin <= least || self.live.len() < room)
+            {
                 self.live.push(stream);
                 self.empty.push(stream);
             }
@@ -160,7 +178,7 @@ impl MergedStreams {
             date.map(|date| (*date, *stream))
         };
         // If no stream has to be read further, the next beginning stream is the limit.
-        let next = waiting.last().map_or(i64::MAX, |(begin, _)| begin.saturating_sub(1));
+        let next = waiting.last().map_or(i64::MAX, |next| next.begin.saturating_sub(1));
         let far = (least.saturating_add(span).min(next), usize::MAX);
         let (limit, limiting) = live.iter().filter_map(last).fold(far, Ord::min);
         let mut sum = 0;
@@ -176,7 +194,7 @@ impl MergedStreams {
                 Ordering::Greater => near.partition_point(|date| *date < limit),
             };
             if count > 0 {
-                counts.push((stream, count));
+                counts.push(WindowShare { stream, records: count });
                 sum += count;
             }
         }
@@ -208,7 +226,7 @@ impl MergedStreams {
         let Self { heads, empty, counts, spare, .. } = self;
         window.keys.reserve(count);
         let mut largest = least;
-        for (number, (stream, count)) in (0u64..).zip(&*counts) {
+        for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {
             let head = &mut heads[*stream];
             let dates = &head.rest()[..*count];
             largest = largest.max(dates.last().copied().unwrap_or(least));
@@ -272,7 +290,7 @@ mod tests {
         let mut at = vec![0; streams.len()];
         let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
         let mut windows = MergedStreams::new(&begins);
-        let (mut all, mut window, mut taken) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
+        let (mut all, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
                 .fill(|stream, dates| {
@@ -288,8 +306,8 @@ mod tests {
                 return all;
             }
             for (stream, date) in window.turns() {
-                all.push((date, stream, taken[stream as usize]));
-                taken[stream as usize] += 1;
+                all.push((date, stream, counts[stream as usize]));
+                counts[stream as usize] += 1;
             }
         }
     }

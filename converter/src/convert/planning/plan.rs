@@ -9,11 +9,11 @@ use tracer_format::Schema;
 use tumit::Spec;
 
 use super::rule_match::fit;
-use super::{ConvertError, ConvertOptions};
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
+use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
-    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, StreamFacts,
-    Symbols, compile_spec, layouts, spec_of, with_default_picture,
+    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, SourceSite,
+    StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_picture,
 };
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
@@ -21,6 +21,15 @@ use tumit_paje::{TraceDiagnostic, TypeId};
 
 /// Marks a record type without a program.
 const NO_PROGRAM: u32 = u32::MAX;
+
+/// The source position of a record, and its position in its stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecordOrigin {
+    /// The id of the source position.
+    pub(crate) site: u32,
+    /// The position in the stream, from 0.
+    pub(crate) ordinal: u64,
+}
 
 /// The data of a conversion that do not change while records are read.
 #[derive(Debug)]
@@ -56,14 +65,14 @@ pub(crate) struct TypeColumns {
     pub(crate) program: u32,
     /// Whether the records themselves are needed.
     pub(crate) rows: bool,
-    /// Columns whose values are needed: each an action and the number of the field.
-    pub(crate) columns: Vec<(u16, usize)>,
+    /// Columns whose values are needed.
+    pub(crate) columns: Vec<ValueColumn>,
 }
 
 impl TypeColumns {
     /// Whether a field of the records is needed.
     pub(crate) fn has(&self, part: usize) -> bool {
-        self.rows || self.columns.iter().any(|(_, known)| *known == part)
+        self.rows || self.columns.iter().any(|column| column.part == part)
     }
 }
 
@@ -130,6 +139,14 @@ struct SchemaPrograms {
     prologue: Option<String>,
 }
 
+/// The numbers of the programs of a schema.
+struct CompiledSchema<'r> {
+    schema: &'r Schema,
+    /// By record type.
+    programs: Vec<u32>,
+    ends: EndProgramNumbers,
+}
+
 fn build<'r>(
     run: &'r OpenRun,
     clocks: &mut RunClocks,
@@ -153,11 +170,11 @@ fn build<'r>(
         run,
         sources: sources.collect(),
     };
-    let mut known: Vec<(&Schema, Vec<u32>, EndProgramNumbers)> = Vec::new();
+    let mut compiled: Vec<CompiledSchema<'_>> = Vec::new();
     for process in &run.processes {
         let (mut table, mut ends) = (Vec::new(), EndProgramNumbers::default());
         for provider in &process.providers {
-            let at = match known.iter().position(|(schema, ..)| **schema == provider.schema) {
+            let at = match compiled.iter().position(|known| *known.schema == provider.schema) {
                 Some(at) => at,
                 None => {
                     let SchemaPrograms { rules, prologue } = programs_of(&provider.schema, &mut model, &mut symbols)?;
@@ -166,15 +183,16 @@ fn build<'r>(
                     let numbers = plan.add(records);
                     let mut of_end = |program: Option<RecordProgram>| plan.add(program.map(Some).into_iter().collect());
                     let ends = EndProgramNumbers { thread: of_end(thread_end), process: of_end(process_end) };
-                    known.push((&provider.schema, numbers, ends));
-                    known.len() - 1
+                    compiled.push(CompiledSchema { schema: &provider.schema, programs: numbers, ends });
+                    compiled.len() - 1
                 }
             };
             let base = usize::from(provider.base);
-            table.resize(table.len().max(base + known[at].1.len()), NO_PROGRAM);
-            table[base..base + known[at].1.len()].copy_from_slice(&known[at].1);
-            ends.thread.extend(&known[at].2.thread);
-            ends.process.extend(&known[at].2.process);
+            let CompiledSchema { programs, ends: schema_ends, .. } = &compiled[at];
+            table.resize(table.len().max(base + programs.len()), NO_PROGRAM);
+            table[base..base + programs.len()].copy_from_slice(programs);
+            ends.thread.extend(&schema_ends.thread);
+            ends.process.extend(&schema_ends.process);
         }
         plan.table.push(table);
         plan.ends.push(ends);
@@ -271,8 +289,8 @@ impl<'r> ConversionPlan<'r> {
 
     /// Whether a record is of interest. A record without a program always is, because its type may
     /// be unknown.
-    pub(crate) fn is_wanted(&self, stream: usize, id: u16, wanted: fn(&RecordProgram) -> bool) -> bool {
-        self.program(stream, id).is_none_or(wanted)
+    pub(crate) fn is_wanted(&self, stream: usize, id: u16, selects: fn(&RecordProgram) -> bool) -> bool {
+        self.program(stream, id).is_none_or(selects)
     }
 
     /// The numbers of the programs of a stream's records, by id.
@@ -291,12 +309,12 @@ impl<'r> ConversionPlan<'r> {
         self.programs.get(*table.get(usize::from(id))? as usize)
     }
 
-    /// The data that a pass reads: whole records of the types that `wanted` selects and, if
+    /// The data that a pass reads: whole records of the types for which `selects` is true and, if
     /// `values` is set, also the value columns ([`RecordProgram::columns`]) of every type.
-    pub(crate) fn needs(&self, wanted: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
+    pub(crate) fn needs(&self, selects: fn(&RecordProgram) -> bool, values: bool) -> RequiredColumns {
         let need = |number: &u32| {
             let Some(program) = self.programs.get(*number as usize) else { return TypeColumns::default() };
-            let rows = wanted(program);
+            let rows = selects(program);
             let columns = if values { program.columns.clone() } else { Vec::new() };
             TypeColumns { program: *number, rows, columns }
         };
@@ -312,7 +330,7 @@ impl<'r> ConversionPlan<'r> {
     ) -> Option<(TypeId, KeyPart)> {
         let program = self.programs.get(found.program as usize)?;
         let (ty, read) = program.actions.get(usize::from(found.action))?.plain_value()?;
-        let mut body = vec![0; read.place?.0];
+        let mut body = vec![0; read.range.as_ref()?.start];
         body.extend_from_slice(&found.value.to_le_bytes());
         let (facts, stream, timestamp_map) =
             (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
@@ -345,11 +363,12 @@ impl<'r> ConversionPlan<'r> {
         stream: usize,
         program: &'a RecordProgram,
         time: i64,
-        (site, ordinal): (u32, u64),
+        origin: RecordOrigin,
         body: &'a [u8],
     ) -> RecordScope<'a> {
         let (stream, timestamp_map) = (&self.streams[stream], &self.timestamp_maps[stream]);
         let facts = &self.facts[stream.process];
+        let RecordOrigin { site, ordinal } = origin;
         RecordScope { program, facts, stream, raw: time, site, ordinal, body, timestamp_map, is_shown: false }
     }
 
@@ -450,7 +469,10 @@ fn facts(run: &OpenRun, clocks: &RunClocks, symbols: &mut Symbols) -> Vec<Proces
     for (number, process) in run.processes.iter().enumerate() {
         let strings = process.strings.iter().map(|text| text.as_ref().map(|text| symbols.intern(text)));
         let strings = strings.collect();
-        let sites = process.sites.iter().map(|site| site.as_ref().map(|(file, line)| (symbols.intern(file), *line)));
+        let sites = process
+            .sites
+            .iter()
+            .map(|site| site.as_ref().map(|(file, line)| SourceSite { file: symbols.intern(file), line: *line }));
         let sites = sites.collect();
         facts.push(ProcessFacts { strings, sites, clock: clocks.map(number).clone() });
     }

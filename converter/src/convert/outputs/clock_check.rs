@@ -1,11 +1,11 @@
 //! Corrects the clocks of a run without a conversion. One pass over the records is sufficient: the
 //! log of link endpoints holds everything that the counts of reversed links need.
 
-use super::job::ConversionJob;
-use super::options::{ConvertError, ConvertOptions};
-use super::plan::ConversionPlan;
-use super::plan::{ConversionSetup, plan};
 use crate::clock::{LinkEndpoint, LinkLog, LoggedEndpoint, UncorrectedClocks};
+use crate::convert::job::ConversionJob;
+use crate::convert::options::{ConvertError, ConvertOptions};
+use crate::convert::planning::plan::ConversionPlan;
+use crate::convert::planning::plan::{ConversionSetup, plan};
 use crate::report::{ConversionCounts, ConversionReport};
 use crate::run::OpenRun;
 

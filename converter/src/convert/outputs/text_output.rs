@@ -4,16 +4,16 @@ use std::io::{self, Write};
 
 use tracer_format::Schema;
 
-use super::columnar::evaluate::PassKind;
-use super::columnar::single_records::RecordRef;
-use super::job::ConversionJob;
-use super::merge_pass::RecordVisitorFn;
-use super::options::{ConvertError, ConvertOptions};
-use super::plan::{ConversionSetup, plan};
-use super::read_ahead::PassSelection;
-use super::text_lines::write_lines;
-use super::time_order::ItemSelection;
 use super::timestamps::fine_dates;
+use crate::convert::columnar::evaluate::PassKind;
+use crate::convert::columnar::single_records::RecordRef;
+use crate::convert::job::ConversionJob;
+use crate::convert::merge_pass::RecordVisitorFn;
+use crate::convert::options::{ConvertError, ConvertOptions};
+use crate::convert::planning::plan::{ConversionSetup, plan};
+use crate::convert::read_ahead::PassSelection;
+use crate::convert::text_lines::write_lines;
+use crate::convert::time_order::ordered_item::ItemSelection;
 use crate::report::{ConversionCounts, ConversionReport};
 use crate::rules::spec_of;
 use crate::run::OpenRun;
@@ -117,14 +117,14 @@ pub(crate) fn write_text(
         write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
-    let take = |due: RecordRef<'_>| {
-        let Some(scope) = due.scope(&plan) else { return Ok(()) };
-        counts.lines += write_lines(&scope, due.only, &symbols, &mut line);
+    let write_record = |record: RecordRef<'_>| {
+        let Some(scope) = record.scope(&plan) else { return Ok(()) };
+        counts.lines += write_lines(&scope, record.only, &symbols, &mut line);
         write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())
     };
     let selection = PassSelection { floors, taking: ItemSelection::RECORDS, purpose: PassKind::Records };
-    let end = job.records(&plan, selection, &mut RecordVisitorFn(take))?;
+    let end = job.records(&plan, selection, &mut RecordVisitorFn(write_record))?;
     Ok(job.report(counts, end))
 }

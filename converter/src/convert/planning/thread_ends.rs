@@ -50,7 +50,7 @@ impl EndEvents {
         let mut threads: FxHashMap<(u32, u32), ThreadEnd> = FxHashMap::default();
         let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
         let has_rules = plan.has_end_rules();
-        let mut last_known = (None, None);
+        let (mut last_process, mut last_known_ticks) = (None, None);
         for (stream, facts) in plan.streams.iter().enumerate() {
             let (process, source) = plan.source(stream);
             let Some(block) = source.blocks.last() else { continue };
@@ -58,8 +58,8 @@ impl EndEvents {
             let last_raw = plan.raw_timestamp(stream, block.header.last_ticks);
             let last = timestamp_map.corrected(last_raw, records.saturating_sub(1));
             let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);
-            if last_known.0 != Some(number) {
-                last_known = (Some(number), process.last_known_ticks());
+            if last_process != Some(number) {
+                (last_process, last_known_ticks) = (Some(number), process.last_known_ticks());
             }
             let stream_number = u32::try_from(stream).unwrap_or(u32::MAX);
             let ending = |ticks: Option<u64>| {
@@ -67,7 +67,7 @@ impl EndEvents {
                 let time = if ticks.is_some() { timestamp_map.corrected(raw, records).max(last) } else { last };
                 EndEvent { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
             };
-            let of_process = EndEvent { is_process: true, thread: 0, ..ending(last_known.1) };
+            let of_process = EndEvent { is_process: true, thread: 0, ..ending(last_known_ticks) };
             match all.last_mut().filter(|known| known.process == number) {
                 Some(known) => known.extend(&of_process),
                 None => all.push(of_process),

@@ -6,8 +6,8 @@
 //! assert_eq!(wall_clock::text(1_764_076_711_000_000_042), "2025-11-25T13:18:31.000000042Z");
 //! ```
 
-use super::plan::first_date;
 use crate::clock::{CorrectionMethod, RunClocks};
+use crate::convert::planning::plan::first_date;
 use crate::run::OpenRun;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
@@ -50,14 +50,22 @@ pub(crate) fn now() -> Option<i64> {
 pub fn text(nanos: i64) -> String {
     let (seconds, fraction) = (nanos.div_euclid(NANOS_PER_SECOND), nanos.rem_euclid(NANOS_PER_SECOND));
     let (days, of_day) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
-    let (year, month, day) = date_of(days);
+    let CalendarDate { year, month, day } = date_of(days);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:09}Z")
 }
 
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted
+/// A day of the Gregorian calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CalendarDate {
+    year: i64,
+    month: i64,
+    day: i64,
+}
+
+/// The date of a number of days since 1970. Years are counted
 /// from March, so that the leap day is the last day of a year.
-fn date_of(days: i64) -> (i64, i64, i64) {
+fn date_of(days: i64) -> CalendarDate {
     /// Days from March 1 of year 0 to the start of 1970, then days of 400, 100, 4 and 1 years.
     const BEFORE_1970: i64 = 719_468;
     const OF_400_YEARS: i64 = 146_097;
@@ -72,12 +80,12 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     let from_march = (5 * of_year + 2) / 153;
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+    CalendarDate { year: era * 400 + year_of_era + i64::from(month <= 2), month, day }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{date_of, text};
+    use super::{CalendarDate, date_of, text};
 
     #[test]
     fn moments_are_those_of_the_calendar() {
@@ -98,12 +106,14 @@ mod tests {
         let mut before = date_of(-200_000);
         for day in -199_999..200_000 {
             let next = date_of(day);
-            let is_next = next.0 == before.0 && next.1 == before.1 && next.2 == before.2 + 1;
-            let is_first =
-                next.2 == 1 && (next.1 == before.1 + 1 && next.0 == before.0 || (before.1, next.1) == (12, 1));
+            let is_same_month = (next.year, next.month) == (before.year, before.month);
+            let is_next = is_same_month && next.day == before.day + 1;
+            let is_next_month = next.year == before.year && next.month == before.month + 1;
+            let is_first = next.day == 1 && (is_next_month || (before.month, next.month) == (12, 1));
             assert!(is_next || is_first, "{before:?} {next:?}");
             before = next;
         }
-        assert_eq!((date_of(11_016), date_of(47_540)), ((2000, 2, 29), (2100, 2, 28)));
+        assert_eq!(date_of(11_016), CalendarDate { year: 2000, month: 2, day: 29 });
+        assert_eq!(date_of(47_540), CalendarDate { year: 2100, month: 2, day: 28 });
     }
 }

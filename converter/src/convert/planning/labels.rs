@@ -5,7 +5,7 @@
 //! ambiguous label therefore gets its suffix, including the first one, and every pass computes the
 //! same suffix.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::{Builtin, PatternPiece};
 
 use super::plan::ConversionPlan;
@@ -47,7 +47,7 @@ impl LabelSuffixes {
         let mut suffixes = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
             let Some(distinct) = kind.distinct else { continue };
-            let mut members = members(plan, model, (container, distinct), symbols);
+            let mut members = members(plan, model, container, distinct, symbols);
             members.sort_unstable();
             for same in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
                 let streams: Vec<&StreamFacts> =
@@ -73,7 +73,8 @@ impl LabelSuffixes {
 fn members(
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
-    (container, distinct): (usize, Distinctness),
+    container: usize,
+    distinct: Distinctness,
     symbols: &Symbols,
 ) -> Vec<LabelMember> {
     let mut above = model.containers[container].parent;
@@ -94,7 +95,7 @@ fn members(
     }
     let Some(pattern) = LabelPattern::of(model, container) else { return Vec::new() };
     let mut members: Vec<LabelMember> = Vec::new();
-    let mut seen: FxHashMap<(u32, u32, SymbolId), ()> = FxHashMap::default();
+    let mut added: FxHashSet<(u32, u32, SymbolId)> = FxHashSet::default();
     let mut text = String::new();
     for (at, stream) in (0u32..).zip(&*plan.streams) {
         let process = u32::try_from(stream.process).unwrap_or(BY_KEYS);
@@ -104,7 +105,7 @@ fn members(
             Distinctness::Keys => BY_KEYS,
             Distinctness::Process => 0,
         };
-        if seen.insert((process, thread, name), ()).is_some() {
+        if !added.insert((process, thread, name)) {
             continue;
         }
         text.clear();
@@ -177,9 +178,9 @@ fn distinctions(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Option<String>> 
         let at = processes.binary_search(&stream.process).ok();
         let process = at.and_then(|at| of_process.get(at));
         let first = threads.partition_point(|thread| thread.0 < stream.process);
-        let behind = threads.partition_point(|thread| thread.0 <= stream.process);
+        let end = threads.partition_point(|thread| thread.0 <= stream.process);
         let before = threads.partition_point(|thread| *thread < (stream.process, stream.thread));
-        let ordinal = (behind - first > 1).then(|| format!("#{}", before - first + 1));
+        let ordinal = (end - first > 1).then(|| format!("#{}", before - first + 1));
         match (process, ordinal) {
             (Some(process), Some(ordinal)) => Some(format!(" ({process}, {ordinal})")),
             (Some(process), None) => Some(format!(" ({process})")),

@@ -12,18 +12,18 @@ use std::rc::{Rc, Weak};
 
 use tumit_spill::spool::Spool;
 
-use super::OrderedItem;
+use super::ordered_item::OrderedItem;
 use crate::run::RecordPosition;
 use tumit_paje::time::LocalTicks;
 
 /// Bytes of a run that are read at once.
-const PORTION: usize = 1 << 14;
+const PORTION_BYTES: usize = 1 << 14;
 /// Bytes that are written at once.
-const WRITTEN_AT_ONCE: usize = 1 << 18;
+const WRITE_BYTES: usize = 1 << 18;
 /// Runs of one level that are merged into a run of the next level.
-const MERGED: usize = 16;
+const MERGED_RUNS: usize = 16;
 /// Bytes of an item before the fields of its record.
-const HEAD: usize = 8 + 8 + 8 + 8 + 4 + 2 + 2 + 3 + 4;
+const ITEM_HEAD_BYTES: usize = 8 + 8 + 8 + 8 + 4 + 2 + 2 + 3 + 4;
 
 thread_local! {
     /// The file of all streams that this thread reads.
@@ -69,9 +69,9 @@ impl SpilledItems {
     pub(crate) fn add(&mut self, items: impl IntoIterator<Item = OrderedItem>) -> io::Result<()> {
         self.write(items, 0)?;
         let mut level = 0;
-        while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED {
-            let (mut merged, kept): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
-            self.runs.extend(kept);
+        while self.runs.iter().filter(|run| run.0.level == level).count() >= MERGED_RUNS {
+            let (mut merged, other): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
+            self.runs.extend(other);
             let mut source = Self { spool: self.spool.clone(), runs: merged.drain(..).collect() };
             let mut failed = None;
             let items = std::iter::from_fn(|| {
@@ -97,7 +97,7 @@ impl SpilledItems {
         let mut bytes = Vec::new();
         for item in items {
             encode(&item, &mut bytes);
-            if bytes.len() >= WRITTEN_AT_ONCE {
+            if bytes.len() >= WRITE_BYTES {
                 spool.append(&bytes)?;
                 bytes.clear();
             }
@@ -138,9 +138,9 @@ impl SortedItems {
             // The rest of the portion is the start of an item.
             self.portion.drain(..self.at);
             self.at = 0;
-            let (kept, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION as u64));
-            self.portion.resize(kept + more as usize, 0);
-            spool.read_exact_at(&mut self.portion[kept..], self.rest.start)?;
+            let (unread, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION_BYTES as u64));
+            self.portion.resize(unread + more as usize, 0);
+            spool.read_exact_at(&mut self.portion[unread..], self.rest.start)?;
             self.rest.start += more;
         }
     }
@@ -154,9 +154,9 @@ fn detach_item(item: &OrderedItem) -> OrderedItem {
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
-    let OrderedItem { raw: due, record_time: time, only, rank, place, block, .. } = item;
+    let OrderedItem { raw, record_time, only, rank, place, block, .. } = item;
     let body = block.as_ref().map_or(&[][..], |block| place.body(block));
-    for number in [due.cast_unsigned(), time.cast_unsigned(), place.ordinal, place.ticks.0] {
+    for number in [raw.cast_unsigned(), record_time.cast_unsigned(), place.ordinal, place.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     out.extend_from_slice(&place.site.to_le_bytes());
@@ -171,11 +171,11 @@ fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
 
 /// The item at the start of `bytes`, and its size. `None` if the bytes contain no complete item.
 fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
-    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+    let (head, rest) = bytes.split_first_chunk::<ITEM_HEAD_BYTES>()?;
     let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let half = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let short = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
-    let (due, time) = (word(0).cast_signed(), word(8).cast_signed());
+    let (raw, record_time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
     let mut place = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
@@ -183,8 +183,8 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((
-        OrderedItem { corrected: due, raw: due, record_time: time, only, rank: short(38), place, block },
-        HEAD + length,
+        OrderedItem { corrected: raw, raw, record_time, only, rank: short(38), place, block },
+        ITEM_HEAD_BYTES + length,
     ))
 }
 
@@ -213,15 +213,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn item(due: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
+    fn item(raw: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
         let mut place =
             RecordPosition::outside_block((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
         place.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         OrderedItem {
-            corrected: due,
-            raw: due,
-            record_time: due + 1,
+            corrected: raw,
+            raw,
+            record_time: raw + 1,
             only: ordinal.is_multiple_of(2).then_some(4),
             rank: 9,
             place,
@@ -236,11 +236,11 @@ mod tests {
             let (mut ordinal, mut expected) = (0, Vec::new());
             for run in &runs {
                 let mut items = Vec::new();
-                for (due, length) in run {
+                for (raw, length) in run {
                     ordinal += 1;
                     let body: Vec<u8> = (0..*length).map(|at| (at as u64 + ordinal) as u8).collect();
-                    expected.push((*due, ordinal, body.clone()));
-                    items.push(item(*due, ordinal, &body));
+                    expected.push((*raw, ordinal, body.clone()));
+                    items.push(item(*raw, ordinal, &body));
                 }
                 items.sort();
                 prop_assert!(spilled.add(items).is_ok());

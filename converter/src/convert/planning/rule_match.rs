@@ -7,7 +7,7 @@ use tracer_format::Schema;
 use tracer_format::schema::{FieldInfo, FieldType, RecordType, Scalar};
 use tumit::Spec;
 
-use super::options::ConvertError;
+use crate::convert::options::ConvertError;
 use crate::run::OpenRun;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 

@@ -13,9 +13,9 @@
 use std::io::{self, PipeReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::options::{ConvertError, ConvertOptions};
 use super::rule_conversion::convert_rules;
 use super::text_output::write_text;
+use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::report::ConversionReport;
 use crate::rules::spec_of;
 use crate::run::OpenRun;
@@ -399,9 +399,9 @@ impl<'a> MergedSink<'a> {
 
 impl PajeSink for MergedSink<'_> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
-        let behind = i64::from(matches!(event, PajeEvent::DestroyContainer { .. }));
+        let offset = i64::from(matches!(event, PajeEvent::DestroyContainer { .. }));
         if let Some(time) = event.time() {
-            self.pull(time.0.saturating_add(behind))?;
+            self.pull(time.0.saturating_add(offset))?;
         }
         send(&mut self.of_rules, &mut self.next, event, self.sink)?;
         self.introduce(event);

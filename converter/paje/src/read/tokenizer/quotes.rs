@@ -1,0 +1,24 @@
+//! Quotes and blanks.
+
+/// The position of the quote that closes a text in double quotes.
+#[inline]
+pub(super) fn closing_quote(rest: &[u8], escapes: bool) -> Option<usize> {
+    if !escapes {
+        return memchr::memchr(b'"', rest);
+    }
+    memchr::memchr_iter(b'"', rest).find(|&at| at == 0 || rest[at - 1] != b'\\')
+}
+
+/// The position of the apostrophe that closes a text in apostrophes. The word must end after it.
+#[inline]
+pub(super) fn closing_single(rest: &[u8], escapes: bool) -> Option<usize> {
+    let ends = |at: usize| rest.get(at + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
+    let is_escaped = |at: usize| escapes && at > 0 && rest[at - 1] == b'\\';
+    memchr::memchr_iter(b'\'', rest).find(|&at| ends(at) && !is_escaped(at))
+}
+
+/// The result of C's `isspace`.
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}

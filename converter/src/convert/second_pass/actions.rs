@@ -1,0 +1,180 @@
+//! Runs the actions of a record.
+
+use std::io;
+
+use super::emitter::Emitter;
+use super::entities::{EntityHead, InstanceValue};
+use super::states::PopTarget;
+use crate::convert::columnar::single_records::RecordPlace;
+use crate::convert::first_pass::notes::ActionPosition;
+use crate::rules::eval::RecordScope;
+use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
+use crate::rules::value::KeyPart;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{PajeEvent, TypeId, ValueId, VariableOp};
+
+impl Emitter<'_> {
+    /// Runs the actions of a record that are due at `now`. These are the actions without a
+    /// timestamp of their own, or the action `only`.
+    pub(crate) fn record(
+        &mut self,
+        scope: &RecordScope<'_>,
+        only: Option<u16>,
+        now: i64,
+        place: RecordPlace,
+    ) -> io::Result<()> {
+        if now > self.ends.next {
+            self.end_before(now)?;
+        }
+        self.now = GlobalNanos(now);
+        self.actions(scope, only, place)
+    }
+
+    /// Runs the actions without a timestamp expression, or the given action, at the current time.
+    /// Inlined because it runs once for each record; end rules, the other caller, are rare.
+    #[inline(always)]
+    pub(super) fn actions(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: RecordPlace) -> io::Result<()> {
+        let RecordPlace { stream, ordinal } = place;
+        let program = scope.program;
+        for (number, action) in program.actions.iter().enumerate() {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            if only.map_or(action.at.is_some(), |only| only != number) {
+                continue;
+            }
+            self.scratch.clear();
+            if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
+                continue;
+            }
+            self.action(scope, action, ActionPosition { stream, ordinal, action: number })?;
+        }
+        Ok(())
+    }
+
+    /// Whether an action is left out because of its container.
+    #[inline]
+    pub(super) fn is_omitted(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> bool {
+        if action.is_by_value
+            && let Some(on) = action.op.container()
+            && self.is_ambiguous(scope, on)
+        {
+            return true;
+        }
+        if let Some(on) = action.op.target().filter(|on| on.existing)
+            && self.existing_container(scope, on).is_none()
+        {
+            self.counts.without_container += 1;
+            return true;
+        }
+        false
+    }
+
+    pub(super) fn action(
+        &mut self,
+        scope: &RecordScope<'_>,
+        action: &ProgramAction,
+        place: ActionPosition,
+    ) -> io::Result<()> {
+        if self.once.is_some() {
+            self.meet_values(scope, action)?;
+        }
+        if self.is_omitted(scope, action) {
+            return Ok(());
+        }
+        match &action.op {
+            ActionOp::Create { on } => {
+                let (_, related) = self.fields(scope, action)?;
+                self.locate_related(scope, on, &related).map(|_| ())
+            }
+            ActionOp::Destroy { on } => {
+                if let Some(instance) = self.existing_container(scope, on) {
+                    self.destroy(instance)?;
+                }
+                Ok(())
+            }
+            ActionOp::SetState { slot, ty, value, on } => {
+                let instance = self.locate(scope, on)?;
+                let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
+                self.set(self.instances.stack(instance, *slot), value, place.stream)?;
+                self.entity(scope, action, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
+            }
+            ActionOp::PushState { slot, ty, value, on } => {
+                let instance = self.locate(scope, on)?;
+                let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
+                self.push(self.instances.stack(instance, *slot), value, place.stream);
+                self.entity(scope, action, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
+            }
+            ActionOp::PopState { slot, ty, value, on } => {
+                let Some(instance) = self.existing_container(scope, on) else {
+                    self.pop_nowhere(place.stream);
+                    return Ok(());
+                };
+                let target = match value {
+                    Some(value) => self.value(scope, *ty, value).map_or(PopTarget::NotComputable, PopTarget::Value),
+                    None => PopTarget::Innermost,
+                };
+                self.pop_to(self.instances.stack(instance, *slot), target, place.stream)
+            }
+            ActionOp::ResetState { slot, on, .. } => {
+                let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
+                self.reset(self.instances.stack(instance, *slot), place.stream)
+            }
+            ActionOp::Variable { op, ty, value, on } => {
+                let instance = self.locate(scope, on)?;
+                let number = scope.with_corrected_time().eval(value, &mut self.scratch, self.symbols).number();
+                self.variable(instance, *ty, *op, number, scope.program, value)
+            }
+            ActionOp::Mark { ty, value, on } => {
+                let instance = self.locate(scope, on)?;
+                let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
+                self.entity(scope, action, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
+            }
+            ActionOp::Link { .. } => self.link_action(scope, action, place),
+            ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
+        }
+    }
+
+    /// Whether a target names a process or thread by values that several have. If so, it is
+    /// counted.
+    #[inline(never)]
+    pub(super) fn is_ambiguous(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget) -> bool {
+        let Some(reference) = &on.by_value else { return false };
+        let Some(referent) = on.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };
+        let values = referent.values(scope, &mut self.scratch, self.symbols);
+        self.counts.ambiguous += 1;
+        self.ambiguous.add(reference, referent, &values, self.symbols);
+        true
+    }
+
+    pub(super) fn variable(
+        &mut self,
+        instance: usize,
+        ty: TypeId,
+        op: VariableOp,
+        number: Option<f64>,
+        program: &RecordProgram,
+        code: &ExprCode,
+    ) -> io::Result<()> {
+        // Pajé has no text for infinities and NaN.
+        let Some(value) = number.filter(|value| value.is_finite()) else {
+            self.fail(program, code);
+            return Ok(());
+        };
+        let container = self.instances.get(instance).id;
+        self.emit(&PajeEvent::Variable { time: self.now, container, ty, op, value })
+    }
+
+    /// The value of a state or event. `None` if it cannot be computed.
+    pub(super) fn value(&mut self, scope: &RecordScope<'_>, ty: TypeId, value: &ValueCode) -> Option<ValueId> {
+        match value {
+            ValueCode::Declared(value) => Some(*value),
+            ValueCode::Computed(code) => {
+                let name = scope.key(code, &mut self.scratch, self.symbols);
+                if name == KeyPart::None {
+                    self.fail(scope.program, code);
+                    return None;
+                }
+                self.known.value(&self.values, ty, name)
+            }
+        }
+    }
+}
