@@ -4,6 +4,8 @@
 //! The head of a slot is the recorder's, with the atomic words of the model checker. The rest is a
 //! model of the recorder.
 
+#![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 use std::collections::VecDeque;
 
 use loom::cell::UnsafeCell;
