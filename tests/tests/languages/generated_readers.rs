@@ -108,6 +108,14 @@ fn all_agree(driver: &str, least: usize) {
 }
 
 #[test]
+fn generated_readers_ignore_anchors_around_a_sleep() {
+    let folder = folder();
+    let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &[]);
+    let run = crate::python_reader::run_with_sleep(folder.path());
+    same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dump(&run), "C");
+}
+
+#[test]
 fn generated_readers_agree_on_every_type() {
     all_agree("drive.c", 28);
 }

@@ -121,10 +121,9 @@ fn the_python_reader_agrees_on_the_examples() {
     assert!(compare(&run, "taktuk") > 100);
 }
 
-/// The clock has 2 GHz. The rate is known only from anchors, and the machine sleeps between two
-/// of them.
-#[test]
-fn the_python_reader_ignores_anchors_around_a_sleep() {
+/// Writes a run of four records. The clock has 2 GHz. The rate is known only from anchors, and the
+/// machine sleeps between two of them.
+pub(crate) fn run_with_sleep(folder: &Path) -> PathBuf {
     let (spec, _) = tumit::compile_text("hello.tumit", "trace hello; level APP { event greeting { n: u32 } }");
     let process = SyntheticProcess { hz: 0, ..SyntheticProcess::new(7) };
     let mut file = SyntheticFile::new(&process, &spec.unwrap().schema());
@@ -137,9 +136,15 @@ fn the_python_reader_ignores_anchors_around_a_sleep() {
     (0..4_u32).for_each(|n| records.record(0, 1 + u64::from(n) * 2_000_000, &n.to_le_bytes()));
     file.records(0, 0, &records);
     file.end();
-    let folder = c::folder();
-    let run = folder.path().join("run.tmt");
+    let run = folder.join("run.tmt");
     file.save(&run, "7.tmt");
+    run
+}
+
+#[test]
+fn the_python_reader_ignores_anchors_around_a_sleep() {
+    let folder = c::folder();
+    let run = run_with_sleep(folder.path());
     assert_eq!(compare(&run, "a sleep"), 4);
     let dump = succeed(tumit().args(["dump", "--json", "--clock", "none"]).arg(&run));
     assert!(dump.lines().last().unwrap().contains("\"time_ns\":3000000"), "{dump}");

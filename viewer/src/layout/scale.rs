@@ -103,6 +103,12 @@ impl TimeScale {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
+        if ticks.all.len() < 2 {
+            // The interval excludes the neighbours of its only round number. The next smaller step
+            // is at most 2.5 times smaller.
+            spacing /= 2.5;
+            ticks = self.ticks(spacing);
+        }
         for _ in 0..ROUNDS {
             let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
             let distance = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
@@ -290,6 +296,15 @@ mod tests {
                 (Some(base), first)
             );
         }
+    }
+
+    #[test]
+    fn an_interval_without_its_round_ends_has_two_labels() {
+        // Steps of 50 s would leave one label, because 0 and 100 s are outside.
+        let ruler = scale(1, 91_524_915_516, 403.4).ruler(measure);
+        let texts: Vec<&str> =
+            ruler.ticks.iter().filter_map(|tick| tick.label.as_ref()).map(|label| label.text.as_str()).collect();
+        assert_eq!(texts, ["20 s", "40 s", "60 s", "80 s"]);
     }
 
     #[test]

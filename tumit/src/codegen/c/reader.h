@@ -22,6 +22,7 @@
 #include "reader/sorted_file.h"
 #include "reader/threads.h"
 #include "reader/process.h"
+#include "reader/rate.h"
 #include "reader/run.h"
 #include "reader/read.h"
 #include "reader/decode.h"

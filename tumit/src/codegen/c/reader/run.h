@@ -1,14 +1,4 @@
-/* ---- A run: its processes, and timestamps on a common axis ---- */
-
-struct tumit1r_run {
-    /* by rank; those without a rank by file name, and by number in a sorted file */
-    struct tumit1r_process **processes;
-    size_t count, room;
-    uint64_t unreadable; /* number of files that are not part of a run */
-    bool ranked;         /* every process has a rank */
-    /* Widths of columns in characters, as in `tumit dump`. */
-    size_t thread_width, event_width;
-};
+/* ---- Timestamps of a run on a common axis ---- */
 
 /* Nanoseconds of `ticks` of a clock with `hz` ticks per second, rounded down. */
 TUMIT1R_FN uint64_t tumit1r_nanos(uint64_t ticks, uint64_t hz) {
@@ -29,64 +19,6 @@ TUMIT1R_FN uint64_t tumit1r_nanos(uint64_t ticks, uint64_t hz) {
 TUMIT1R_FN int64_t tumit1r_date(const struct tumit1r_process *p, uint64_t ticks) {
     uint64_t nanos = tumit1r_nanos(ticks, p == NULL ? 1000000000u : p->hz);
     return (int64_t)nanos - (int64_t)(p == NULL ? 0 : p->start);
-}
-
-TUMIT1R_FN bool tumit1r_same_clock(const struct tumit1r_process *a,
-                                   const struct tumit1r_process *b) {
-    return a == b || (a->clock_domain[0] != '\0' && a->clock_kind == b->clock_kind &&
-                      strcmp(a->clock_domain, b->clock_domain) == 0);
-}
-
-/* The first and the last clock anchor of a process, in ticks. */
-TUMIT1R_FN void tumit1r_anchors(const struct tumit1r_process *p, uint64_t *first, uint64_t *last) {
-    unsigned char *stored = NULL, *buffer = NULL;
-    size_t stored_room = 0, room = 0, i, k;
-    for (i = 0; i < p->others_count; i++) {
-        const struct tumit1r_block *block = &p->others[i];
-        const unsigned char *payload;
-        if (block->kind != TUMIT1R_KIND_ANCHORS ||
-            !tumit1r_room(&stored, &stored_room, (size_t)block->stored + 1, 1) ||
-            tumit1r_read_at(p->file, block->payload, stored, block->stored) != block->stored) {
-            continue;
-        }
-        payload = tumit1r_unpack(block, stored, &buffer, &room);
-        for (k = 0; payload != NULL && k + TUMIT1R_ANCHOR_BYTES <= block->raw;
-             k += TUMIT1R_ANCHOR_BYTES) {
-            uint64_t ticks = tumit1r_get_u64(payload + k), nanos = tumit1r_get_u64(payload + k + 8);
-            if (ticks < first[0] || (ticks == first[0] && nanos < first[1])) {
-                first[0] = ticks;
-                first[1] = nanos;
-            }
-            if (ticks > last[0] || (ticks == last[0] && nanos > last[1])) {
-                last[0] = ticks;
-                last[1] = nanos;
-            }
-        }
-    }
-    free(stored);
-    free(buffer);
-}
-
-/* The rate of a process's clock in ticks per second: stated by the process or by another with
- * the same clock, or computed from readings of two clocks. */
-TUMIT1R_FN uint64_t tumit1r_rate(const struct tumit1r_run *run, const struct tumit1r_process *p) {
-    uint64_t first[2] = {UINT64_MAX, UINT64_MAX}, last[2] = {0, 0}, hz;
-    size_t i;
-    for (i = 0; i < run->count; i++) {
-        if (run->processes[i]->clock_hz != 0 && tumit1r_same_clock(p, run->processes[i])) {
-            return run->processes[i]->clock_hz;
-        }
-    }
-    for (i = 0; i < run->count; i++) {
-        if (tumit1r_same_clock(p, run->processes[i])) {
-            tumit1r_anchors(run->processes[i], first, last);
-        }
-    }
-    if (last[0] <= first[0] || last[1] <= first[1]) {
-        return 1000000000u;
-    }
-    hz = (uint64_t)((double)(last[0] - first[0]) * 1e9 / (double)(last[1] - first[1]));
-    return hz == 0 ? 1000000000u : hz;
 }
 
 TUMIT1R_FN void tumit1r_set_rates(struct tumit1r_run *run) {

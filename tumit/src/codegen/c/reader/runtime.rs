@@ -10,7 +10,7 @@ use super::super::format::constants;
 const RUNTIME: &str = include_str!("../reader.h");
 
 /// The parts, by the names in their include lines.
-const PARTS: [(&str, &str); 18] = [
+const PARTS: [(&str, &str); 19] = [
     ("platform", include_str!("platform.h")),
     ("bytes", include_str!("bytes.h")),
     ("columns", include_str!("columns.h")),
@@ -23,6 +23,7 @@ const PARTS: [(&str, &str); 18] = [
     ("sorted_file", include_str!("sorted_file.h")),
     ("threads", include_str!("threads.h")),
     ("process", include_str!("process.h")),
+    ("rate", include_str!("rate.h")),
     ("run", include_str!("run.h")),
     ("read", include_str!("read.h")),
     ("decode", include_str!("decode.h")),
