@@ -103,10 +103,10 @@ impl TimeScale {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
-        if ticks.all.len() < 2 {
-            // The interval excludes the neighbours of its only round number. The next smaller step
-            // is at most 2.5 times smaller.
-            spacing /= 2.5;
+        // The interval may exclude both neighbours of its only round number. The next smaller step is
+        // at most 2.5 times smaller.
+        while ticks.all.len() < 2 && spacing > SPACING / 2.5 {
+            spacing *= 0.8;
             ticks = self.ticks(spacing);
         }
         for _ in 0..ROUNDS {
@@ -123,7 +123,7 @@ impl TimeScale {
             let half = measure(&text) / 2.0;
             // There is no place beyond the right edge, even if the label is wider than the scale.
             let center = x.min(self.width - half).max(half);
-            let fits = center - half >= free && center + half <= self.width;
+            let fits = center - half >= free && 2.0 * half <= self.width;
             if fits {
                 free = center + half + GAP;
             }
