@@ -110,6 +110,7 @@ fn all_agree(driver: &str, least: usize) {
 #[test]
 fn generated_readers_ignore_anchors_around_a_sleep() {
     let folder = folder();
+    headers(folder.path(), "cases/types/spec.tumit");
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &[]);
     let run = crate::python_reader::run_with_sleep(folder.path());
     same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dump(&run), "C");
