@@ -26,8 +26,8 @@
 mod cells;
 mod containers_by_type;
 pub(crate) mod counts;
-pub(crate) mod details;
 mod entities;
+pub(crate) mod entity_facts;
 mod error;
 mod lane_limits;
 mod links;

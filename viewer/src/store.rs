@@ -36,13 +36,13 @@
 //! ```
 
 mod build;
+mod container_order;
 mod details;
 mod end_tree;
 mod entity_lookup;
 mod entity_number;
 mod links;
 mod marks;
-mod order;
 mod relations;
 mod states;
 #[cfg(test)]
@@ -55,15 +55,15 @@ use std::sync::Arc;
 use tumit_paje::{ContainerId, TypeId};
 
 pub(crate) use build::{RawStates, StoreParts, model};
+pub(crate) use container_order::compare_naturally;
+pub(crate) use container_order::depth_first;
 pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
-pub(crate) use order::compare_naturally;
-pub(crate) use order::depth_first;
 pub(crate) use states::RawLane;
 pub use trace_store::TraceStore;
 pub(crate) use variables::RawVariable;
 
-use crate::query::details as query_details;
+use crate::query::entity_facts;
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
@@ -250,15 +250,15 @@ impl TimelineSource for TraceStore {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        query_details::facts(self, id, true)
+        entity_facts::facts(self, id, true)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        query_details::facts(self, id, false)
+        entity_facts::facts(self, id, false)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        query_details::related_entities(self, id, limit)
+        entity_facts::related_entities(self, id, limit)
     }
 }
 

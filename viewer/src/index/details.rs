@@ -27,7 +27,7 @@ use super::file::format::{IndexHeader, PageBytes, TableRef};
 use super::file::image::IndexImage;
 use super::file::packed_table::{PackedTable, PackedTableWriter};
 use super::file::page_writer::PageWriter;
-use crate::query::details::{DetailValue, EntityDetail};
+use crate::query::entity_facts::{DetailValue, EntityDetail};
 
 /// Bytes of texts in the cache of texts. The next constant: number of source positions in their
 /// cache.

@@ -17,7 +17,7 @@ use super::mixtures::many_values::ManyValuesWalk;
 use super::mixtures::overview::{CellRequest, OverviewTable};
 use super::model::ModelTables;
 use crate::parallel::in_parts;
-use crate::query::details::{self, EntityLookup};
+use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
@@ -464,17 +464,17 @@ impl TimelineSource for IndexReader {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let facts = details::facts(self, id, true)?;
+        let facts = entity_facts::facts(self, id, true)?;
         self.check_damage(facts)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let facts = details::facts(self, id, false)?;
+        let facts = entity_facts::facts(self, id, false)?;
         self.check_damage(facts)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let related = details::related_entities(self, id, limit)?;
+        let related = entity_facts::related_entities(self, id, limit)?;
         self.check_damage(related)
     }
 }

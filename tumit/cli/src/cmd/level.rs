@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
+use tracer_format::live_file::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::run::OpenRun;
