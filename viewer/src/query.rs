@@ -55,8 +55,8 @@ pub use cells::{MixtureCell, MixtureCells, ValueShares};
 pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
-    StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, SourceLine,
+    StateEntity, StateLaneId, VariableSample,
 };
 pub use error::QueryError;
 pub use lane_limits::{lanes_at_once, weight};

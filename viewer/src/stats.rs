@@ -36,7 +36,7 @@ use state_times::times_of;
 pub use state_times::{StateTimes, ValueTime, existence_nanos, times};
 pub use statistics_table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
 use tasks::{ContinuationTypes, tasks_of};
-pub use tasks::{TaskGroup, TasksByValue, tasks_by_value};
+pub use tasks::{LongestTask, TaskGroup, TasksByValue, tasks_by_value};
 pub use variables::{VariableExtreme, VariableStats, variable};
 
 use serde::{Serialize as _, Serializer};

@@ -113,7 +113,7 @@ impl TimelineSource for TraceStore {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         check_interval(interval)?;
         if columns == 0 {
@@ -127,7 +127,7 @@ impl TimelineSource for TraceStore {
             let mut near = 0;
             cells.extend((0..columns).map(|column| {
                 let shares = |lane: &StoreStateLane| {
-                    lane.shares(interval.column(column, columns), &mut near, most, &mut scratch)
+                    lane.shares(interval.column(column, columns), &mut near, limit, &mut scratch)
                 };
                 found.map_or_else(MixtureCell::default, shares)
             }));
@@ -245,7 +245,7 @@ impl TimelineSource for TraceStore {
         Ok((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.get(&ty).copied()
     }
 

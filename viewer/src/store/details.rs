@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
+use crate::query::SourceLine;
 use crate::query::entity_facts::{self, EntityDetail};
 
 /// Texts in one buffer, each stored once.
@@ -192,10 +193,10 @@ impl DetailTable {
         })
     }
 
-    /// The source position of a row: file and line.
-    fn source(&self, row: u32) -> Option<(String, u32)> {
+    /// The source line of a row.
+    fn source(&self, row: u32) -> Option<SourceLine> {
         let row = self.rows.get(row as usize)?;
-        (row.file != NO_FILE).then(|| (self.texts.get(row.file).to_owned(), row.line))
+        (row.file != NO_FILE).then(|| SourceLine { file: self.texts.get(row.file).to_owned(), line: row.line })
     }
 
     /// Stores the text that a file uses for a link key.

@@ -1,4 +1,4 @@
-//! `tumit convert`.
+//! `tumit convert`: converts runs and Pajé files to Pajé, other text or tables.
 
 mod args;
 mod entities;

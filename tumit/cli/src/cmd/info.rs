@@ -1,4 +1,4 @@
-//! `tumit info`.
+//! `tumit info`: shows the contents of a run.
 
 mod contents;
 mod names;

@@ -1,4 +1,4 @@
-//! `tumit level`.
+//! `tumit level`: switches a level of a running program on or off.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
