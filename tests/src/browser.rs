@@ -6,6 +6,7 @@
 mod bidi;
 mod devtools;
 mod driver;
+mod element;
 mod process;
 
 use std::io::Write as _;
@@ -16,43 +17,15 @@ use serde_json::{Value, json};
 
 use bidi::BidiPage;
 use devtools::DevToolsPage;
+pub(crate) use driver::PATIENCE;
 use driver::{PageDriver, PointerAction};
+pub use element::{CssPosition, PageElement};
 use process::BrowserProcess;
-
-/// Maximum time for an operation of the page before the test gives up. No test asserts anything
-/// about time.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one page, from its user's view.
 #[derive(Debug)]
 pub struct BrowserPage {
     page: Box<dyn PageDriver>,
-}
-
-/// An element of the page.
-#[derive(Clone, Debug)]
-pub struct PageElement {
-    node: Value,
-    /// Its accessible name.
-    pub name: String,
-}
-
-/// The position and size of an element, in CSS pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names explain the fields")]
-pub struct CssPosition {
-    pub x: f64,
-    pub y: f64,
-    pub width: f64,
-    pub height: f64,
-}
-
-impl CssPosition {
-    /// Its middle.
-    #[must_use]
-    pub fn center(&self) -> (f64, f64) {
-        (self.x + self.width / 2.0, self.y + self.height / 2.0)
-    }
 }
 
 impl BrowserPage {

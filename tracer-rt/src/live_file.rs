@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use tracer_format::BlockKind;
-use tracer_format::live::{DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, taken};
+use tracer_format::live_file::{
+    DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, taken,
+};
 
 use crate::diagnostics::report;
 use crate::fault_injection;

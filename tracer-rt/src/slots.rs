@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 pub(crate) use slot::{FlushMark, ONE_RECORD, SlotHeader, SlotProgress, records, used_bytes};
 
-const _: () = assert!(HEAD_BYTES == tracer_format::live::SLOT_HEAD_BYTES);
+const _: () = assert!(HEAD_BYTES == tracer_format::live_file::SLOT_HEAD_BYTES);
 
 /// The slot of threads without a slot. It has no room.
 pub(crate) static FULL: SlotHeader = SlotHeader {

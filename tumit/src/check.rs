@@ -10,8 +10,8 @@ mod rules;
 mod unused;
 
 use crate::diag::Diagnostics;
+use crate::draft::SpecModel;
 use crate::load::ParsedFile;
-use crate::model::SpecModel;
 use crate::spec::Action;
 use crate::syntax::ast::{self, Item};
 

@@ -1,11 +1,11 @@
 //! Expressions: resolution of their names, and checks of their types.
 
-pub(crate) mod fold;
+pub(crate) mod constant_folding;
 mod function;
 mod scope;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::list_candidates;
+use crate::draft::list_candidates;
 use crate::source::SourceSpan;
 use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
@@ -87,7 +87,7 @@ impl ExprScope<'_> {
         let record = self.model.spec.records.get(self.record.index())?;
         let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
         let ty = ValueType::of_field(record.layout.fields[at].ty);
-        Some((Expr::Field(crate::model::index(at)), ty))
+        Some((Expr::Field(crate::draft::index(at)), ty))
     }
 
     fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {

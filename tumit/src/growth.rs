@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::{EventRef, SpecModel};
+use crate::draft::{EventRef, SpecModel};
 use crate::source::SourceSpan;
 use crate::spec::{
     Action, ActionVerb, Expr, Instance, PatternPiece, RecordDecl, RecordId, Spec, TextPattern, ValueExpr,

@@ -10,8 +10,8 @@ mod types;
 pub(crate) use declared_names::check_name;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::draft::SpecModel;
 use crate::load::ParsedFile;
-use crate::model::SpecModel;
 use crate::source::SourceSpan;
 use crate::syntax::ast::Item;
 

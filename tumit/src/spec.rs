@@ -17,6 +17,7 @@
 
 mod action;
 mod expr;
+mod ids;
 
 use tracer_format::schema::{RecordKind, RecordType, Schema};
 
@@ -24,35 +25,7 @@ pub use action::{Action, ActionVerb, Instance, TemplateLine, TextOutput, ValueEx
 pub use expr::{
     BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, TextAlign, TextPattern, UnaryOp, ValueFormat,
 };
-
-macro_rules! id {
-    ($($(#[$doc:meta])* $name:ident)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// The position in its arena.
-            #[must_use]
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-
-id! {
-    /// Index into [`Spec::levels`].
-    LevelId
-    /// Index into [`Spec::records`]: an event, or one end of a span.
-    RecordId
-    /// Index into [`Spec::containers`].
-    ContainerTypeId
-    /// Index into [`Spec::entities`].
-    EntityTypeId
-    /// Index into [`EntityType::values`] of its type.
-    ValueId
-}
+pub use ids::{ContainerTypeId, EntityTypeId, LevelId, RecordId, ValueId};
 
 /// A compiled spec.
 #[derive(Clone, Debug, Default, PartialEq)]

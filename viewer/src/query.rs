@@ -26,8 +26,8 @@
 mod cells;
 mod containers_by_type;
 pub(crate) mod counts;
-pub(crate) mod details;
 mod entities;
+pub(crate) mod entity_facts;
 mod error;
 mod lane_limits;
 mod links;
@@ -55,8 +55,8 @@ pub use cells::{MixtureCell, MixtureCells, ValueShares};
 pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
-    StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, SourceLine,
+    StateEntity, StateLaneId, VariableSample,
 };
 pub use error::QueryError;
 pub use lane_limits::{lanes_at_once, weight};

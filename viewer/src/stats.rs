@@ -23,7 +23,7 @@
 mod durations;
 mod links;
 mod state_times;
-mod table;
+mod statistics_table;
 mod tasks;
 mod variables;
 
@@ -34,9 +34,9 @@ pub use links::{number, size_field};
 pub(crate) use state_times::nested_times;
 use state_times::times_of;
 pub use state_times::{StateTimes, ValueTime, existence_nanos, times};
-pub use table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
+pub use statistics_table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
 use tasks::{ContinuationTypes, tasks_of};
-pub use tasks::{TaskGroup, TasksByValue, tasks_by_value};
+pub use tasks::{LongestTask, TaskGroup, TasksByValue, tasks_by_value};
 pub use variables::{VariableExtreme, VariableStats, variable};
 
 use serde::{Serialize as _, Serializer};

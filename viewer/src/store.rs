@@ -36,13 +36,13 @@
 //! ```
 
 mod build;
+mod container_order;
 mod details;
 mod end_tree;
 mod entity_lookup;
 mod entity_number;
 mod links;
 mod marks;
-mod order;
 mod relations;
 mod states;
 #[cfg(test)]
@@ -55,15 +55,15 @@ use std::sync::Arc;
 use tumit_paje::{ContainerId, TypeId};
 
 pub(crate) use build::{RawStates, StoreParts, model};
+pub(crate) use container_order::compare_naturally;
+pub(crate) use container_order::depth_first;
 pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
-pub(crate) use order::compare_naturally;
-pub(crate) use order::depth_first;
 pub(crate) use states::RawLane;
 pub use trace_store::TraceStore;
 pub(crate) use variables::RawVariable;
 
-use crate::query::details as query_details;
+use crate::query::entity_facts;
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
@@ -113,7 +113,7 @@ impl TimelineSource for TraceStore {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         check_interval(interval)?;
         if columns == 0 {
@@ -127,7 +127,7 @@ impl TimelineSource for TraceStore {
             let mut near = 0;
             cells.extend((0..columns).map(|column| {
                 let shares = |lane: &StoreStateLane| {
-                    lane.shares(interval.column(column, columns), &mut near, most, &mut scratch)
+                    lane.shares(interval.column(column, columns), &mut near, limit, &mut scratch)
                 };
                 found.map_or_else(MixtureCell::default, shares)
             }));
@@ -245,20 +245,20 @@ impl TimelineSource for TraceStore {
         Ok((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.get(&ty).copied()
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        query_details::facts(self, id, true)
+        entity_facts::facts(self, id, true)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        query_details::facts(self, id, false)
+        entity_facts::facts(self, id, false)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        query_details::related_entities(self, id, limit)
+        entity_facts::related_entities(self, id, limit)
     }
 }
 

@@ -167,9 +167,9 @@ impl FilterLayer for ListQueryCounter {
         self.inner.containers()
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.fetch_add(1, Ordering::Relaxed);
-        self.inner.range(ty)
+        self.inner.value_range(ty)
     }
 }
 

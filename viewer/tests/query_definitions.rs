@@ -413,7 +413,7 @@ proptest! {
                 min: whole.clone().fold(f64::INFINITY, f64::min),
                 max: whole.fold(f64::NEG_INFINITY, f64::max),
             });
-            prop_assert_eq!(store.range(LOAD), range);
+            prop_assert_eq!(store.value_range(LOAD), range);
         }
     }
 

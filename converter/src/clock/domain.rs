@@ -1,12 +1,12 @@
 //! Clock domains: groups of processes that read one hardware clock, and the properties of each
 //! clock.
 
-pub(crate) mod extent;
 pub(crate) mod lifetime;
-pub(crate) mod map;
 pub(crate) mod rate;
 pub(crate) mod resolution;
 pub(crate) mod step_ticks;
+pub(crate) mod stream_extent;
+pub(crate) mod tick_map;
 pub(crate) mod timestamp_map;
 
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use super::limits::RateBounds;
 use super::units::{NANOS, NANOS_PER_SECOND};
 use crate::run::OpenRun;
 use crate::run::ProcessInRun;
-use map::{ClockMap, MapKnot};
 use step_ticks::{StepFreeTicks, StepRegion};
+use tick_map::{ClockMap, MapKnot};
 use timestamp_map::LineLeap;
 
 /// A hardware clock.

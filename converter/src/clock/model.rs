@@ -1,8 +1,8 @@
 //! The clock model of a run.
 
 use super::diagnostics::step_errors;
-use super::domain::map::ClockMap;
 use super::domain::step_ticks;
+use super::domain::tick_map::ClockMap;
 use super::domain::timestamp_map::LineLeap;
 use super::domain::{ClockDomain, TimestampSource};
 use tumit_paje::TraceDiagnostic;

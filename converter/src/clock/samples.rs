@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use super::ClockDomain;
 use super::burst::{SyncBurst, TickExchange};
-use super::domain::extent::TickRange;
 use super::domain::lifetime::lifetime;
+use super::domain::stream_extent::TickRange;
 use super::outliers::drift_consistency::{self, OmittedSamples};
 use crate::run::{OpenRun, ProcessInRun};
 use tracer_format::entries::SyncSample;

@@ -5,10 +5,10 @@
 //! *before* the process file. If the process releases a slot during the read, the process file
 //! already has its records, and more.
 
-pub(super) mod layout;
+pub(super) mod file_layout;
 mod log;
 
-pub use layout::{LiveError, LiveFault};
+pub use file_layout::{LiveError, LiveFault};
 pub(crate) use log::LiveLogEntry;
 pub(super) use log::LiveLogReader;
 
@@ -18,8 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use layout::{LiveHeader, SlotHead, SlotRange};
-use tracer_format::live::SLOT_HEAD_BYTES;
+use file_layout::{LiveHeader, SlotHead, SlotRange};
+use tracer_format::live_file::SLOT_HEAD_BYTES;
 
 use super::read_at::read_at;
 use tumit_spill::spool::Spool;

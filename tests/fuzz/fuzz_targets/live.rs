@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tracer_format::live::LIVE_MAGIC;
+use tracer_format::live_file::LIVE_MAGIC;
 use tumit_converter::run::OpenRun;
 use tumit_converter::tools::repair::{FileRepair, write};
 

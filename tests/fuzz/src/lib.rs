@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tracer_format::block::find_block;
-use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
+use tracer_format::live_file::{LIVE_HEAD_BYTES, LiveLayout, SLOT_HEAD_BYTES, head};
 use tracer_format::{BlockHeader, HEADER_BYTES};
 use tumit_converter::convert::{ConvertError, ConvertOptions, convert};
 use tumit_converter::run::OpenRun;

@@ -9,8 +9,8 @@ use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket, connect};
 
 use super::driver::{PageDriver, PointerAction};
+use super::element::{CssPosition, PageElement};
 use super::process::BrowserProcess;
-use super::{CssPosition, PageElement};
 
 /// The accessible name of an element, sufficiently exact for a page that uses simple naming.
 const NAME: &str = "element => {

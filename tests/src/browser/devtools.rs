@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket, connect};
 
-use super::driver::{PageDriver, PointerAction};
+use super::driver::{PATIENCE, PageDriver, PointerAction};
+use super::element::{CssPosition, PageElement};
 use super::process::BrowserProcess;
-use super::{CssPosition, PageElement};
 
 /// A connection to one page of a browser.
 pub(super) struct DevToolsPage {
@@ -128,7 +128,7 @@ impl PageDriver for DevToolsPage {
             json!({ "expression": "!window.isOld && document.readyState === 'complete'", "returnByValue": true });
         let started = Instant::now();
         while !self.request("Runtime.evaluate", &params).is_ok_and(|answer| answer["result"]["value"] == json!(true)) {
-            assert!(started.elapsed() < super::PATIENCE, "the page is not reloaded");
+            assert!(started.elapsed() < PATIENCE, "the page is not reloaded");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

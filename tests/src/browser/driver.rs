@@ -1,10 +1,15 @@
 //! The browser operations that the tests need, for any protocol.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{CssPosition, PageElement};
+use super::element::{CssPosition, PageElement};
+
+/// Maximum time for an operation of the page before the test gives up. No test asserts anything
+/// about time.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A page of a browser, with its user's pointer and keys.
 pub(super) trait PageDriver: Debug {

@@ -5,19 +5,20 @@
 //! `pj_dump` accepts it. Any list therefore makes an accepted file, and shrinking a list shrinks
 //! the file. One [`Mistake`] can be added at the end.
 
+mod generator_state;
 mod header;
 mod links;
 mod mistakes;
+mod notation;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
+pub use generator_state::StepNumbers;
+use generator_state::{GeneratedContainer, TreeLevel};
 use header::TraceHeader;
 use links::OpenLinks;
 pub use mistakes::Mistake;
-
-/// Numbers that determine a step.
-pub type StepNumbers = [u16; 5];
+use notation::{nanos, seconds, words};
 
 /// A generated file, and counts of its contents.
 #[derive(Debug)]
@@ -80,27 +81,6 @@ const NUMBERS: [&str; 14] = [
     "-3.5e38",
 ];
 
-/// Level of a container in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TreeLevel {
-    Root,
-    Process,
-    Thread,
-    Fibre,
-}
-
-#[derive(Debug)]
-struct GeneratedContainer {
-    id: String,
-    level: TreeLevel,
-    parent: usize,
-    alive: bool,
-    /// Timestamp of the creation.
-    from: u64,
-    /// For each type: the last timestamp, and the nesting depth or whether it is set.
-    slots: BTreeMap<&'static str, (u64, u32)>,
-}
-
 /// Generates a file.
 #[derive(Debug)]
 pub(crate) struct TraceGenerator {
@@ -162,18 +142,6 @@ pub fn generate(style: u64, steps: &[StepNumbers], mistake: Option<Mistake>) -> 
         maker.count("the last line does not have the largest timestamp");
     }
     GeneratedTrace { text: maker.text, counts: maker.counts }
-}
-
-/// A timestamp in seconds, with all necessary decimals, in one of several notations.
-fn seconds(nanos: u64, form: u16) -> String {
-    let mut text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
-    match form % 4 {
-        0 => {}
-        1 => text.truncate(text.trim_end_matches('0').len()),
-        2 => text = text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        _ => text.insert(0, '+'),
-    }
-    text
 }
 
 impl TraceGenerator {
@@ -461,33 +429,4 @@ impl TraceGenerator {
             self.state(5, selector, type_number % 2, at % 16, at);
         }
     }
-}
-
-/// Converts a timestamp to nanoseconds.
-fn nanos(date: &str) -> u64 {
-    let (whole, part) = date.trim_start_matches('+').split_once('.').unwrap_or((date.trim_start_matches('+'), ""));
-    let number = |text: &str| text.parse::<u64>().unwrap_or(0);
-    number(whole) * 1_000_000_000 + number(&format!("{part:0<9}"))
-}
-
-/// The words of a line of `TYPES`.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (at, part) in line.split('"').enumerate() {
-        if at % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
-        }
-    }
-    words
-}
-
-/// A value as a word of a line.
-fn quoted(text: &str) -> String {
-    let mut word = String::new();
-    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:+-".contains(&byte));
-    // Writing to a string cannot fail.
-    let _ = if is_bare { write!(word, "{text}") } else { write!(word, "\"{text}\"") };
-    word
 }

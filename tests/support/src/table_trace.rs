@@ -264,7 +264,7 @@ impl TimelineSource for TableTrace {
         Ok((0..columns).map(column).collect())
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         let values = self.samples.iter().filter(|s| s.1 == ty).map(|s| s.2.value);
         let none = ValueRange { min: f64::MAX, max: f64::MIN };
         let join = |range: ValueRange, value: f64| ValueRange { min: range.min.min(value), max: range.max.max(value) };

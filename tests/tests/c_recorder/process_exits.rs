@@ -372,8 +372,9 @@ fn a_process_killed_at_its_start_leaves_no_incomplete_live_file() {
             }
             assert!(path.extension().is_some_and(|end| end == "live"), "{}", path.display());
             let bytes = std::fs::read(&path).expect("a file");
-            let layout = tracer_format::live::LiveLayout::decode(&bytes).expect("a whole head");
-            let used = u64::from_le_bytes(*bytes[tracer_format::live::head::LOG_USED..].first_chunk().expect("a word"));
+            let layout = tracer_format::live_file::LiveLayout::decode(&bytes).expect("a whole head");
+            let used =
+                u64::from_le_bytes(*bytes[tracer_format::live_file::head::LOG_USED..].first_chunk().expect("a word"));
             assert!(layout.process_id != [0; 16] && used > 0, "{}", path.display());
         }
         let _ = std::fs::remove_dir_all(&run);

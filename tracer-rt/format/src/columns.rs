@@ -32,8 +32,8 @@
 //! assert_eq!((width, numbers[4 * 99]), (4, 99));
 //! ```
 
+mod column_layout;
 mod constants;
-mod layout;
 mod numbers;
 mod pack;
 mod unpack;
@@ -41,7 +41,7 @@ mod unpack;
 #[cfg(all(test, feature = "schema"))]
 mod tests;
 
-pub use layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
+pub use column_layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub use pack::BlockPacker;
 pub(crate) use unpack::unpack;
 pub use unpack::{BlockColumns, FixedSizeRows};

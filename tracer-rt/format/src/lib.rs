@@ -10,7 +10,7 @@ pub mod columns;
 mod constants;
 pub mod entries;
 mod error;
-pub mod live;
+pub mod live_file;
 mod preamble;
 pub mod record;
 pub mod schema;

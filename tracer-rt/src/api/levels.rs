@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::cursor::{CURSOR, ThreadCursor, busy};
-use crate::levels::table::Level;
+use crate::levels::level_table::Level;
 use crate::reentrancy::run_unnested;
 use crate::session::start_if_requested;
 use crate::signal::{deferred, handler_detection};

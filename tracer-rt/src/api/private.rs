@@ -10,5 +10,5 @@ pub use super::traced_future::{
 pub use crate::fault_injection::{ABOUT_TO_WRITE, ARMED, HELD};
 pub use crate::fields::SourceSite;
 pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice, Text};
-pub use crate::levels::table::{Level, Provider};
+pub use crate::levels::level_table::{Level, Provider};
 pub use crate::record::record;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::fields::{Choices, Counted, Enumerated, Fields, Slice, Text};
-use crate::levels::table::Level;
+use crate::levels::level_table::Level;
 use crate::record::record;
 
 use super::span::{Span, SpanEnd};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::Ordering;
 
-use tracer_format::live::LiveLayout;
+use tracer_format::live_file::LiveLayout;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::{BlockKind, PROCESS_STREAM};
 
@@ -14,8 +14,8 @@ use super::{end, fork, thread_end};
 use crate::clock;
 use crate::config::RecorderConfig;
 use crate::diagnostics::report;
+use crate::levels::level_table::RegisteredProvider;
 use crate::levels::overflow_policy;
-use crate::levels::table::RegisteredProvider;
 use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
 use crate::names::{InternTables, TABLES};
 use crate::process::{self, ProcessName};

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use tracer_format::live::{PART_BYTES, taken};
+use tracer_format::live_file::{PART_BYTES, taken};
 
 use super::SlotHeader;
 use super::sizes::{LOST_BYTES, SLOT_BYTES, room_bytes};

@@ -13,7 +13,7 @@ use super::stream_entry::{StreamEntry, StreamNames};
 use crate::config::RecorderConfig;
 use crate::cursor::ThreadCursor;
 use crate::fault_injection;
-use crate::levels::table::LevelTable;
+use crate::levels::level_table::LevelTable;
 use crate::live_file::{LiveFile, MappedRegion};
 use crate::locks::{RecorderLock, bit};
 use crate::self_trace;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use tracer_format::live::taken;
+use tracer_format::live_file::taken;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
 

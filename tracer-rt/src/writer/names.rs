@@ -8,7 +8,7 @@ use tracer_format::{BlockHeader, BlockKind};
 
 use super::block_writer::BlockWriter;
 use super::codec::CompressionEffort;
-use crate::levels::table::RegisteredProvider;
+use crate::levels::level_table::RegisteredProvider;
 use crate::live_file;
 use crate::names::{TABLES, has_more};
 use crate::state::{RecorderState, STATE};

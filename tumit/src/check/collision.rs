@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::SpecModel;
+use crate::draft::SpecModel;
 use crate::names::{rust_name, rust_type_name};
 use crate::source::SourceSpan;
 use tracer_format::schema::RecordKind;

@@ -5,8 +5,8 @@
 use super::action::{RuleUsage, lower_action};
 use super::rules::{second_rule, target_span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::draft::SpecModel;
 use crate::expr::ExprScope;
-use crate::model::SpecModel;
 use crate::spec::{Action, EndRules};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
 

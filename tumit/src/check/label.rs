@@ -3,7 +3,7 @@
 
 use super::action::{CreateUse, RuleUsage};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::SpecModel;
+use crate::draft::SpecModel;
 use crate::source::SourceSpan;
 use crate::spec::ContainerTypeId;
 
@@ -12,7 +12,7 @@ pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diag
     let mut creates: Vec<Vec<&CreateUse>> = vec![Vec::new(); model.spec.containers.len()];
     usage.creates.iter().for_each(|create| creates[create.container.index()].push(create));
     for (at, holes) in model.holes.iter().enumerate() {
-        let id = ContainerTypeId(crate::model::index(at));
+        let id = ContainerTypeId(crate::draft::index(at));
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
         let is_stream = model.spec.containers[at].stream.is_some();
         for (name, span) in holes {

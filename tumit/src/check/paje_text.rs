@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::SpecModel;
+use crate::draft::SpecModel;
 use crate::source::SourceSpan;
 use crate::spec::{Expr, PatternPiece, RecordId, Spec, TemplateLine, TextPattern};
 

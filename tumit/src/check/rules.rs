@@ -3,8 +3,8 @@
 use super::action::{RuleUsage, lower_action};
 use super::end_rules::ending_of;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::draft::{EventRef, SpecModel, index};
 use crate::expr::ExprScope;
-use crate::model::{EventRef, SpecModel, index};
 use crate::spec::{Action, RecordId, RuleText};
 use crate::syntax::ast::{self, ActionKind, Path, Rule, Target};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::action::RuleUsage;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::draft::{EventRef, SpecModel};
 use crate::load::ParsedFile;
-use crate::model::{EventRef, SpecModel};
 use crate::resolve::constants::names_in;
 use crate::source::FileId;
 use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, RecordId, ValueExpr};
@@ -192,13 +192,13 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
             continue;
         }
         if entity.nature == EntityNature::State {
-            states(EntityTypeId(crate::model::index(at)), uses, model, diagnostics);
+            states(EntityTypeId(crate::draft::index(at)), uses, model, diagnostics);
         }
         if uses.computed || matches!(entity.nature, EntityNature::Variable) {
             continue;
         }
         for (value, declared) in entity.values.iter().enumerate() {
-            let value_id = crate::model::index(value);
+            let value_id = crate::draft::index(value);
             if !uses.values.contains(&value_id) && !uses.popped.contains(&value_id) {
                 let place = model.value_spans[at].get(value).copied().unwrap_or(span);
                 diagnostics.push(

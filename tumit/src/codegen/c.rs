@@ -20,7 +20,7 @@ mod header;
 mod names;
 mod reader;
 mod runtime;
-mod scope;
+mod scope_guard;
 mod tables;
 mod text;
 mod types;
@@ -59,7 +59,7 @@ impl Backend for CBackend {
                 function::write(&mut out, &header, absent.index())?;
             }
         }
-        scope::write(&mut out, &header);
+        scope_guard::write(&mut out, &header);
         let _ = write!(out, "\n#endif /* {guard} */\n");
         Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}_trace.h", names.trace), text: out }]))
     }

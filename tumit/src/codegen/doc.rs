@@ -16,8 +16,8 @@
 //! ```
 
 mod calls;
+mod contents;
 mod expr;
-mod facts;
 mod html;
 mod markdown;
 
@@ -35,14 +35,14 @@ pub struct MarkdownBackend;
 
 impl Backend for HtmlBackend {
     fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
-        let text = html::page(&facts::ReferenceFacts::new(spec, options));
+        let text = html::page(&contents::ReferenceFacts::new(spec, options));
         Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}.html", snake_case(&spec.name)), text }]))
     }
 }
 
 impl Backend for MarkdownBackend {
     fn generate(&self, spec: &Spec, options: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
-        let text = markdown::page(&facts::ReferenceFacts::new(spec, options));
+        let text = markdown::page(&contents::ReferenceFacts::new(spec, options));
         Ok(GeneratedFiles(vec![GeneratedFile { name: format!("{}.md", snake_case(&spec.name)), text }]))
     }
 }

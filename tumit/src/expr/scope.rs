@@ -1,6 +1,6 @@
 //! The context of an expression.
 
-use crate::model::SpecModel;
+use crate::draft::SpecModel;
 use crate::spec::{Expr, RecordId};
 use crate::value_type::ValueType;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::declared_names::check_name;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::draft::SpecModel;
 use crate::expr::ExprScope;
-use crate::expr::fold::{FoldError, MAX_TEXT, fold};
-use crate::model::SpecModel;
+use crate::expr::constant_folding::{FoldError, MAX_TEXT, fold};
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Const, ExprKind, Item, TextPiece, TypeRef};
 use crate::value_type::ValueType;
@@ -86,7 +86,7 @@ impl SpecModel {
             );
         }
         let tracer_format::FieldType::One(scalar) = declared else { return };
-        if let (Expr::Integer(value), Some((least, most))) = (value, crate::model::integer_range(scalar))
+        if let (Expr::Integer(value), Some((least, most))) = (value, crate::draft::integer_range(scalar))
             && !(least..=most).contains(&i128::from(*value))
         {
             diagnostics.push(

@@ -8,8 +8,8 @@ use tracer_format::schema::{FieldInfo, RecordKind, RecordType};
 
 use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::layout::{self, MAX_FIXED_BYTES};
-use crate::model::{EventRef, SpecModel, index};
+use crate::draft::{EventRef, SpecModel, index};
+use crate::record_layout::{self, MAX_FIXED_BYTES};
 use crate::spec::{self, FieldText, LevelId, RecordDecl, RecordId};
 use crate::syntax::ast;
 
@@ -162,11 +162,11 @@ impl SpecModel {
 
     fn check_size(&self, record: RecordId, diagnostics: &mut Diagnostics) {
         let layout = &self.spec.records[record.index()].layout;
-        let bytes = layout::fixed_bytes(layout);
+        let bytes = record_layout::fixed_bytes(layout);
         if bytes <= MAX_FIXED_BYTES {
             return;
         }
-        let largest = layout.fields.iter().max_by_key(|field| layout::field_bytes(field.ty));
+        let largest = layout.fields.iter().max_by_key(|field| record_layout::field_bytes(field.ty));
         let largest = largest.map_or("", |field| field.name.as_str());
         diagnostics.push(
             Diagnostic::error(Code::TooLarge, format!("a record of `{}` has {bytes} bytes", layout.name))

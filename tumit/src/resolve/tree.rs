@@ -7,7 +7,7 @@ use tracer_format::schema::{FieldType, Scalar};
 
 use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{KeyModel, SpecModel, index};
+use crate::draft::{KeyModel, SpecModel, index};
 use crate::source::SourceSpan;
 use crate::spec::{
     self, Builtin, ContainerType, ContainerTypeId, EntityNature, EntityType, EntityTypeId, Expr, PatternPiece,
@@ -390,7 +390,7 @@ fn resolve_style(parts: &[ast::StyleClause], kind: &EntityKind, diagnostics: &mu
                 Some((_, shape)) => style.shape = Some(*shape),
                 None => {
                     let shapes = SHAPES.map(|(shape, _)| shape);
-                    let help = did_you_mean(&name.text, shapes).or_else(|| crate::model::list_candidates(&shapes));
+                    let help = did_you_mean(&name.text, shapes).or_else(|| crate::draft::list_candidates(&shapes));
                     diagnostics.push(
                         Diagnostic::error(Code::UnknownShape, format!("there is no shape `{}`", name.text))
                             .at(name.span, "unknown shape")

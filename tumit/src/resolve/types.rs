@@ -6,8 +6,8 @@ use tracer_format::schema::{FieldType, Scalar};
 
 use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::layout::MAX_ELEMENTS;
-use crate::model::{SpecModel, index};
+use crate::draft::{SpecModel, index};
+use crate::record_layout::MAX_ELEMENTS;
 use crate::source::SourceSpan;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Count, Ident, TypeKind, TypeRef};

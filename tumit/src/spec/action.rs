@@ -1,6 +1,7 @@
 //! Actions of rules, and lines of text outputs.
 
-use super::{ContainerTypeId, EntityTypeId, Expr, ValueId};
+use super::expr::Expr;
+use super::ids::{ContainerTypeId, EntityTypeId, ValueId};
 use crate::source::SourceSpan;
 
 /// One action of a rule.

@@ -351,7 +351,7 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         "from": facts.life.from.0.saturating_sub(origin),
         "to": facts.life.to.0.saturating_sub(origin),
         "fields": facts.fields,
-        "source": facts.source,
+        "source": facts.source.as_ref().map(|source| (&source.file, source.line)),
         "related": related,
     })
 }

@@ -1,16 +1,16 @@
 //! A scene as SVG: named groups, one element per entity with its `<title>`, and numbers with at
 //! most two decimals.
 
-mod extent;
 mod format;
+mod vertical_extent;
 
 use std::fmt::Write;
 use std::io;
 
 use tumit_paje::MarkShape;
 
-pub(crate) use self::extent::HeightRange;
 use self::format::{SvgNumber, SvgPaint, XmlText, steps};
+pub(crate) use self::vertical_extent::HeightRange;
 use super::raster;
 use crate::parallel::{MOST_THREADS, in_turn};
 use crate::scene::wire::entity;
@@ -116,7 +116,7 @@ impl SvgWriter<'_> {
     /// writes the groups, because they are numbered.
     fn items(&mut self, items: &[SceneItem]) {
         let is_group = |item: &SceneItem| matches!(item, SceneItem::Group(_));
-        let is_within = |item: &&SceneItem| self.part.is_none_or(|part| extent::is_within(item, part));
+        let is_within = |item: &&SceneItem| self.part.is_none_or(|part| vertical_extent::is_within(item, part));
         let items: Vec<&SceneItem> = items.iter().filter(is_within).collect();
         for run in items.chunk_by(|a, b| !is_group(a) && !is_group(b)) {
             if run.len() <= ITEMS_PER_JOB {

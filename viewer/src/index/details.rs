@@ -27,7 +27,8 @@ use super::file::format::{IndexHeader, PageBytes, TableRef};
 use super::file::image::IndexImage;
 use super::file::packed_table::{PackedTable, PackedTableWriter};
 use super::file::page_writer::PageWriter;
-use crate::query::details::{DetailValue, EntityDetail};
+use crate::query::SourceLine;
+use crate::query::entity_facts::{DetailValue, EntityDetail};
 
 /// Bytes of texts in the cache of texts. The next constant: number of source positions in their
 /// cache.
@@ -407,7 +408,7 @@ impl<'a> IndexDetails<'a> {
         if let Some(file) = file.checked_sub(1)
             && detail.source.is_none()
         {
-            detail.source = Some((self.text(file), line as u32));
+            detail.source = Some(SourceLine { file: self.text(file), line: line as u32 });
         }
         for _ in 0..count {
             let name = self.text(varint::take(&mut shape)?);

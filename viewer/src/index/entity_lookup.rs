@@ -12,7 +12,7 @@ use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
 use super::reader::IndexReader;
 use crate::query::LinkRow;
-use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 impl EntityLookup for IndexReader {

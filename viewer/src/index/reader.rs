@@ -17,7 +17,7 @@ use super::mixtures::many_values::ManyValuesWalk;
 use super::mixtures::overview::{CellRequest, OverviewTable};
 use super::model::ModelTables;
 use crate::parallel::in_parts;
-use crate::query::details::{self, EntityLookup};
+use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
@@ -283,7 +283,7 @@ impl TimelineSource for IndexReader {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         self.check_lanes(lanes, interval)?;
         if columns == 0 {
@@ -292,7 +292,7 @@ impl TimelineSource for IndexReader {
         let all = lanes.len().saturating_mul(columns as usize);
         let mut parts = in_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, CellRequest { interval, columns, most }, room)
+            self.lane_cells(part, CellRequest { interval, columns, most: limit }, room)
         })
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();
@@ -391,7 +391,7 @@ impl TimelineSource for IndexReader {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         self.check(container, ty, interval)?;
         if columns == 0 {
@@ -399,7 +399,7 @@ impl TimelineSource for IndexReader {
         }
         let parts = interval.columns(columns);
         self.check_damage(match self.mark_lane(container, ty) {
-            Some(lane) => lane.counts(parts, most, self.model.values.len()),
+            Some(lane) => lane.counts(parts, limit, self.model.values.len()),
             None => vec![EventCount::default(); columns as usize],
         })
     }
@@ -450,7 +450,7 @@ impl TimelineSource for IndexReader {
         })
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         let ranges = self.ranges.get_or_init(|| {
             let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
             for record in self.records_from(self.image.header.variables, 0) {
@@ -464,17 +464,17 @@ impl TimelineSource for IndexReader {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let facts = details::facts(self, id, true)?;
+        let facts = entity_facts::facts(self, id, true)?;
         self.check_damage(facts)
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let facts = details::facts(self, id, false)?;
+        let facts = entity_facts::facts(self, id, false)?;
         self.check_damage(facts)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let related = details::related_entities(self, id, limit)?;
+        let related = entity_facts::related_entities(self, id, limit)?;
         self.check_damage(related)
     }
 }

@@ -132,9 +132,9 @@ impl TimelineSource for SelfRepairingIndex {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        self.ask(|source| source.largest(lanes, interval, columns, most))
+        self.ask(|source| source.largest(lanes, interval, columns, limit))
     }
 
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
@@ -179,9 +179,9 @@ impl TimelineSource for SelfRepairingIndex {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        self.ask(|source| source.event_counts(container, ty, interval, columns, most))
+        self.ask(|source| source.event_counts(container, ty, interval, columns, limit))
     }
 
     fn link_counts(
@@ -242,8 +242,8 @@ impl TimelineSource for SelfRepairingIndex {
         self.ask(|source| source.series(container, ty, interval, columns))
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
-        self.ask(|source| source.range(ty))
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
+        self.ask(|source| source.value_range(ty))
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -266,8 +266,8 @@ impl TimelineSource for SelfRepairingIndex {
         self.ask(|source| source.shows(value))
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        self.ask(|source| source.is_dense(lane, interval, most))
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        self.ask(|source| source.is_dense(lane, interval, limit))
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

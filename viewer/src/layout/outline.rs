@@ -208,7 +208,7 @@ impl ContentsScan<'_> {
         if extent.from >= extent.to || self.source.samples(container, ty, extent, 1)?.total == 0 {
             return Ok(None);
         }
-        let bounds = *self.axes.entry(ty).or_insert_with(|| axis(self.source.range(ty)));
+        let bounds = *self.axes.entry(ty).or_insert_with(|| axis(self.source.value_range(ty)));
         Ok(Some(NodeVariable { ty, bounds }))
     }
 }

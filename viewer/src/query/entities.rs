@@ -90,6 +90,15 @@ pub struct SeriesColumn {
     pub mean: f64,
 }
 
+/// A line of the source of the traced program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Path of the file, as recorded.
+    pub file: String,
+    /// Number of the line.
+    pub line: u32,
+}
+
 /// All known facts of one entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityFacts {
@@ -107,8 +116,8 @@ pub struct EntityFacts {
     pub life: TimeRange,
     /// Extra fields, in order: name and text. For links also source, destination and key.
     pub fields: Vec<(String, String)>,
-    /// File and line in the source.
-    pub source: Option<(String, u32)>,
+    /// Its line in the source.
+    pub source: Option<SourceLine>,
 }
 
 /// The first numbers that no entity of a source has.

@@ -340,5 +340,5 @@ fn link_extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
 }
 
 fn source_of(facts: &EntityFacts) -> Option<SourcePosition<'_>> {
-    facts.source.as_ref().map(|(file, line)| SourcePosition { file, line: *line })
+    facts.source.as_ref().map(|source| SourcePosition { file: &source.file, line: source.line })
 }

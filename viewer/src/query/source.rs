@@ -64,7 +64,7 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError>;
 
-    /// As [`Self::cells`], with at most `most` shares in a cell: exactly the largest, and the sum
+    /// As [`Self::cells`], with at most `limit` shares in a cell: exactly the largest, and the sum
     /// of the others.
     ///
     /// If lanes have thousands of values, this costs much less than `cells`, above all in
@@ -77,10 +77,10 @@ pub trait TimelineSource: Send + Sync {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         let mut cells = self.cells(lanes, interval, columns)?;
-        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(most));
+        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(limit));
         Ok(cells)
     }
 
@@ -138,7 +138,7 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
 
-    /// Returns the number of point events in each column, in total and for the `most` most frequent
+    /// Returns the number of point events in each column, in total and for the `limit` most frequent
     /// values.
     ///
     /// # Errors
@@ -149,9 +149,9 @@ pub trait TimelineSource: Send + Sync {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
+        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, limit)
     }
 
     /// Counts the links of a type that overlap the interval, each once.
@@ -197,7 +197,7 @@ pub trait TimelineSource: Send + Sync {
 
     /// Returns the smallest and largest value of a variable type over the whole trace and all
     /// containers.
-    fn range(&self, ty: TypeId) -> Option<ValueRange>;
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange>;
 
     /// Returns all facts of one entity.
     ///
@@ -252,15 +252,15 @@ pub trait TimelineSource: Send + Sync {
         true
     }
 
-    /// Whether a lane has more than `most` states in an interval, so that it is better drawn from
+    /// Whether a lane has more than `limit` states in an interval, so that it is better drawn from
     /// its cells.
     /// A filter may also return `true` if counting would cost more than drawing. Cells are exact in
     /// any case.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        Ok(self.states(lane, interval, 0)?.total > most as u64)
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        Ok(self.states(lane, interval, 0)?.total > limit as u64)
     }
 
     /// Returns the first numbers that no entity of this source has. A filter numbers its own

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Isolates the direction of a name. Same as `apart` in `ui/util/dom.js`.
+/// Isolates the direction of a name. Same as `isolate` in `ui/util/dom.js`.
 pub(crate) fn isolate_name(name: &str) -> Cow<'_, str> {
     if !name.chars().any(turns) {
         return Cow::Borrowed(name);

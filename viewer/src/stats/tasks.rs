@@ -26,8 +26,17 @@ pub struct TaskGroup {
     pub latencies: Durations,
     /// Time in the parts.
     pub active: i128,
-    /// The latency and the first part of the longest task.
-    pub longest: Option<(i64, EntityId)>,
+    /// The longest task.
+    pub longest: Option<LongestTask>,
+}
+
+/// The longest of some tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestTask {
+    /// Its latency in nanoseconds.
+    pub latency: i64,
+    /// Its first part.
+    pub first: EntityId,
 }
 
 impl TaskGroup {
@@ -41,8 +50,8 @@ impl TaskGroup {
 }
 
 /// The longer of two tasks. Of equally long ones, the one with the smaller id.
-fn longer_task(one: Option<(i64, EntityId)>, other: Option<(i64, EntityId)>) -> Option<(i64, EntityId)> {
-    one.into_iter().chain(other).max_by_key(|&(nanos, id)| (nanos, std::cmp::Reverse(id)))
+fn longer_task(one: Option<LongestTask>, other: Option<LongestTask>) -> Option<LongestTask> {
+    one.into_iter().chain(other).max_by_key(|task| (task.latency, std::cmp::Reverse(task.first)))
 }
 
 /// A state.
@@ -88,7 +97,7 @@ pub(crate) fn tasks_of(
             latencies.entry(key).or_default().push(latency);
             let tasks = found.entry(key).or_default();
             tasks.active += active;
-            tasks.longest = longer_task(tasks.longest, Some((latency, first.id)));
+            tasks.longest = longer_task(tasks.longest, Some(LongestTask { latency, first: first.id }));
         }
     }
     for (key, latencies) in latencies {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TraceDiagnostic, TypeId, ValueId};
 
+use super::container_order::depth_first;
 use super::details::DetailTable;
 use super::links::StoreLinks;
 use super::marks::{RawMarks, StoreMarkLane};
-use super::order::depth_first;
 use super::relations::{LinkEndIndex, StateReferences};
 use super::states::{RawLane, StoreStateLane};
 use super::trace_store::{NestedCheckpoints, TraceStore};

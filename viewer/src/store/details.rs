@@ -8,7 +8,8 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
-use crate::query::details::{self, EntityDetail};
+use crate::query::SourceLine;
+use crate::query::entity_facts::{self, EntityDetail};
 
 /// Texts in one buffer, each stored once.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -174,10 +175,10 @@ impl DetailTable {
     pub(crate) fn detail(&self, row: u32) -> EntityDetail {
         let fields = self.fields_of(row).iter().map(|field| {
             let value = match field.value {
-                StoredValue::Text(text) => details::DetailValue::Text(self.texts.get(text).to_owned()),
-                StoredValue::Integer(number) => details::DetailValue::Integer(number),
-                StoredValue::Float(number) => details::DetailValue::Float(number),
-                StoredValue::Container(container) => details::DetailValue::Container(container),
+                StoredValue::Text(text) => entity_facts::DetailValue::Text(self.texts.get(text).to_owned()),
+                StoredValue::Integer(number) => entity_facts::DetailValue::Integer(number),
+                StoredValue::Float(number) => entity_facts::DetailValue::Float(number),
+                StoredValue::Container(container) => entity_facts::DetailValue::Container(container),
             };
             (self.texts.get(field.name).to_owned(), value)
         });
@@ -192,10 +193,10 @@ impl DetailTable {
         })
     }
 
-    /// The source position of a row: file and line.
-    fn source(&self, row: u32) -> Option<(String, u32)> {
+    /// The source line of a row.
+    fn source(&self, row: u32) -> Option<SourceLine> {
         let row = self.rows.get(row as usize)?;
-        (row.file != NO_FILE).then(|| (self.texts.get(row.file).to_owned(), row.line))
+        (row.file != NO_FILE).then(|| SourceLine { file: self.texts.get(row.file).to_owned(), line: row.line })
     }
 
     /// Stores the text that a file uses for a link key.

@@ -9,7 +9,7 @@ use super::states::StoreStateLane;
 use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
 use crate::query::LinkRow;
-use crate::query::details::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 /// A list of entities with consecutive numbers.

@@ -169,6 +169,6 @@ fn variables_are_steps() {
     assert_eq!(columns[0], None);
     assert_eq!(columns[1].map(|column| column.mean), Some(2.0));
     assert_eq!(columns[2].map(|column| (column.min, column.max)), Some((6.0, 6.0)));
-    assert_eq!(store.range(LOAD), Some(ValueRange { min: 2.0, max: 6.0 }));
+    assert_eq!(store.value_range(LOAD), Some(ValueRange { min: 2.0, max: 6.0 }));
     assert_eq!(store.samples(ContainerId(2), LOAD, span(60, 61), 9).unwrap().total, 1);
 }

@@ -61,7 +61,7 @@ fn compare_lane(
         assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
     }
     // These methods cannot report damage. The next query can.
-    let ranges = [a.range(ty), b.range(ty)];
+    let ranges = [a.value_range(ty), b.value_range(ty)];
     b.links(ty, EVER, 0)?;
     assert_eq!(ranges[0], ranges[1]);
     Ok(())

@@ -1,7 +1,7 @@
 //! Tests of the reader with the files that producers write, and with invalid files.
 
 mod arbitrary_input;
-mod notes;
+mod tolerated_lines;
 
 use std::io;
 

@@ -3,10 +3,10 @@
 mod ambiguous_signs;
 mod lines;
 mod quotes;
+mod quoting;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub(super) use ambiguous_signs::AmbiguousSigns;
 pub(super) use lines::{DecodedLine, LineReader, TextLine};
-pub(super) use words::LineWords;
+pub(super) use quoting::LineWords;

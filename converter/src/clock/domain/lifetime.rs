@@ -1,6 +1,6 @@
 //! The time in which a process can have recorded.
 
-use super::extent::TickRange;
+use super::stream_extent::TickRange;
 use crate::run::ProcessInRun;
 
 /// Margin before the first and after the last timestamp of a process file, in seconds.

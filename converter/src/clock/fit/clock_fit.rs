@@ -7,7 +7,7 @@ use super::corrections::{DomainCorrections, apply_correction, corrections_of};
 use super::fit_result::FitResult;
 use super::inputs::FitInputs;
 use super::line_fit::{BUCKETS, LineFit, fit_lines};
-use crate::clock::domain::extent::span_of;
+use crate::clock::domain::stream_extent::span_of;
 use crate::clock::envelope::DomainJoin;
 use crate::clock::graph::{self, GraphFit};
 use crate::clock::min_delays::{ClockTraffic, DelayClass, FastestMessages, MessagePoint, RawExchange};

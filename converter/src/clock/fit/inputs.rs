@@ -1,6 +1,6 @@
 //! The input of a fit.
 
-use crate::clock::domain::extent::StreamExtent;
+use crate::clock::domain::stream_extent::StreamExtent;
 use crate::clock::envelope::DomainJoin;
 use crate::clock::limits::RateBounds;
 use crate::clock::link_log::LinkLog;

@@ -5,7 +5,7 @@ use std::io;
 use super::corrections::{DomainCorrections, apply_correction, corrections_of, starts_between};
 use super::inputs::FitInputs;
 use crate::clock::correction::CorrectionPoint;
-use crate::clock::domain::extent::span_of;
+use crate::clock::domain::stream_extent::span_of;
 use crate::clock::envelope::{DomainJoin, OffsetLine, lines};
 use crate::clock::min_delays::{ClockTraffic, DelayClass, FastestMessages, RawExchange, RunSpan};
 use crate::clock::steps::from_messages::{self, OffsetStep};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::corrections::DomainCorrections;
 use crate::clock::burst::SyncBurst;
-use crate::clock::domain::map::{ClockMap, MapKnot};
+use crate::clock::domain::tick_map::{ClockMap, MapKnot};
 use crate::clock::samples::burst_offsets;
 use crate::clock::{ClockDomain, RunClocks};
 

@@ -14,7 +14,7 @@ use super::wander_estimate::largest_wander;
 use crate::clock::RunClocks;
 use crate::clock::burst::{SyncBurst, TickExchange};
 use crate::clock::correction::CorrectionPoint;
-use crate::clock::domain::extent::StreamExtent;
+use crate::clock::domain::stream_extent::StreamExtent;
 use crate::clock::graph::interpolate;
 use crate::clock::link_log::LinkLog;
 use crate::clock::min_delays::{DelayClass, RawExchange, RunSpan};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::refinement::exchanges;
 use super::residuals::FitResiduals;
 use crate::clock::burst::SyncBurst;
-use crate::clock::domain::extent::{StreamExtent, span_of};
+use crate::clock::domain::stream_extent::{StreamExtent, span_of};
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
 use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
 use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint, RawExchange, RunSpan, difference};

@@ -4,7 +4,7 @@
 //! clocks are a function of them.
 
 use crate::clock::correction::TimestampCorrection;
-use crate::clock::domain::map::ClockMap;
+use crate::clock::domain::tick_map::ClockMap;
 use crate::clock::{ClockDomain, RunClocks};
 use crate::run::OpenRun;
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::clock::ClockDomain;
 use crate::clock::burst::{ClockOffset, OffsetPoint, SyncBurst, TickExchange};
-use crate::clock::domain::map::{ClockMap, MapKnot};
+use crate::clock::domain::tick_map::{ClockMap, MapKnot};
 use crate::clock::least_squares::OffsetDifference;
 use crate::clock::outliers::drift_consistency::{DriftEstimate, USUAL_WANDER, allowed_departure, drift_can_be};
 use crate::clock::outliers::loop_closure::{ConsistentPositions, LoopMisclosure};

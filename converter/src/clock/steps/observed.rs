@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use crate::clock::ClockDomain;
-use crate::clock::domain::extent::TickRange;
 use crate::clock::domain::step_ticks::{ClockStep, StepFreeTicks};
+use crate::clock::domain::stream_extent::TickRange;
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunStreamReader, StreamInRun, open_shared};
 use tracer_format::ClockKind;

@@ -3,10 +3,10 @@
 
 use std::fs::File;
 
-use tracer_format::live::LOG_ENTRY_BYTES;
+use tracer_format::live_file::LOG_ENTRY_BYTES;
 use tracer_format::{BlockKind, MAX_PAYLOAD_BYTES};
 
-use super::layout::{LiveError, LiveHeader, u32_at};
+use super::file_layout::{LiveError, LiveHeader, u32_at};
 use crate::run::read_at::read_at;
 
 /// An entry of the log. Its kind and payload are those of a block.

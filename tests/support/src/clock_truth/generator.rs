@@ -28,6 +28,24 @@ rule receive -> end message key (key) to process[rank_] AT with { truth };
 rule passing -> mark moment = "passing" on process[rank_] with { truth };
 "#;
 
+/// Numbers of the events in [`SPEC`].
+const SEND: u16 = 0;
+const RECEIVE: u16 = 1;
+const PASSING: u16 = 2;
+
+/// A record of one endpoint of a link, or of a point event.
+#[derive(Clone, Copy)]
+struct LinkEvent {
+    /// The time at which it is recorded.
+    recorded: f64,
+    /// The true time.
+    true_time: f64,
+    /// Number of the event in the spec.
+    kind: u16,
+    /// Key of the link.
+    key: u64,
+}
+
 /// The network and the clocks.
 struct SceneGenerator<'s> {
     scene: &'s ClockScene,
@@ -165,12 +183,11 @@ impl<'s> SceneGenerator<'s> {
         }
     }
 
-    /// By process: its records of links. Each has the recorded time, the true time, the number of
-    /// the event and the key of the link.
-    fn links(&mut self) -> Vec<Vec<(f64, f64, u16, u64)>> {
+    /// By process: its records of links.
+    fn links(&mut self) -> Vec<Vec<LinkEvent>> {
         let scene = self.scene;
         let processes = scene.nodes * scene.per_node;
-        let mut events: Vec<Vec<(f64, f64, u16, u64)>> = vec![Vec::new(); processes];
+        let mut events: Vec<Vec<LinkEvent>> = vec![Vec::new(); processes];
         if let Some(imbalance) = scene.halo {
             return self.halo(imbalance);
         }
@@ -193,15 +210,15 @@ impl<'s> SceneGenerator<'s> {
             let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
             let queued = if from_node == to_node { 0.0 } else { scene.draining * (1.0 - place) };
             let received = sent + queued + self.slow[from_node][to_node] + self.latency(from_node, to_node);
-            events[from].push((sent, sent, 0, key));
+            events[from].push(LinkEvent { recorded: sent, true_time: sent, kind: SEND, key });
             let recorded = received + scene.record_delay * self.random.unit();
-            events[to].push((recorded, received, 1, key));
+            events[to].push(LinkEvent { recorded, true_time: received, kind: RECEIVE, key });
         }
         events
     }
 
     /// As [`Self::links`], for a bulk-synchronous program.
-    fn halo(&mut self, imbalance: f64) -> Vec<Vec<(f64, f64, u16, u64)>> {
+    fn halo(&mut self, imbalance: f64) -> Vec<Vec<LinkEvent>> {
         let scene = self.scene;
         let mut events = vec![Vec::new(); scene.nodes * scene.per_node];
         let mut loads = SplitMix(self.random.bits());
@@ -209,28 +226,30 @@ impl<'s> SceneGenerator<'s> {
             self.latency(from / scene.per_node, to / scene.per_node)
         });
         for (key, message) in messages.into_iter().enumerate() {
-            events[message.from].push((message.sent, message.sent, 0, key as u64));
-            events[message.to].push((message.received, message.received, 1, key as u64));
+            let key = key as u64;
+            events[message.from].push(LinkEvent { recorded: message.sent, true_time: message.sent, kind: SEND, key });
+            let received = message.received;
+            events[message.to].push(LinkEvent { recorded: received, true_time: received, kind: RECEIVE, key });
         }
         events
     }
 
     /// Writes the records of a process to its file. See [`Self::links`].
-    fn filled(&self, rank: usize, mut file: SyntheticFile, mut events: Vec<(f64, f64, u16, u64)>) -> SyntheticFile {
-        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.cmp(&b.3)));
+    fn filled(&self, rank: usize, mut file: SyntheticFile, mut events: Vec<LinkEvent>) -> SyntheticFile {
+        events.sort_by(|a, b| a.recorded.total_cmp(&b.recorded).then(a.key.cmp(&b.key)));
         let mut last = 0;
         for (sequence, chunk) in events.chunks(2000).enumerate() {
             let mut block = SyntheticRecords::default();
-            for &(recorded, date, kind, key) in chunk {
+            for &LinkEvent { recorded, true_time, kind, key } in chunk {
                 let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
-                if kind < 2 {
+                if kind != PASSING {
                     body.extend(key.to_le_bytes());
                 }
                 // The time of the reference clock.
-                let shown = self.clocks[0].shows(date) - self.clocks[0].offset;
+                let shown = self.clocks[0].shows(true_time) - self.clocks[0].offset;
                 body.extend((shown.round() as i64).to_le_bytes());
-                if kind == 1 {
-                    body.extend(self.process_ticks(rank, date).to_le_bytes());
+                if kind == RECEIVE {
+                    body.extend(self.process_ticks(rank, true_time).to_le_bytes());
                 }
                 // If a clock goes back, recorders repeat the last timestamp.
                 last = self.process_ticks(rank, recorded).max(last);
@@ -296,7 +315,7 @@ pub fn write(scene: &ClockScene, folder: &Path) {
     for (rank, own) in events.iter_mut().enumerate() {
         for moment in 0..scene.moments {
             let date = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
-            own.push((date, date, 2, rank as u64));
+            own.push(LinkEvent { recorded: date, true_time: date, kind: PASSING, key: rank as u64 });
         }
     }
     for (rank, (file, events)) in files.into_iter().zip(events).enumerate() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::quoted;
+use super::notation::quoted;
 
 /// Events: their key in this generator, their name, and their fields.
 const EVENTS: [(&str, &str, &[&str]); 21] = [

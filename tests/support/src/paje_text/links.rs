@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{StepNumbers, TraceGenerator, TreeLevel, seconds};
+use super::TraceGenerator;
+use super::generator_state::{StepNumbers, TreeLevel};
+use super::notation::seconds;
 
 /// Types: identifier, level of the holder, levels of the endpoints.
 const LINKS: [(&str, TreeLevel, TreeLevel, TreeLevel); 3] = [

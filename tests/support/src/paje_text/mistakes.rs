@@ -1,6 +1,8 @@
 //! Mistakes in files. Each makes `pj_dump` reject the file.
 
-use super::{TraceGenerator, TreeLevel, seconds};
+use super::TraceGenerator;
+use super::generator_state::TreeLevel;
+use super::notation::seconds;
 
 macro_rules! mistakes {
     ($($name:ident $message_part:literal,)*) => {

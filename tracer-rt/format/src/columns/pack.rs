@@ -2,9 +2,9 @@
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
+use super::column_layout::{BodyPart, PartCount, RecordShape};
 use super::constants::method;
 use super::constants::{GROUP, MAX_PARTS};
-use super::layout::{BodyPart, PartCount, RecordShape};
 use super::numbers::push_groups;
 use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 

@@ -1,8 +1,8 @@
 //! Unpacking: combines columns to records, all of them or those of some types.
 
+use super::column_layout::{BodyPart, PartCount};
 use super::constants::MAX_PARTS;
 use super::constants::method;
-use super::layout::{BodyPart, PartCount};
 use super::numbers::{self, ByteReader};
 use crate::constants::RECORD_HEAD_BYTES;
 

@@ -1,3 +1,5 @@
+//! Tests of typed readers: events of another layout or trace, and values that do not fit.
+
 use super::*;
 use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo as FileField, FieldType, RecordKind, RecordType, Scalar};
 

@@ -1,4 +1,4 @@
-//! `tumit check`.
+//! `tumit check`: reports the mistakes of specs and Pajé files.
 
 mod counted;
 mod json;

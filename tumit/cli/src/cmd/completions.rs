@@ -1,4 +1,4 @@
-//! `tumit completions`.
+//! `tumit completions`: prints scripts that complete command lines in a shell.
 
 use std::io::Write as _;
 

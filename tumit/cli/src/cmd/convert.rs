@@ -1,11 +1,13 @@
-//! `tumit convert`.
+//! `tumit convert`: converts runs and Pajé files to Pajé, other text or tables.
 
+mod args;
 mod entities;
+mod messages;
 mod paje_text;
 mod style;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use tumit_converter::convert::{ConvertError, ConvertOptions, convert, convert_to_text, own_paje_output};
@@ -15,116 +17,18 @@ use tumit_paje::read::parts_of;
 use tumit_paje::write::{PajeStyle, in_style};
 use tumit_viewer::tables::TableFormat;
 
+pub(crate) use args::Args;
+use args::OutputFormat;
+use messages::{note_changed_texts, with_output_name};
+
 use super::check::is_paje;
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
-use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions, is_mistake};
+use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
-use crate::view_filters::FilterOptions;
 use crate::{diagnostics, term};
-
-/// Converts runs to Pajé or other text, repairs Pajé files, and writes both as tables of entities
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  tumit convert run.tmt -o run.paje                    by the rules of the recorded spec, clocks corrected
-  tumit convert run.tmt -o - | pj_dump                 to standard output
-  tumit convert run.tmt --rules other.tumit -o x.paje  an old run with other rules
-  tumit convert run.tmt -o x.paje --unit ms --precision 3 --header old  for a reader that needs these
-  tumit convert run.tmt --text-output by-hand -o run.txt  the lines of `output text \"by-hand\"` of the spec
-  tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
-  tumit convert run.paje -o run.json                   the same as JSON, an object per line; IN may be any Pajé file
-  tumit convert x.paje -o y.paje --filter 'hide value Wait*'  Pajé text in order of time, repaired, filtered
-  tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
-  tumit convert millis.paje --unit ms -o run.csv       a Pajé file with timestamps in milliseconds
-
-Rows are in the order in which entities end; docs/entities.md describes the columns. The file gets its name only when it is
-complete. Dropped, missing and damaged data and repairs are reported on standard error.
-Exit status: 0 success, 1 the run has dropped, missing or damaged data (the rest was converted), 2 could not run.")]
-pub(crate) struct Args {
-    /// The run (a folder NAME.tmt or one of its process files), or a Pajé file
-    #[arg(value_name = "IN")]
-    input: PathBuf,
-
-    /// Output file, which ends in .paje, .trace, .csv, .json or .jsonl; - is standard output
-    #[arg(short, long = "output", alias = "out", value_name = "FILE")]
-    out: PathBuf,
-
-    /// Format of the output [default: by the ending of the file; paje for standard output]
-    #[arg(long, value_enum, conflicts_with = "pj_dump")]
-    format: Option<OutputFormat>,
-
-    /// Writes the rows of `pj_dump -l 9 -e 1e300` with the same digits, in the order in which
-    /// entities end
-    #[arg(long)]
-    pj_dump: bool,
-
-    /// Appends the user's fields to the rows of --pj-dump, as `pj_dump -u` does
-    #[arg(long, requires = "pj_dump")]
-    user_fields: bool,
-
-    /// Writes the parent of each container and entity type to FILE, as `pj_dump --entity-hierarchy`
-    /// does
-    #[arg(long, value_name = "FILE", requires = "pj_dump")]
-    entity_hierarchy: Option<PathBuf>,
-
-    /// Writes the parent of each type and value to FILE, as `pj_dump --type-hierarchy` does
-    #[arg(long, value_name = "FILE", requires = "pj_dump")]
-    type_hierarchy: Option<PathBuf>,
-
-    /// Writes timestamps of tables as the time of day in UTC: 2026-11-25T13:18:31.000000042Z; for
-    /// runs only
-    #[arg(long, conflicts_with = "pj_dump")]
-    wall_clock: bool,
-
-    #[command(flatten)]
-    launch: LaunchChoice,
-
-    #[command(flatten)]
-    dating: ClockOptions,
-
-    /// Uses the rules of this spec instead of the recorded ones
-    #[arg(long, value_name = "SPEC")]
-    rules: Option<String>,
-
-    /// Writes this text output of the spec instead of the result of its rules; for tables, the
-    /// output must be Pajé text
-    #[arg(long, value_name = "NAME")]
-    text_output: Option<String>,
-
-    #[command(flatten)]
-    resources: ResourceOptions,
-
-    #[command(flatten)]
-    style: style::PajeStyleOptions,
-
-    #[command(flatten)]
-    filters: FilterOptions,
-}
-
-impl Args {
-    fn convert_choices(&self) -> ConvertChoices<'_> {
-        ConvertChoices {
-            dating: self.dating,
-            resources: self.resources,
-            rules: self.rules.as_deref(),
-            text_output: self.text_output.as_deref(),
-        }
-    }
-}
-
-/// The format of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// Pajé text, or the lines of --text-output
-    Paje,
-    /// A table of all containers and entities
-    Csv,
-    /// A JSON object per container or entity, each on its own line
-    Json,
-}
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = format(args)?;
@@ -206,28 +110,6 @@ fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<(
         keep_inputs(target, inputs.iter().copied())?;
     }
     Ok(())
-}
-
-/// Adds the name of the file that could not be written.
-fn with_output_name(error: ConvertError, out: &Path) -> anyhow::Error {
-    match error {
-        ConvertError::Write(source) if out.as_os_str() == "-" => {
-            anyhow::Error::new(source).context("cannot write to standard output")
-        }
-        ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", out.display())),
-        error => error.into(),
-    }
-}
-
-/// Warns about texts that Pajé cannot represent unchanged.
-fn note_changed_texts(count: u64) {
-    if count > 0 {
-        let texts = if count == 1 { "text was" } else { "texts were" };
-        term::note(&format!(
-            "tumit: {count} {texts} changed, because Pajé has no escapes: `\"` is written as `'`, `,` as `;`, a control \
-             character as a blank, and long texts are truncated"
-        ));
-    }
 }
 
 /// Writes a run. Returns the report and the number of changed texts.

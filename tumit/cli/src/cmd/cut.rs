@@ -1,4 +1,4 @@
-//! `tumit cut`.
+//! `tumit cut`: writes a part of a run as a smaller run.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `tumit doc`.
+//! `tumit doc`: writes a reference of the events of a spec.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `tumit dump`.
+//! `tumit dump`: prints the records of a run, in order of time.
 
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! `tumit explain`.
+//! `tumit explain`: explains the codes of mistakes, with examples.
 
 use std::ffi::OsStr;
 use std::io::Write as _;

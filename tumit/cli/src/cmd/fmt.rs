@@ -1,4 +1,4 @@
-//! `tumit fmt`.
+//! `tumit fmt`: gives specs the standard form.
 
 use std::fs;
 use std::io::{self, Write};

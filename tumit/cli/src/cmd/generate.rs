@@ -1,4 +1,4 @@
-//! `tumit gen`.
+//! `tumit gen`: generates tracing code from a spec.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `tumit index`.
+//! `tumit index`: writes the index of a trace, so that it opens faster.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! `tumit info`.
+//! `tumit info`: shows the contents of a run.
 
+mod contents;
 mod names;
 mod report;
 
@@ -7,7 +8,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use serde::{Serialize, Serializer};
 use tumit_converter::clock::RunClocks;
 use tumit_converter::convert::ConvertOptions;
 use tumit_converter::convert::launches::Launch;
@@ -17,6 +17,8 @@ use tumit_converter::run::{Loss, OpenRun, truncation_diagnostic};
 use tumit_converter::run::{ProcessInRun, StreamInRun};
 use tumit_converter::tools::info::{self, DroppedRange};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
+
+use contents::{ClockInfo, DropInfo, EventInfo, LaunchInfo, LiveInfo, ProcessInfo, RunInfo, ThreadInfo};
 
 use super::exit_status::ExitStatus;
 use crate::run_options::LaunchChoice;
@@ -51,158 +53,6 @@ pub(crate) struct Args {
 
 /// Maximum number of rows in a table of processes or threads, without `--all`.
 const ROWS: usize = 50;
-
-/// The contents of the output.
-#[derive(Debug, Serialize)]
-struct RunInfo {
-    run: String,
-    records: u64,
-    duration_ns: i64,
-    records_per_second: f64,
-    file_bytes: u64,
-    /// Bytes per record in the files. `None` when the files have no records.
-    bytes_per_record: Option<f64>,
-    memory_bytes_per_record: f64,
-    undecodable_records: u64,
-    /// Records that the recorders truncated.
-    truncated_records: u64,
-    /// Number of names with the length at which recorders truncate them.
-    long_names: usize,
-    /// The wall-clock time of the first record, in UTC and in nanoseconds since 1970.
-    start: Option<String>,
-    start_ns: Option<i64>,
-    launches: Vec<LaunchInfo>,
-    processes: Vec<ProcessInfo>,
-    events: Vec<EventInfo>,
-    clocks: Vec<ClockInfo>,
-    /// The key is part of the output and does not change.
-    #[serde(rename = "lost")]
-    dropped: Vec<DropInfo>,
-    #[serde(serialize_with = "texts")]
-    losses: Vec<TraceDiagnostic>,
-    /// The losses for the terminal. Of losses that many processes share, only some are
-    /// included.
-    #[serde(skip)]
-    reported: Vec<TraceDiagnostic>,
-    /// Other diagnostics. Their key is part of the output and does not change.
-    #[serde(rename = "remarks", serialize_with = "texts")]
-    diagnostics: Vec<TraceDiagnostic>,
-}
-
-/// Serialises the texts of diagnostics.
-fn texts<S: Serializer>(diagnostics: &[TraceDiagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(|diagnostic| &diagnostic.text))
-}
-
-/// A launch of the folder. Launches that are not read are included.
-#[derive(Debug, Serialize)]
-struct LaunchInfo {
-    number: usize,
-    start: Option<String>,
-    start_ns: Option<i64>,
-    duration_ns: Option<i64>,
-    processes: usize,
-    /// Whether the launch is read. The other fields are then valid.
-    read: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct ProcessInfo {
-    file: String,
-    /// The unique name of the process: `rank 3`, `rank 3/4711`, `pid 4711`.
-    name: String,
-    rank: Option<u64>,
-    pid: u64,
-    host: String,
-    command: String,
-    writer: String,
-    specs: Vec<String>,
-    records: u64,
-    dropped: u64,
-    missing_blocks: u64,
-    missing_records: u64,
-    missing_tables: u64,
-    /// Whether an unknown number of records is missing: the contents of private buffers.
-    uncounted: bool,
-    damaged_bytes: u64,
-    ended: bool,
-    /// `ended`, `repaired`, `running`, or `unfinished`: killed, or running on another machine.
-    state: &'static str,
-    /// The kind of memory in which the recorder keeps records that are not in the file yet.
-    buffers: Option<&'static str>,
-    live: Option<LiveInfo>,
-    parent: Option<u64>,
-    job: String,
-    /// Number of threads. Each has one or several streams of records.
-    thread_count: usize,
-    threads: Vec<ThreadInfo>,
-}
-
-#[derive(Debug, Serialize)]
-struct LiveInfo {
-    file: String,
-    records: u64,
-    bytes: u64,
-    faults: Vec<String>,
-}
-
-/// A stream of a thread.
-#[derive(Debug, Serialize)]
-struct ThreadInfo {
-    stream: u32,
-    tid: Option<u64>,
-    /// Whether it contains the records of signal handlers that interrupted the recorder.
-    signal: bool,
-    /// Whether newer records overwrote older ones.
-    overwrites: bool,
-    /// The thread id, with an ordinal if earlier threads had the same id.
-    #[serde(skip)]
-    key: String,
-    name: String,
-    label: String,
-    records: u64,
-    dropped: u64,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct EventInfo {
-    level: String,
-    event: String,
-    records: u64,
-    records_per_second: f64,
-    memory_bytes_per_record: f64,
-}
-
-/// The dropped records of a thread for one cause.
-#[derive(Debug, Serialize)]
-struct DropInfo {
-    process: u64,
-    /// The names of the process and the thread in the other tables.
-    #[serde(skip)]
-    name: String,
-    #[serde(skip)]
-    key: String,
-    tid: Option<u64>,
-    thread: String,
-    records: u64,
-    bytes: u64,
-    causes: Vec<String>,
-    first_ns: i64,
-    last_ns: i64,
-}
-
-#[derive(Debug, Serialize)]
-struct ClockInfo {
-    name: String,
-    kind: &'static str,
-    hz: u64,
-    processes: usize,
-    status: &'static str,
-    offset_ns: f64,
-    drift_ppm: f64,
-    bursts: usize,
-    residual_ns: f64,
-}
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;

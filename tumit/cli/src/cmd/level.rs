@@ -1,4 +1,4 @@
-//! `tumit level`.
+//! `tumit level`: switches a level of a running program on or off.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use tracer_format::live::{LIVE_MAGIC, REQUEST_BYTES, head};
+use tracer_format::live_file::{LIVE_MAGIC, REQUEST_BYTES, head};
 use tumit::diag::did_you_mean;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::run::OpenRun;

@@ -1,4 +1,4 @@
-//! `tumit man`.
+//! `tumit man`: writes the manual pages.
 
 use std::fs;
 use std::io::{self, Write};

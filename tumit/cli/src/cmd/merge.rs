@@ -1,4 +1,4 @@
-//! `tumit merge`.
+//! `tumit merge`: joins runs into one.
 
 use std::fs;
 use std::io::{BufWriter, Write as _};

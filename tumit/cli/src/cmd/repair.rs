@@ -1,4 +1,4 @@
-//! `tumit repair`.
+//! `tumit repair`: repairs incomplete and damaged runs.
 
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! `tumit stats`.
+//! `tumit stats`: shows statistics of a trace.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `tumit sync`.
+//! `tumit sync`: shows how the clocks of a run are corrected.
 
 mod plot;
 

@@ -1,4 +1,4 @@
-//! `tumit view`.
+//! `tumit view`: shows a trace in the browser, or draws it into a file.
 
 mod outputs;
 

@@ -1,8 +1,8 @@
 //! The operands of actions: entity types, containers with their keys, and values.
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::draft::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::expr::ExprScope;
-use crate::model::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::source::SourceSpan;
 use crate::spec::{
     ContainerTypeId, EntityNature, EntityTypeId, Expr, Instance, PatternPiece, TextPattern, ValueExpr, ValueId,

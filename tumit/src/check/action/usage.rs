@@ -1,7 +1,7 @@
 //! Use of links and containers by all rules together.
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::model::SpecModel;
+use crate::draft::SpecModel;
 use crate::source::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId};
 use crate::syntax::ast::{Action, ClauseKind};

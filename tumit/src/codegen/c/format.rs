@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use tracer_format::block::flag;
 use tracer_format::entries::ANCHOR_BYTES;
-use tracer_format::live;
+use tracer_format::live_file;
 use tracer_format::record::DroppedRecords;
 use tracer_format::schema::SCHEMA_VERSION;
 use tracer_format::tags::tag;
@@ -17,7 +17,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
     for (name, magic) in [
         ("FILE_MAGIC", tracer_format::FILE_MAGIC),
         ("BLOCK_MAGIC", tracer_format::BLOCK_MAGIC),
-        ("LIVE_MAGIC", live::LIVE_MAGIC),
+        ("LIVE_MAGIC", live_file::LIVE_MAGIC),
     ] {
         let octal: String = magic.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let _ = writeln!(out, "#define {prefix}{name} \"{octal}\"");
@@ -103,19 +103,19 @@ fn numbers() -> [(&'static str, u64); 84] {
         ("BUFFERS_PRIVATE", 0),
         ("BUFFERS_MAPPED", 1),
         ("BUFFERS_FAILED", 2),
-        ("LIVE_VERSION", u64::from(live::LIVE_VERSION)),
-        ("LIVE_LOG", live::LIVE_HEAD_BYTES as u64),
-        ("LIVE_OVERWRITTEN", live::head::OVERWRITTEN as u64),
-        ("LIVE_PROCESS_END", live::head::PROCESS_END as u64),
-        ("LIVE_LAST_READING", live::head::LAST_READING as u64),
-        ("LIVE_TRUNCATED", live::head::TRUNCATED as u64),
-        ("LIVE_LOSSES", live::head::LOSSES as u64),
-        ("LIVE_COUNTERS", live::DROP_COUNTERS as u64),
-        ("TAKEN_YES", u64::from(live::taken::YES)),
-        ("TAKEN_OVERWRITES", u64::from(live::taken::OVERWRITES)),
-        ("TAKEN_BEING_OVERWRITTEN", u64::from(live::taken::BEING_OVERWRITTEN)),
-        ("TAKEN_DIVIDED", u64::from(live::taken::DIVIDED)),
-        ("PART", live::PART_BYTES as u64),
+        ("LIVE_VERSION", u64::from(live_file::LIVE_VERSION)),
+        ("LIVE_LOG", live_file::LIVE_HEAD_BYTES as u64),
+        ("LIVE_OVERWRITTEN", live_file::head::OVERWRITTEN as u64),
+        ("LIVE_PROCESS_END", live_file::head::PROCESS_END as u64),
+        ("LIVE_LAST_READING", live_file::head::LAST_READING as u64),
+        ("LIVE_TRUNCATED", live_file::head::TRUNCATED as u64),
+        ("LIVE_LOSSES", live_file::head::LOSSES as u64),
+        ("LIVE_COUNTERS", live_file::DROP_COUNTERS as u64),
+        ("TAKEN_YES", u64::from(live_file::taken::YES)),
+        ("TAKEN_OVERWRITES", u64::from(live_file::taken::OVERWRITES)),
+        ("TAKEN_BEING_OVERWRITTEN", u64::from(live_file::taken::BEING_OVERWRITTEN)),
+        ("TAKEN_DIVIDED", u64::from(live_file::taken::DIVIDED)),
+        ("PART", live_file::PART_BYTES as u64),
         ("CRC_POLYNOMIAL", 0x82F6_3B78),
     ]
 }

@@ -7,8 +7,8 @@ mod tree;
 
 use std::fmt::Write as _;
 
+use super::contents::{self, ReferenceFacts};
 use super::expr;
-use super::facts::{self, ReferenceFacts};
 use crate::spec::Spec;
 use text::{HtmlText, anchor, code, prose};
 
@@ -214,7 +214,7 @@ fn rules(out: &mut String, spec: &Spec) {
         let _ = writeln!(
             out,
             "<pre tabindex=\"0\"><code>{}</code></pre>\n<a class=\"number\" href=\"#rule-{1}\" aria-label=\"rule {1}\">{1}</a>\n</div>",
-            highlight::rule(&facts::rule_text(&rule.text)),
+            highlight::rule(&contents::rule_text(&rule.text)),
             at + 1
         );
     }
@@ -245,7 +245,7 @@ fn outputs(out: &mut String, spec: &Spec) {
         );
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let [text, arguments] = facts::line(line, spec, record);
+                let [text, arguments] = contents::line(line, spec, record);
                 let _ = writeln!(
                     out,
                     "<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td><td>{}</td></tr>",

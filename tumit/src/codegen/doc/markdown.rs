@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::contents::{self, EventFacts, EventParameter, ReferenceFacts};
 use super::expr;
-use super::facts::{self, EventFacts, EventParameter, ReferenceFacts};
 use crate::spec::{ContainerTypeId, EntityType, Level, Spec, SpecColor};
 
 /// The whole file.
@@ -108,11 +108,11 @@ fn table(out: &mut String, title: &str, parameters: &[EventParameter<'_>]) {
 
 fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     let rules = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule));
-    let texts: Vec<_> = rules.map(|rule| facts::rule_text(&rule.text)).collect();
+    let texts: Vec<_> = rules.map(|rule| contents::rule_text(&rule.text)).collect();
     if !texts.is_empty() {
         let _ = write!(out, "In the image:\n\n{}", fence("", &texts.join("\n")));
     } else if !event.has_rules {
-        let _ = writeln!(out, "{}", facts::default_picture(event.kind));
+        let _ = writeln!(out, "{}", contents::default_picture(event.kind));
     }
 }
 
@@ -171,15 +171,15 @@ fn tree(out: &mut String, facts: &ReferenceFacts<'_>) {
 /// One container and its contents. `first` precedes its own line, `rest` the lines below.
 fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, first: &str, rest: &str) {
     let container = &facts.spec.containers[id.index()];
-    let name = facts::container_name(&container.name, &container.keys);
-    let _ = writeln!(text, "{first}{name} \"{}\"", facts::pattern(&container.pattern));
+    let name = contents::container_name(&container.name, &container.keys);
+    let _ = writeln!(text, "{first}{name} \"{}\"", contents::pattern(&container.pattern));
     let inner = facts.container_types_in(Some(id));
     let entities: Vec<_> = facts.entities(id).collect();
     let count = entities.len() + inner.len();
     let marks = |at: usize| if at + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
     for (at, (_, entity)) in entities.iter().enumerate() {
         let ends = facts.ends(entity).map(|[from, to]| format!(": {} → {}", from.join(", "), to.join(", ")));
-        let (nature, ends) = (facts::nature(&entity.nature), ends.unwrap_or_default());
+        let (nature, ends) = (contents::nature(&entity.nature), ends.unwrap_or_default());
         let _ = writeln!(text, "{rest}{}{nature} {}{ends}", marks(at).0, entity.name);
     }
     for (at, id) in inner.into_iter().enumerate() {
@@ -190,12 +190,12 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let ends = facts.ends(entity).map(|[from, to]| format!(", {} → {}", from.join(", "), to.join(", ")));
-    let styles: Vec<String> = entity.color.map(hex).into_iter().chain(facts::style_texts(&entity.style)).collect();
+    let styles: Vec<String> = entity.color.map(hex).into_iter().chain(contents::style_texts(&entity.style)).collect();
     let styles = if styles.is_empty() { String::new() } else { format!(", {}", styles.join(", ")) };
     let _ = write!(
         out,
         "\n**{} {}** “{}”{}{styles}\n",
-        facts::nature(&entity.nature),
+        contents::nature(&entity.nature),
         code(&entity.name),
         inline(&entity.label),
         ends.unwrap_or_default()
@@ -206,7 +206,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     }
     out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
-        let styles: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.style)).collect();
+        let styles: Vec<String> = value.color.map(hex).into_iter().chain(contents::style_texts(&value.style)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             out,
@@ -230,7 +230,7 @@ fn rules(out: &mut String, spec: &Spec) {
     out.push_str("\n## Rules\n");
     for rule in &spec.rule_texts {
         prose(out, &rule.doc);
-        let _ = write!(out, "\n{}", fence("", &facts::rule_text(&rule.text)));
+        let _ = write!(out, "\n{}", fence("", &contents::rule_text(&rule.text)));
     }
 }
 
@@ -243,7 +243,7 @@ fn outputs(out: &mut String, spec: &Spec) {
         out.push_str("\n| record | line | parameters |\n|---|---|---|\n");
         for (record, lines) in spec.records.iter().zip(&output.rules) {
             for line in lines {
-                let [text, arguments] = facts::line(line, spec, record);
+                let [text, arguments] = contents::line(line, spec, record);
                 let _ = writeln!(out, "| {} | {} | {} |", code(&record.layout.name), code(&text), code(&arguments));
             }
         }

@@ -1,3 +1,5 @@
+//! Tests of references as HTML and Markdown: completeness, escapes, links.
+
 use super::{HtmlBackend, MarkdownBackend};
 use crate::codegen::backend::{Backend, CodegenOptions};
 

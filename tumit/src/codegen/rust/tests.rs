@@ -1,3 +1,5 @@
+//! Tests of generated Rust code: its text, removed levels, colliding names.
+
 use tracer_format::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 use super::*;

@@ -16,7 +16,7 @@ use super::charts::lanes;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
-use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError};
+use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, SourceLine};
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats::json_number;
 
@@ -34,7 +34,7 @@ pub(crate) async fn source(
     grow(app, request, |cache, trace, request, progress| {
         let source = trace.source.as_ref();
         let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
-        let Some((file, line)) = source.facts(id)?.source else {
+        let Some(SourceLine { file, line }) = source.facts(id)?.source else {
             return Err(QueryError::Unknown { kind: "source line" }.into());
         };
         let (path, text, reason) = match read_source(&cache.served.folders, &file) {
@@ -48,8 +48,8 @@ pub(crate) async fn source(
         let read = |job: &scan::ScanJob| {
             let mut part = FileLines::default();
             job.visit(source, |item| {
-                if let Some((_, line)) = source.facts(item.id)?.source.filter(|source| source.0 == file) {
-                    part.add(line, item);
+                if let Some(source) = source.facts(item.id)?.source.filter(|source| source.file == file) {
+                    part.add(source.line, item);
                 }
                 Ok(())
             })?;

@@ -1,3 +1,5 @@
+//! Tests of PNG images: bands give the same image as one piece, and errors for too large ones.
+
 use super::*;
 use crate::query::{EntityId, RgbColor};
 use crate::scene::{

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::keywords::RESERVED;
 use super::parse::{self, ExpectedToken, FilterToken, FilterVersion, PlacedToken};
 use super::quote::{ConditionName, FilterName};
-use super::words::RESERVED;
 use crate::query::{PajeTypeKind, StateLaneId, TimelineSource, TypeInfo, ValueInfo};
 
 /// A possible continuation of an expression.

@@ -134,8 +134,8 @@ pub fn field(facts: &EntityFacts, name: &str) -> Option<String> {
         return Some(text.clone());
     }
     match name.to_ascii_lowercase().as_str() {
-        "file" => facts.source.as_ref().map(|place| place.0.clone()),
-        "line" => facts.source.as_ref().map(|place| place.1.to_string()),
+        "file" => facts.source.as_ref().map(|source| source.file.clone()),
+        "line" => facts.source.as_ref().map(|source| source.line.to_string()),
         "value" => Some(facts.name.clone()),
         "container" => Some(facts.container_path.join("/")),
         _ => None,

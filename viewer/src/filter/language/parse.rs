@@ -16,7 +16,7 @@ use super::ast::{MAX_CLASSES, is_duration};
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
-use super::words::SYNONYMS;
+use super::keywords::SYNONYMS;
 
 pub(crate) use self::reader::ExpectedToken;
 pub(crate) use self::token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};

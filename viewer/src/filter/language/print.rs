@@ -10,9 +10,9 @@ use super::ast::{
 };
 use super::comparison::Comparison;
 use super::condition::{Condition, FieldTest};
+use super::keywords::INVOLVES;
 use super::pattern::{NamePattern, NamePatterns};
 use super::quote::{ConditionName, FilterName, QuotedName};
-use super::words::INVOLVES;
 
 /// Names separated by commas.
 struct ConditionNames<'a>(&'a NamePatterns);

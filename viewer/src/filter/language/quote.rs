@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::words::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
+use super::keywords::{CONDITION_WORDS, INVOLVES, RESERVED, is_parenthesis, is_special};
 
 /// A name, quoted if it is not valid without quotes.
 pub(crate) struct FilterName<'a>(pub(super) &'a str);

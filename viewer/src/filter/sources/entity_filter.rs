@@ -323,22 +323,22 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if !self.predicate.applies_to(ty) {
-            return self.inner.event_counts(container, ty, interval, columns, most);
+            return self.inner.event_counts(container, ty, interval, columns, limit);
         }
         if self.predicate.value(ValueId(0)).is_none() {
             return counts::events(
                 |part, limit| FilterLayer::events(self, container, ty, part, limit),
                 interval,
                 columns,
-                most,
+                limit,
             );
         }
         let counts = self.inner.event_counts(container, ty, interval, columns, usize::MAX)?;
         let passes = |part: &(ValueId, u64)| self.predicate.value(part.0) != Some(false);
-        Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), most)).collect())
+        Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), limit)).collect())
     }
 
     fn link_counts(
@@ -376,12 +376,12 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
         if !self.predicate.applies_to(lane.ty) {
-            return self.inner.is_dense(lane, interval, most);
+            return self.inner.is_dense(lane, interval, limit);
         }
-        Ok(self.inner.is_dense(lane, interval, most.max(MAX_STATES_READ))?
-            || FilterLayer::states(self, lane, interval, 0)?.total > most as u64)
+        Ok(self.inner.is_dense(lane, interval, limit.max(MAX_STATES_READ))?
+            || FilterLayer::states(self, lane, interval, 0)?.total > limit as u64)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -225,11 +225,11 @@ impl FilterLayer for GroupSource {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         let members = self.members_of(container)?;
         if members.is_empty() {
-            return self.inner.event_counts(container, ty, interval, columns, most);
+            return self.inner.event_counts(container, ty, interval, columns, limit);
         }
         entity_filter::check(interval, columns)?;
         // The query returns all values of each member, because a value that is rare in each member
@@ -239,7 +239,7 @@ impl FilterLayer for GroupSource {
             let counts = self.inner.event_counts(member.id, ty, interval, columns, usize::MAX)?;
             sums.iter_mut().zip(counts).for_each(|(sum, count)| sum.extend(count.values));
         }
-        Ok(sums.into_iter().map(|sum| EventCount::of(sum, most)).collect())
+        Ok(sums.into_iter().map(|sum| EventCount::of(sum, limit)).collect())
     }
 
     fn link_counts(
@@ -285,10 +285,10 @@ impl FilterLayer for GroupSource {
         of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, interval, columns))
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         let mut sums = self.sums.iter().filter(|sum| sum.ty == ty).peekable();
         if sums.peek().is_none() {
-            return self.inner.range(ty);
+            return self.inner.value_range(ty);
         }
         // Members that were summed are no longer visible, so the inner range does not apply.
         self.ranges.of(ty, || variable_range::value_range(self, &self.list, ty, self.inner.extent()))
@@ -381,17 +381,17 @@ impl FilterLayer for GroupSource {
         group.members.iter().flat_map(of).collect()
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
         let members = self.members_of(lane.container)?;
         if members.is_empty() {
-            return self.inner.is_dense(lane, interval, most);
+            return self.inner.is_dense(lane, interval, limit);
         }
         for member in members {
-            if self.inner.is_dense(StateLaneId { container: member.id, ..lane }, interval, most)? {
+            if self.inner.is_dense(StateLaneId { container: member.id, ..lane }, interval, limit)? {
                 return Ok(true);
             }
         }
-        Ok(FilterLayer::states(self, lane, interval, 0)?.total > most as u64)
+        Ok(FilterLayer::states(self, lane, interval, 0)?.total > limit as u64)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -138,14 +138,14 @@ impl FilterLayer for HideSource {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         crate::filter::sources::entity_filter::check(interval, columns)?;
         let visible = self.visible_lanes(lanes)?;
         if visible.len() == lanes.len() {
-            return self.inner.largest(lanes, interval, columns, most);
+            return self.inner.largest(lanes, interval, columns, limit);
         }
-        let mut found = self.inner.largest(&visible, interval, columns, most)?.cells.into_iter();
+        let mut found = self.inner.largest(&visible, interval, columns, limit)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {
@@ -224,13 +224,13 @@ impl FilterLayer for HideSource {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.is_type_hidden(container, ty)? {
             crate::filter::sources::entity_filter::check(interval, columns)?;
             return Ok(vec![EventCount::default(); columns as usize]);
         }
-        self.inner.event_counts(container, ty, interval, columns, most)
+        self.inner.event_counts(container, ty, interval, columns, limit)
     }
 
     fn link_counts(
@@ -276,12 +276,12 @@ impl FilterLayer for HideSource {
         }
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         if self.hides(ty) {
             return None;
         }
         if !self.hides_containers {
-            return self.inner.range(ty);
+            return self.inner.value_range(ty);
         }
         self.ranges.of(ty, || variable_range::value_range(self.inner_source(), &self.list, ty, self.inner.extent()))
     }
@@ -321,8 +321,8 @@ impl FilterLayer for HideSource {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        Ok(!self.is_type_hidden(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, most)?)
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        Ok(!self.is_type_hidden(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, limit)?)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

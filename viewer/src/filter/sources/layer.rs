@@ -94,13 +94,13 @@ pub trait FilterLayer: Send + Sync {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.checked_source()?.largest(lanes, interval, columns, most);
+            return self.checked_source()?.largest(lanes, interval, columns, limit);
         }
         let mut cells = self.cells(lanes, interval, columns)?;
-        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(most));
+        cells.cells.iter_mut().for_each(|cell| cell.keep_largest(limit));
         Ok(cells)
     }
 
@@ -156,12 +156,12 @@ pub trait FilterLayer: Send + Sync {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.keeps_entities(ty) {
-            return self.checked_source()?.event_counts(container, ty, interval, columns, most);
+            return self.checked_source()?.event_counts(container, ty, interval, columns, limit);
         }
-        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, most)
+        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, limit)
     }
 
     /// Computed from [`Self::links`], as [`Self::largest`] is from cells.
@@ -198,8 +198,8 @@ pub trait FilterLayer: Send + Sync {
         self.checked_source()?.series(container, ty, interval, columns)
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
-        self.inner_source().range(ty)
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
+        self.inner_source().value_range(ty)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -226,8 +226,8 @@ pub trait FilterLayer: Send + Sync {
         self.inner_source().shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        self.checked_source()?.is_dense(lane, interval, most)
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        self.checked_source()?.is_dense(lane, interval, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
@@ -261,9 +261,9 @@ impl<L: FilterLayer> TimelineSource for L {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, interval, columns, most)
+        FilterLayer::largest(self, lanes, interval, columns, limit)
     }
 
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
@@ -308,9 +308,9 @@ impl<L: FilterLayer> TimelineSource for L {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        FilterLayer::event_counts(self, container, ty, interval, columns, most)
+        FilterLayer::event_counts(self, container, ty, interval, columns, limit)
     }
 
     fn link_counts(
@@ -343,8 +343,8 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::series(self, container, ty, interval, columns)
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
-        FilterLayer::range(self, ty)
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
+        FilterLayer::value_range(self, ty)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -371,8 +371,8 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::shows(self, value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
-        FilterLayer::is_dense(self, lane, interval, most)
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        FilterLayer::is_dense(self, lane, interval, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -292,9 +292,9 @@ impl FilterLayer for ReduceSource {
         }
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         if !self.is_new(ty) {
-            return self.inner.range(ty);
+            return self.inner.value_range(ty);
         }
         let ranges = self.results.iter().filter(|result| result.ty == ty).filter_map(|result| result.steps.range());
         ranges.reduce(ValueRange::join)
@@ -311,11 +311,11 @@ impl FilterLayer for ReduceSource {
         }
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
         if self.is_new(lane.ty) {
-            return Ok(FilterLayer::states(self, lane, interval, 0)?.total > most as u64);
+            return Ok(FilterLayer::states(self, lane, interval, 0)?.total > limit as u64);
         }
-        self.inner.is_dense(lane, interval, most)
+        self.inner.is_dense(lane, interval, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -5,11 +5,11 @@
 //! their bytes.
 
 mod blocks;
-mod fold;
 mod piece;
 mod piece_bytes;
+mod piece_merge;
 
 pub(crate) use blocks::StepFunction;
-pub(crate) use fold::{OwnedPiece, PieceFold, PieceList, PieceMerge};
 pub(crate) use piece::FunctionPiece;
 pub(crate) use piece_bytes::{MEMORY_LIMIT, PieceMemory};
+pub(crate) use piece_merge::{OwnedPiece, PieceFold, PieceList, PieceMerge};

@@ -105,9 +105,9 @@ impl FilterLayer for TimeRangeSource {
         lanes: &[StateLaneId],
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        let mut cells = TimelineSource::largest(&self.inner, lanes, interval, columns, most)?;
+        let mut cells = TimelineSource::largest(&self.inner, lanes, interval, columns, limit)?;
         if self.contains(interval) {
             return Ok(cells);
         }
@@ -119,7 +119,7 @@ impl FilterLayer for TimeRangeSource {
                 }
                 *cell = match self.part(column) {
                     Some(part) => {
-                        let one = TimelineSource::largest(&self.inner, &[*lane], part, 1, most)?;
+                        let one = TimelineSource::largest(&self.inner, &[*lane], part, 1, limit)?;
                         one.cells.into_iter().next().unwrap_or_default()
                     }
                     None => MixtureCell::default(),
@@ -197,15 +197,15 @@ impl FilterLayer for TimeRangeSource {
         ty: TypeId,
         interval: TimeRange,
         columns: u32,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         entity_filter::check(interval, columns)?;
         if self.contains(interval) {
-            return TimelineSource::event_counts(&self.inner, container, ty, interval, columns, most);
+            return TimelineSource::event_counts(&self.inner, container, ty, interval, columns, limit);
         }
         let counted = |column| match self.part(column) {
             Some(part) => {
-                let one = TimelineSource::event_counts(&self.inner, container, ty, part, 1, most)?;
+                let one = TimelineSource::event_counts(&self.inner, container, ty, part, 1, limit)?;
                 Ok(one.into_iter().next().unwrap_or_default())
             }
             None => Ok(EventCount::default()),
@@ -266,7 +266,7 @@ impl FilterLayer for TimeRangeSource {
         Ok(series)
     }
 
-    fn range(&self, ty: TypeId) -> Option<ValueRange> {
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         self.ranges.of(ty, || variable_range::value_range(&self.inner, &self.list, ty, self.window))
     }
 
@@ -300,9 +300,9 @@ impl FilterLayer for TimeRangeSource {
         self.clip_members(TimelineSource::members_with(&self.inner, container, ty))
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, most: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
         match self.part(interval) {
-            Some(part) => TimelineSource::is_dense(&self.inner, lane, part, most),
+            Some(part) => TimelineSource::is_dense(&self.inner, lane, part, limit),
             None => Ok(false),
         }
     }

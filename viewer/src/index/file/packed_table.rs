@@ -14,10 +14,10 @@ use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
 use super::bit_fields::{self, SLACK};
+use super::bit_unpacking;
 use super::format::{BLOCK, TableRef};
 use super::image::{IndexImage, touch};
 use super::page_writer::PageWriter;
-use super::unpack;
 
 /// Bytes of a directory entry.
 const ENTRY: usize = 16;
@@ -197,7 +197,7 @@ impl<'a> TableColumn<'a> {
     pub(crate) fn unpack(&self, range: Range<usize>, out: &mut [u64; BLOCK]) {
         let Self { bytes, base, width, shift, .. } = *self;
         // For a few numbers, reading them one by one is faster.
-        if range.len() > BLOCK / 4 && unpack::block(bytes, width, out) {
+        if range.len() > BLOCK / 4 && bit_unpacking::block(bytes, width, out) {
             if shift != 0 || base != 0 {
                 out.iter_mut().for_each(|number| *number = base.wrapping_add(*number << shift));
             }

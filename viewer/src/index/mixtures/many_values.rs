@@ -12,9 +12,9 @@ use tumit_paje::ValueId;
 
 use super::state_cursor::{StateCursor, UnpackedStates};
 use crate::index::file::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
+use crate::index::file::bit_unpacking;
 use crate::index::file::format::BLOCK;
 use crate::index::file::image::touch;
-use crate::index::file::unpack;
 use crate::index::lanes::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
 use crate::query::{MixtureCellWriter, TimeRange};
 
@@ -140,7 +140,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             for (totals, out) in [(before, &mut old), (after, &mut new)] {
                 // The bytes before are a whole number of words.
                 let rest = totals.get(packed_bytes(first, width)..).unwrap_or(&[]);
-                if !unpack::block(rest, width, out) {
+                if !bit_unpacking::block(rest, width, out) {
                     (0..part.len()).for_each(|at| out[at] = bit_fields::get(rest, at, width));
                 }
             }

@@ -6,7 +6,8 @@ use tumit_viewer::query::TimelineSource;
 use tumit_viewer::tables::{self, hierarchy};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::{Args, with_output_name};
+use super::args::Args;
+use super::messages::with_output_name;
 use crate::cmd::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;

@@ -7,7 +7,8 @@ use tumit_viewer::filter::FilterChain;
 use tumit_viewer::query::replay::replay;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::{Args, note_changed_texts};
+use super::args::Args;
+use super::messages::note_changed_texts;
 use crate::cmd::ExitStatus;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tumit_converter::tools::dump::DumpValue;
 use tumit_paje::time::GlobalNanos;
 
-use super::{ProcessInfo, RunInfo, ThreadInfo};
+use super::contents::{ProcessInfo, RunInfo, ThreadInfo};
 use crate::table;
 
 /// The launches of the folder.

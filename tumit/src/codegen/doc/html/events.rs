@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::facts::{self, EventFacts, EventParameter, ReferenceFacts};
+use super::super::contents::{self, EventFacts, EventParameter, ReferenceFacts};
 use super::highlight;
 use super::text::{HtmlText, anchor, code, prose};
 use crate::spec::Level;
@@ -113,7 +113,7 @@ fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters
 fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     if event.rules.is_empty() {
         if !event.has_rules {
-            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", facts::default_picture(event.kind));
+            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", contents::default_picture(event.kind));
         }
         return;
     }
@@ -127,7 +127,7 @@ fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>)
         let _ = writeln!(
             out,
             "<pre class=\"rule\" tabindex=\"0\"><code>{}</code></pre>",
-            highlight::rule(&facts::rule_text(&rule.text))
+            highlight::rule(&contents::rule_text(&rule.text))
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::facts::{self, ReferenceFacts};
+use super::super::contents::{self, ReferenceFacts};
 use super::text::{HtmlText, anchor, code, inline, prose};
 use crate::spec::{ContainerTypeId, DeclaredValue, EntityNature, EntityType, SpecColor, SpecShape, SpecStyle};
 
@@ -35,12 +35,12 @@ fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) 
         out,
         "<article class=\"box\" id=\"{target}\" aria-labelledby=\"{target}-name\">\n<div class=\"top\"><h3 id=\"{target}-name\">\
          <a href=\"#{target}\">{}</a></h3> <span class=\"badge\">container</span>",
-        HtmlText(&facts::container_name(&container.name, &container.keys))
+        HtmlText(&contents::container_name(&container.name, &container.keys))
     );
     if container.stream.is_some() {
         out.push_str(" <span class=\"badge\">one per thread</span>");
     }
-    let label = facts::pattern(&container.pattern);
+    let label = contents::pattern(&container.pattern);
     if !label.is_empty() {
         let _ = write!(out, "<span class=\"note\">“{}”</span>", HtmlText(&label));
     }
@@ -56,7 +56,7 @@ fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) 
 }
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &EntityType) {
-    let nature = facts::nature(&entity.nature);
+    let nature = contents::nature(&entity.nature);
     let _ = write!(
         out,
         "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"kind\">{nature}</span> {}",
@@ -97,7 +97,7 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
-    let texts: Vec<String> = value.color.map(hex).into_iter().chain(facts::style_texts(&value.style)).collect();
+    let texts: Vec<String> = value.color.map(hex).into_iter().chain(contents::style_texts(&value.style)).collect();
     if !texts.is_empty() {
         let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&texts.join(", ")));
     }
@@ -112,7 +112,7 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
 }
 
 fn style_html(nature: &EntityNature, color: Option<SpecColor>, style: &SpecStyle) -> String {
-    let words: Vec<String> = color.map(hex).into_iter().chain(facts::style_texts(style)).collect();
+    let words: Vec<String> = color.map(hex).into_iter().chain(contents::style_texts(style)).collect();
     format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, style), HtmlText(&words.join(", ")))
 }
 

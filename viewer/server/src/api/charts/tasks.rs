@@ -54,6 +54,6 @@ fn row(name: &str, color: Option<&str>, tasks: &TaskGroup) -> Value {
         "p90": latencies.quantile(0.9),
         "p99": latencies.quantile(0.99),
         "active": json_number(tasks.active),
-        "longest": tasks.longest.map(|(nanos, id)| LongestEntity { nanos, id }.json()),
+        "longest": tasks.longest.map(|task| LongestEntity { nanos: task.latency, id: task.first }.json()),
     })
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tumit_viewer::filter::language::fields;
-use tumit_viewer::query::EntityFacts;
+use tumit_viewer::query::{EntityFacts, SourceLine};
 
 /// Kinds of entities that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,8 +149,7 @@ impl FindQuery {
 
     /// Whether the fields and the source location of an entity match.
     pub(crate) fn matches_facts(&self, facts: &EntityFacts) -> bool {
-        let is_there =
-            |location: &FindSource| facts.source.as_ref().is_some_and(|(file, line)| location.fits(file, *line));
+        let is_there = |location: &FindSource| facts.source.as_ref().is_some_and(|source| location.fits(source));
         self.fields.iter().all(|field| field.fits(facts)) && self.location.as_ref().is_none_or(is_there)
     }
 
@@ -161,10 +160,10 @@ impl FindQuery {
 }
 
 impl FindSource {
-    fn fits(&self, file: &str, line: u32) -> bool {
-        let folder = file.strip_suffix(self.file.as_str());
+    fn fits(&self, source: &SourceLine) -> bool {
+        let folder = source.file.strip_suffix(self.file.as_str());
         folder.is_some_and(|folder| folder.is_empty() || folder.ends_with(['/', '\\']))
-            && self.line.is_none_or(|only| only == line)
+            && self.line.is_none_or(|only| only == source.line)
     }
 }
 
@@ -274,7 +273,7 @@ mod tests {
             container: ContainerId::ROOT,
             life: TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) },
             fields: fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
-            source: source.map(|(file, line)| (file.to_owned(), line)),
+            source: source.map(|(file, line)| SourceLine { file: file.to_owned(), line }),
         }
     }
 

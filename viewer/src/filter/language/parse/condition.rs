@@ -6,8 +6,8 @@ use super::token::{FilterToken, PlacedToken};
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::condition::{Condition, FieldTest};
 use crate::filter::language::error::FilterError;
+use crate::filter::language::keywords::INVOLVES;
 use crate::filter::language::pattern::NamePatterns;
-use crate::filter::language::words::INVOLVES;
 
 /// Maximum nesting of parentheses and `not`. A typical expression nests less than ten deep.
 const MAX_NESTING: usize = 64;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::filter::language::error::FilterError;
-use crate::filter::language::words::SYNONYMS;
+use crate::filter::language::keywords::SYNONYMS;
 
 /// By the first words of an expression: a correct expression of the same form.
 const EXAMPLES: [(&str, &str); 28] = [

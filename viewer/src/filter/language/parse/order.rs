@@ -3,8 +3,8 @@
 use super::reader::{ExpectedToken, FilterReader, alternatives};
 use crate::filter::language::ast::{DurationStatistic, FilterExpr, Measure, OrderKey, ReduceOperation};
 use crate::filter::language::error::FilterError;
+use crate::filter::language::keywords::SYNONYMS;
 use crate::filter::language::pattern::NamePattern;
-use crate::filter::language::words::SYNONYMS;
 
 const MEASURES: [&str; 21] = [
     "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",

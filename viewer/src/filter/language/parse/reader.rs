@@ -8,8 +8,8 @@ use tumit_paje::time_text::{self, TimeTextError};
 use super::token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
+use crate::filter::language::keywords::{CONDITION_WORDS, RESERVED};
 use crate::filter::language::pattern::{NamePattern, NamePatterns};
-use crate::filter::language::words::{CONDITION_WORDS, RESERVED};
 use crate::query::OpenTimeRange;
 
 const COMPARISONS: [&str; 8] = ["=", "!=", "<", "<=", ">", ">=", "~", "!~"];

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::words::{is_comparison, is_parenthesis, is_special};
+use crate::filter::language::keywords::{is_comparison, is_parenthesis, is_special};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FilterToken {

@@ -4,7 +4,7 @@
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, TypeModel};
+use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TypeModel};
 use crate::query::{LinkRow, effective_end};
 
 /// An entity, looked up by its number.
@@ -31,8 +31,8 @@ pub(crate) enum DetailValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EntityDetail {
     pub fields: Vec<(String, DetailValue)>,
-    /// File and line in the source.
-    pub(crate) source: Option<(String, u32)>,
+    /// Its line in the source.
+    pub(crate) source: Option<SourceLine>,
 }
 
 impl EntityDetail {

@@ -3,7 +3,7 @@
 //! This module has the numbers.
 //!
 //! ```
-//! use tracer_format::live::{LIVE_HEAD_BYTES, LiveLayout};
+//! use tracer_format::live_file::{LIVE_HEAD_BYTES, LiveLayout};
 //!
 //! let layout = LiveLayout { process_id: [7; 16], slot_bytes: 1 << 16, slots: 4, log_bytes: 1 << 16 };
 //! let mut file = vec![0; LIVE_HEAD_BYTES];

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use tracer_format::live::{
+use tracer_format::live_file::{
     DROP_COUNTERS, LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
 };
 
