@@ -9,4 +9,4 @@ mod timestamps;
 
 pub use clock_check::{ClockCheck, check_clocks};
 pub use text_output::{convert_to_text, own_paje_output};
-pub(crate) use timestamps::fine_dates;
+pub(crate) use timestamps::corrected_timestamps;

@@ -41,7 +41,7 @@ use super::records::{EndTicks, RecordWriter, WriteError};
 use crate::clock::RunClocks;
 use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::run_facts::gaps::{MissingRecords, RecordGap};
-use crate::convert::{ConvertError, ConvertOptions, ProgressFn, fine_dates};
+use crate::convert::{ConvertError, ConvertOptions, ProgressFn, corrected_timestamps};
 use crate::run::{BlockIndex, OpenRun, ProcessInRun, RunReadError, StreamInRun, open_shared};
 use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
@@ -105,10 +105,10 @@ pub fn cut(
     let mut errors = clocks.errors();
     // Only time ranges need timestamps.
     if !selection.times.is_empty()
-        && let Some(dates) = fine_dates(run, options)?
+        && let Some(corrected) = corrected_timestamps(run, options)?
     {
-        errors = dates.errors();
-        plan.timestamp_maps = dates.timestamp_maps;
+        errors = corrected.errors();
+        plan.timestamp_maps = corrected.timestamp_maps;
     }
     let plan = plan;
     let kinds = plan.programs.iter();

@@ -259,7 +259,7 @@ impl RepairWriter<'_, '_> {
                 let filled = self.process.read_stored(&file, block, &mut stored)?;
                 let renumbered = self.numbers.get(&RepairedBlock::new(stream.number, block));
                 let sequence = renumbered.copied().unwrap_or(block.header.sequence);
-                let first_ticks = start_anew(block.header.first_ticks, &mut stored[..filled]);
+                let first_ticks = restart(block.header.first_ticks, &mut stored[..filled]);
                 let header = BlockHeader { sequence, first_ticks, ..block.header };
                 match packer.pack(&stored[..filled]) {
                     Some(packed) => {
@@ -360,7 +360,7 @@ impl RepairWriter<'_, '_> {
 /// Makes the first timestamp of a block that of its first record, and the delta of this record 0.
 /// In a live file, the delta may count from a record of another block. Returns the timestamp in
 /// ticks.
-fn start_anew(first: u64, payload: &mut [u8]) -> u64 {
+fn restart(first: u64, payload: &mut [u8]) -> u64 {
     let Some((&mut [low, high, ref mut delta @ ..], rest)) = payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
     else {
         return first;

@@ -48,12 +48,12 @@ const RECORDS: usize = 4096;
 /// Examines timestamps of blocks, samples and readings. For clocks that the program supplies, also
 /// examines timestamps of records.
 pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
-    let dates = processes.iter().flat_map(|process| {
+    let timestamps = processes.iter().flat_map(|process| {
         let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
         let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);
         samples(process, hz).chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
     });
-    let common = common(dates);
+    let common = common(timestamps);
     let may_be_coarse = |process: &&&ProcessInRun| process.clock_kind.is_none_or(|kind| kind == ClockKind::User);
     let mut steps = TickSteps::default();
     for process in processes.iter().filter(may_be_coarse).take(PROCESSES) {
@@ -81,10 +81,10 @@ fn samples(process: &ProcessInRun, hz: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The greatest common divisor of the differences between the first timestamp and the others.
-fn common(mut dates: impl Iterator<Item = u64>) -> u64 {
-    let Some(first) = dates.next() else { return 1 };
+fn common(mut timestamps: impl Iterator<Item = u64>) -> u64 {
+    let Some(first) = timestamps.next() else { return 1 };
     let (mut divisor, mut last, mut different) = (0, first, 1);
-    for date in dates {
+    for date in timestamps {
         different += usize::from(date != last);
         last = date;
         divisor = greatest_common_divisor(divisor, date.abs_diff(first));
@@ -176,10 +176,10 @@ mod tests {
 
     #[test]
     fn a_clock_of_whole_milliseconds() {
-        let dates = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
-        assert_eq!(common(dates.into_iter()), 1_000_000);
-        assert_eq!(common(dates[..5].iter().copied()), 1);
-        assert_eq!(common(dates.into_iter().chain([8])), 1);
+        let timestamps = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
+        assert_eq!(common(timestamps.into_iter()), 1_000_000);
+        assert_eq!(common(timestamps[..5].iter().copied()), 1);
+        assert_eq!(common(timestamps.into_iter().chain([8])), 1);
         assert_eq!(common([3; 20].into_iter()), 1);
         assert_eq!(common([].into_iter()), 1);
     }

@@ -190,13 +190,13 @@ fn jump(observations: &[PairedObservation], next: usize) -> OffsetJump {
     OffsetJump { size: observations[next].offset - observations[next - 1].offset, least }
 }
 
-/// The departure of an offset from the rate before it, and from the rate after it.
+/// The deviation of an offset from the rate before it, and from the rate after it.
 struct RateDepartures {
     before: f64,
     after: f64,
 }
 
-/// The departures of the offset at `next`.
+/// The deviations of the offset at `next`.
 fn off_rate(observations: &[PairedObservation], next: usize) -> RateDepartures {
     let rate = |from: usize, to: usize| {
         let (one, other) = (observations[from], observations[to]);

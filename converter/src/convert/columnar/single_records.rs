@@ -25,11 +25,11 @@ pub(crate) struct RowBatch {
     pub(crate) places: Vec<u32>,
     /// Number of the block in the stream, from 1.
     pub(crate) block: usize,
-    /// The details of each record, in chunks that were assembled record by record.
+    /// The details of each record, in batches that were assembled record by record.
     pub(crate) details: Vec<RowDetail>,
 }
 
-/// Data that differ between the records of a chunk.
+/// Data that differ between the records of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowDetail {
     ordinal: u64,
@@ -106,7 +106,7 @@ impl RowBatch {
         self.details.push(RowDetail { ordinal: item.place.ordinal, block, only: item.only });
     }
 
-    /// The record at this index of the chunk, as a record of this stream.
+    /// The record at this index of the batch, as a record of this stream.
     #[inline]
     pub(crate) fn record_at<'a>(
         &'a self,

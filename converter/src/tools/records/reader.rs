@@ -173,8 +173,8 @@ impl<'r, F: Family> RecordReader<'r, F> {
             }
             self.is_begun = true;
         }
-        let dates = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
-        let earliest = dates.min();
+        let timestamps = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
+        let earliest = timestamps.min();
         self.current = earliest.map_or(self.current, |(_, at)| at);
         Ok(earliest.is_some())
     }

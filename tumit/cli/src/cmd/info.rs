@@ -75,8 +75,6 @@ struct RunInfo {
     processes: Vec<ProcessInfo>,
     events: Vec<EventInfo>,
     clocks: Vec<ClockInfo>,
-    /// The key is part of the output and does not change.
-    #[serde(rename = "lost")]
     dropped: Vec<DropInfo>,
     #[serde(serialize_with = "texts")]
     losses: Vec<TraceDiagnostic>,
@@ -84,8 +82,8 @@ struct RunInfo {
     /// included.
     #[serde(skip)]
     reported: Vec<TraceDiagnostic>,
-    /// Other diagnostics. Their key is part of the output and does not change.
-    #[serde(rename = "remarks", serialize_with = "texts")]
+    /// Other diagnostics.
+    #[serde(serialize_with = "texts")]
     diagnostics: Vec<TraceDiagnostic>,
 }
 
@@ -143,7 +141,7 @@ struct LiveInfo {
     file: String,
     records: u64,
     bytes: u64,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 /// A stream of a thread.
@@ -376,7 +374,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
             file: live.path.display().to_string(),
             records: live.records,
             bytes: live.bytes,
-            faults: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
+            errors: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
         }),
         parent: run.parent_of(process).map(|parent| parent.pid),
         job: process.job.clone(),
