@@ -1,7 +1,7 @@
 //! [`EndpointMap`]: link endpoints that wait for their partner endpoints. Their number may exceed
 //! memory.
 //!
-//! Any number of endpoints may wait, if a program lost the other endpoints of its links, or if its
+//! Any number of endpoints may wait, if the other endpoints of the links of a program are missing, or if its
 //! links last as long as the program.
 
 use std::io;

@@ -43,7 +43,7 @@ impl Spool {
     /// Appends bytes. Returns their offset. The bytes are contiguous.
     ///
     /// # Errors
-    /// If the file cannot be created or written. The bytes are then lost, but the offsets of later
+    /// If the file cannot be created or written. The bytes are then missing, but the offsets of later
     /// ones are right.
     pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
         let file = {

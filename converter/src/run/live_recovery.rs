@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tracer_format::block::{flag, unpack};
-use tracer_format::{BlockHeader, BlockKind, FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
+use tracer_format::{BlockHeader, BlockKind, FormatError, ID_DROPPED, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
 use super::live::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
 use super::names::{ProcessNames, process_id};
@@ -160,7 +160,7 @@ impl ProcessBuilder {
         if let Some(why) = walk.why {
             let (offset, good, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
             live.faults.push(LiveFault { bytes: bytes - good, why: LiveError::Records { offset, good, bytes, why } });
-            live.lost_records += u64::from(claimed.saturating_sub(walk.records));
+            live.unreadable_records += u64::from(claimed.saturating_sub(walk.records));
         }
         if walk.bytes == 0 {
             return Ok(());
@@ -202,7 +202,7 @@ impl ProcessBuilder {
 
     fn refuse(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
         live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
-        live.lost_records += u64::from(piece.records);
+        live.unreadable_records += u64::from(piece.records);
     }
 
     /// Decodes records by the schemas of the process. Timestamps must not decrease or exceed
@@ -224,7 +224,7 @@ impl ProcessBuilder {
                 Some(Ok(record)) => {
                     walk.bytes = records.offset();
                     walk.last = record.ticks;
-                    walk.records += u32::from(record.id != ID_LOST);
+                    walk.records += u32::from(record.id != ID_DROPPED);
                     continue;
                 }
             }

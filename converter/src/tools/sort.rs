@@ -37,7 +37,7 @@ use tracer_format::record::DroppedRecords;
 use tracer_format::schema::{FieldInfo, FieldType, Scalar};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::write::{FileWriter, StreamTags};
-use tracer_format::{BlockKind, ClockKind, ID_LOST};
+use tracer_format::{BlockKind, ClockKind, ID_DROPPED};
 
 use super::records::{ClockTags, end_tags, process_tags};
 use crate::clock::{RunClocks, TimestampMap};
@@ -264,7 +264,7 @@ impl<W: Write> SortWriter<'_, W> {
             }
             return self.file.record(
                 stream,
-                ID_LOST,
+                ID_DROPPED,
                 ticks,
                 &DroppedRecords { count, first_ticks, last_ticks, ..record }.encode(),
             );

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use tests::programs::{output, tumit};
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, PayloadCodec, cause};
+use tracer_format::{ID_DROPPED, PayloadCodec, cause};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 use super::{info, run, stderr, stdout};
@@ -43,7 +43,7 @@ fn save_large_run(folder: &Path, rounds: u32, text: usize) -> PathBuf {
                         last_ticks: 190_000_000,
                         cause: cause::NO_BUFFER,
                     };
-                    records.record(ID_LOST - 1, u64::from(round) * 1_000_000, &dropped.encode());
+                    records.record(ID_DROPPED - 1, u64::from(round) * 1_000_000, &dropped.encode());
                     records.count = 0;
                 }
                 for n in round..(round + BLOCK).min(rounds) {

@@ -360,7 +360,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
         missing_records: process.missing_records(),
         missing_tables: process.missing_blocks,
-        uncounted: process.has_lost_buffers(),
+        uncounted: process.has_missing_buffers(),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         state: state(process),
