@@ -1,5 +1,5 @@
-//! The results that are computed from a run: Pajé operations, text outputs, both together, corrected
-//! timestamps, and a check of the clocks.
+//! The results that are computed from a run: Pajé operations, text outputs, both together,
+//! corrected timestamps, and a check of the clocks.
 
 mod clock_check;
 pub(crate) mod rule_conversion;

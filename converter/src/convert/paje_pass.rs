@@ -83,7 +83,7 @@ impl RecordVisitor for Emitter<'_> {
         match record.scope(self.plan) {
             Some(scope) => self.record(&scope, record.only, record.corrected, record.place())?,
             None if record.is_truncation() => {}
-            None => self.gap(record.place().stream, record.corrected)?,
+            None => self.handle_gap(record.place().stream, record.corrected)?,
         }
         Ok(())
     }

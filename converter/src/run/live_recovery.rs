@@ -29,7 +29,7 @@ struct RecordWalk {
 impl ProcessBuilder {
     /// Adds the contents of a live file that are missing from the process file, which is already
     /// scanned.
-    pub(super) fn adopt(
+    pub(super) fn add_live_file(
         &mut self,
         snapshot: Result<LiveSnapshot, LiveError>,
         path: PathBuf,
@@ -107,7 +107,7 @@ impl ProcessBuilder {
             if before == Some(name) {
                 let problem =
                     format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
-                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
+                self.note_unusable(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                 continue;
             }
             before = Some(name);
@@ -145,7 +145,7 @@ impl ProcessBuilder {
                         "block {sequence} of stream {}, which has other contents in the process file",
                         piece.stream
                     );
-                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
+                    self.note_unusable(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                     return Ok(());
                 }
             };
@@ -200,7 +200,7 @@ impl ProcessBuilder {
         sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
     }
 
-    fn refuse(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
+    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
         live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
         live.unreadable_records += u64::from(piece.records);
     }

@@ -414,8 +414,8 @@ impl ProcessInRun {
         self.totals.map_or(0, |totals| totals.written.saturating_sub(there))
     }
 
-    /// Whether records are missing with the buffers of a process that did not end in order. They were
-    /// in private memory, or in a live file that is missing. Their number is unknown.
+    /// Whether records are missing with the buffers of a process that did not end in order. They
+    /// were in private memory, or in a live file that is missing. Their number is unknown.
     #[must_use]
     pub fn has_missing_buffers(&self) -> bool {
         let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);

@@ -199,8 +199,9 @@ impl<'r> RunStreamReader<'r> {
     /// position.
     ///
     /// `None` if its records must be read one by one. This is the case if there is a gap before it,
-    /// if it has another codec or is damaged, if it contains `dropped` records or records of varying
-    /// size, if the memory budget has no room, or if `is_due` is false for its first timestamp.
+    /// if it has another codec or is damaged, if it contains `dropped` records or records of
+    /// varying size, if the memory budget has no room, or if `is_due` is false for its first
+    /// timestamp.
     pub(crate) fn next_columns(
         &mut self,
         is_read: impl FnMut(u16, usize) -> bool,

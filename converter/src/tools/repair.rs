@@ -24,7 +24,7 @@
 //! let bytes = std::fs::read(&file)?;
 //! std::fs::write(&file, &bytes[..bytes.len() - 8])?;
 //! let run = OpenRun::open(path)?;
-//! assert!(FileRepair::of(&run.processes[0]).is_some_and(|repair| repair.rewrites()));
+//! assert!(FileRepair::of(&run.processes[0]).is_some_and(|repair| repair.needs_rewrite()));
 //! let mut repaired = Vec::new();
 //! repair::write(&run.processes[0], &mut repaired)?;
 //! std::fs::write(&file, repaired)?;
@@ -114,7 +114,7 @@ impl FileRepair {
 
     /// Whether the file has to be rewritten. If not, there is only a live file to remove.
     #[must_use]
-    pub const fn rewrites(&self) -> bool {
+    pub const fn needs_rewrite(&self) -> bool {
         self.unended || self.damaged_pieces > 0
     }
 }

@@ -109,7 +109,7 @@ pub fn sort<W: Write>(
         plan: &plan,
         run,
         file: FileWriter::new_sorted(out, slice)?,
-        zero: zero(run, &plan),
+        zero: wall_clock_offset(run, &plan),
         dropped: vec![0; plan.streams.len()],
         gaps: run.processes.iter().flat_map(only_gaps).collect(),
         body: Vec::new(),
@@ -155,7 +155,7 @@ fn only_gaps(process: &ProcessInRun) -> Vec<Option<DroppedRecords>> {
 
 /// The difference between nanoseconds since 1970 and timestamps of the run, from the first process
 /// with an anchor.
-fn zero(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
+fn wall_clock_offset(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
     let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
         let stream = plan.streams.iter().position(|stream| stream.process == number)?;
         let anchor = process.anchors.first().filter(|anchor| anchor.real_nanos > 0)?;

@@ -184,8 +184,8 @@ fn killed_at_any_moment(program: &OverwritingProgram) {
     }
 }
 
-/// If neither the file nor a live file has room, the newest records are dropped. The rest of the check
-/// holds.
+/// If neither the file nor a live file has room, the newest records are dropped. The rest of the
+/// check holds.
 fn on_a_full_disk(program: &OverwritingProgram) {
     // Sizes too small for a live file; then sizes for it and a part of the file.
     let disks = ["size=100k", "size=300k", "size=1300k", "size=1500k"].map(|size| ["disk", size]);

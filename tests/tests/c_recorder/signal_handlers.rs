@@ -1,8 +1,7 @@
 //! Signal handlers of C programs that record while the interrupted code cannot be entered again: in
 //! the allocator before the very first record, and between the recorder's part of a `fork` and the
-//! `fork`.
-//! The program does not hang, and no record is dropped silently. Recorders that are broken on purpose
-//! are detected.
+//! `fork`. The program does not hang, and no record is dropped silently. Recorders that are broken
+//! on purpose are detected.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

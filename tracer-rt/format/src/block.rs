@@ -103,8 +103,8 @@ pub mod flag {
     /// The sequence numbers missing before this block are those of overwritten blocks.
     /// No block is missing.
     pub const OVERWRITTEN: u8 = 1;
-    /// The block begins with a `dropped` record of damaged or missing records in the original of this
-    /// file.
+    /// The block begins with a `dropped` record of damaged or missing records in the original of
+    /// this file.
     pub const MISSING: u8 = 2;
 }
 

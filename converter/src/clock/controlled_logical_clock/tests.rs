@@ -106,9 +106,9 @@ fn log_of(ends: &[RandomEndpoint]) -> LinkLog {
     for &RandomEndpoint { date, stream, ordinal, link, is_finish } in ends {
         let (stream, ordinal) = (u32::try_from(stream).unwrap(), ordinal as u64);
         match numbers.get(&link) {
-            Some(&first) => log.second(first, stream, date, ordinal, is_finish),
+            Some(&first) => log.add_second_endpoint(first, stream, date, ordinal, is_finish),
             None => {
-                numbers.insert(link, (log.first(stream, date, ordinal, is_finish), date));
+                numbers.insert(link, (log.add_first_endpoint(stream, date, ordinal, is_finish), date));
             }
         }
     }

@@ -213,8 +213,8 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
 
 /// The allowed deviation from the drift between two correct bursts, nanoseconds.
 ///
-/// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts agree
-/// on the drift. `bursts` is their number, `usual` the usual deviation of neighbours in
+/// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts
+/// agree on the drift. `bursts` is their number, `usual` the usual deviation of neighbours in
 /// nanoseconds, and `wander` the wander of the clocks per square root of a second.
 pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
     let by_rate = RATE * elapsed;

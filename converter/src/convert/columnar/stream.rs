@@ -96,8 +96,8 @@ impl<'r> StreamCursor<'r> {
         StreamTally { backward: source.backward, early: source.early, damaged, records: *records, end: *end }
     }
 
-    /// Reads the next block or [`RowBatch`] that has required records. Fills `timestamps` with their
-    /// timestamps and `batch` with their operations. Both are empty at the end of the stream.
+    /// Reads the next block or [`RowBatch`] that has required records. Fills `timestamps` with
+    /// their timestamps and `batch` with their operations. Both are empty at the end of the stream.
     /// Returns whether these records are known to be the last. Adds the values found in columns to
     /// `values`.
     pub(crate) fn fill(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tumit::Spec;
 
-use super::rule_match::fit;
+use super::rule_match::mismatch_warnings;
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
@@ -113,7 +113,7 @@ pub(crate) fn plan<'r>(
     diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> Result<ConversionSetup<'r>, ConvertError> {
     if let Some(rules) = &options.rules {
-        diagnostics.extend(fit(rules, options.output.as_deref(), run)?);
+        diagnostics.extend(mismatch_warnings(rules, options.output.as_deref(), run)?);
     }
     let ranked = run.processes.iter().all(|process| process.rank.is_some());
     build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, diagnostics))

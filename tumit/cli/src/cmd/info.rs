@@ -318,7 +318,7 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
     let buffers =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
     let text = format!(
-        "{buffers} were private, because no live file could be created: a killed process loses its last second"
+        "{buffers} were private, because no live file could be created: the last second of a killed process is missing"
     );
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
