@@ -52,7 +52,7 @@ pub(crate) use controlled_logical_clock::{restore_order, usual_reversal};
 pub(crate) use domain::stream_extent::StreamExtent;
 pub use domain::tick_map::ClockMap;
 pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
-pub use domain::{ClockDeparture, ClockDomain, TimelineStep, TimestampSource};
+pub use domain::{ClockDeviation, ClockDomain, TimelineStep, TimestampSource};
 pub(crate) use fit::uncorrected_clocks::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
 pub use model::{CorrectionMethod, RunClocks};
@@ -68,7 +68,7 @@ use domain::stream_extent::TickRange;
 use domain::tick_map::MapKnot;
 use domain::{ProcessDomains, domains_of};
 use fit::DomainCorrections;
-use fit::refinement::{DeparturePoint, DomainFit};
+use fit::refinement::{DeviationPoint, DomainFit};
 use min_delays::RunSpan;
 use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
@@ -221,17 +221,17 @@ impl RunClocks {
         domain.hops = found.hops;
         (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
         domain.corridor_nanos = found.width;
-        domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
+        domain.error_bound_nanos = Some(found.error_bound).filter(|width| width.is_finite());
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
             reason = "the nanoseconds are only displayed"
         )]
         let timestamp = |place: f64| span.start + ((span.end - span.start) as f64 * place) as i64;
-        let departure =
-            |point: &DeparturePoint| ClockDeparture { timestamp: timestamp(point.place), nanos: point.nanos };
-        domain.departures = found.departures.iter().map(departure).collect();
-        domain.departure_nanos = found.departures.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
+        let deviation =
+            |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.place), nanos: point.nanos };
+        domain.deviations = found.deviations.iter().map(deviation).collect();
+        domain.deviation_nanos = found.deviations.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
         let status_of_root = self.domains[root].status;
         let domain = &mut self.domains[number];
         domain.status = match domain.status {
@@ -239,7 +239,7 @@ impl RunClocks {
             // The domain is connected to others, but not to the reference.
             _ if root > 0 => status_of_root,
             // A cycle of messages constrains the offset in both directions.
-            _ if found.one_way && !found.certified.is_finite() => TimestampSource::OneWay,
+            _ if found.one_way && !found.error_bound.is_finite() => TimestampSource::OneWay,
             _ if found.samples > 0 => TimestampSource::BurstsAndMessages,
             _ => TimestampSource::Messages,
         };
@@ -261,7 +261,7 @@ impl RunClocks {
         for (domain, found) in self.domains.iter_mut().zip(found) {
             domain.edges = found.edges;
             (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
-            domain.certified_nanos = Some(found.certified).filter(|width| width.is_finite());
+            domain.error_bound_nanos = Some(found.error_bound).filter(|width| width.is_finite());
         }
     }
 
@@ -362,7 +362,7 @@ fn apply_bursts(
 ) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong = diagnostics::wrong_samples(&fit, domains);
-    let tick = domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max);
+    let tick = domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
     for (number, domain) in others.iter_mut().enumerate() {

@@ -53,7 +53,7 @@ use outputs::rules_with_text;
 use tumit_paje::PajeSink;
 
 pub use options::{ConvertError, ConvertOptions, ProgressFn};
-pub(crate) use outputs::fine_dates;
+pub(crate) use outputs::corrected_timestamps;
 pub use outputs::{ClockCheck, check_clocks, convert_to_text, own_paje_output};
 pub use run_facts::{launches, wall_clock};
 

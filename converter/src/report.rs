@@ -124,7 +124,7 @@ pub struct ConversionCounts {
     /// Unknown states, because preceding records are missing.
     pub unknown_states: u64,
     /// Timestamps before the first record. They are moved to it.
-    pub early_dates: u64,
+    pub early_timestamps: u64,
     /// Records with a timestamp before that of their predecessor in the stream. They get the
     /// timestamp of the predecessor.
     pub backward_records: u64,
@@ -222,7 +222,7 @@ impl ConversionReport {
         add(DiagnosticKind::Loss, counts.unknown_states, one, many);
         let (one, many) =
             ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
-        add(DiagnosticKind::Record, counts.early_dates, one, many);
+        add(DiagnosticKind::Record, counts.early_timestamps, one, many);
         let (one, many) = (
             "record has a timestamp before that of its predecessor: moved to it",
             "records have timestamps before those of their predecessors: moved to them",

@@ -24,7 +24,7 @@ pub(crate) mod values;
 
 pub(crate) use columnar::constant_value;
 pub(crate) use compile::{CompiledRules, compile_spec};
-pub(crate) use default_rules::with_default_picture;
+pub(crate) use default_rules::with_default_rules;
 pub(crate) use embedded_spec::{layouts, spec_of};
 pub(crate) use eval::{RecordScope, append_value};
 pub(crate) use facts::{ProcessFacts, SourceSite, StreamFacts};

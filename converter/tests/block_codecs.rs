@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, PayloadCodec, cause};
+use tracer_format::{ID_DROPPED, PayloadCodec, cause};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionCounts;
 use tumit_converter::run::OpenRun;
@@ -72,7 +72,7 @@ fn record(records: &mut SyntheticRecords, (kind, _, number): CodecRecord, ticks:
     records.record(kind, ticks, &body);
 }
 
-fn lost(records: &mut SyntheticRecords, ticks: u64) {
+fn add_dropped(records: &mut SyntheticRecords, ticks: u64) {
     let dropped =
         DroppedRecords { count: 3, bytes: 30, first_ticks: ticks, last_ticks: ticks, cause: cause::NO_BUFFER };
     let first = if records.count == 0 {
@@ -81,7 +81,7 @@ fn lost(records: &mut SyntheticRecords, ticks: u64) {
     } else {
         ticks - records.last
     };
-    records.payload.extend(ID_LOST.to_le_bytes());
+    records.payload.extend(ID_DROPPED.to_le_bytes());
     records.payload.extend(u32::try_from(first).unwrap().to_le_bytes());
     records.payload.extend(dropped.encode());
     records.count += 1;
@@ -102,7 +102,7 @@ fn write_run(folder: &std::path::Path, codec: PayloadCodec, streams: &[Vec<Vec<C
                 // The clock is sometimes set back between blocks.
                 ticks = if drawn.1 == 99 && records.count == 0 { ticks - 50 } else { ticks + u64::from(drawn.1) };
                 match drawn.0 {
-                    10 => lost(&mut records, ticks),
+                    10 => add_dropped(&mut records, ticks),
                     _ => record(&mut records, *drawn, ticks, &strings),
                 }
             }

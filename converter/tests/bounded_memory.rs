@@ -7,7 +7,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::num::NonZeroUsize;
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, PayloadCodec};
+use tracer_format::{ID_DROPPED, PayloadCodec};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
@@ -204,9 +204,9 @@ fn write_run_of_all_kinds(folder: &std::path::Path) {
                     records.record(3, ticks + 50, &[&thread[..], &key].concat());
                 }
                 if at == 700 {
-                    let lost =
+                    let dropped =
                         DroppedRecords { count: 3, bytes: 9, first_ticks: ticks, last_ticks: ticks + 50, cause: 1 };
-                    records.record(ID_LOST - 1, ticks + 60, &lost.encode());
+                    records.record(ID_DROPPED - 1, ticks + 60, &dropped.encode());
                 }
             }
             file.records(stream, block, &records);

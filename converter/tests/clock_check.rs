@@ -72,7 +72,7 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
             assert_eq!(found.report.end, expected.end, "{case}");
             assert_eq!(found.report.clock_errors(), expected.clock_errors(), "{case}");
             let certain = |report: &tumit_converter::report::ConversionReport| {
-                report.clocks.domains.iter().map(|domain| domain.certified_nanos).collect::<Vec<_>>()
+                report.clocks.domains.iter().map(|domain| domain.error_bound_nanos).collect::<Vec<_>>()
             };
             assert_eq!(certain(&found.report), certain(&expected), "{case}");
         }

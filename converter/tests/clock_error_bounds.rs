@@ -13,7 +13,7 @@ fn errors_stay_within_the_reported_bounds() {
         assert_eq!(errors_beyond_bound(&graph), [], "farther off than is certain: {scene:?}");
         let domains = &graph.report.clocks.domains[1..];
         clocks += domains.len();
-        bounded += domains.iter().filter(|domain| domain.certified_nanos.is_some()).count();
+        bounded += domains.iter().filter(|domain| domain.error_bound_nanos.is_some()).count();
         if scene.bursts == BurstSchedule::Both || matches!(scene.bursts, BurstSchedule::Many(_)) {
             // Slow messages must not make the result of samples worse.
             let bursts = judge_clocks(&scene, CorrectionMethod::Bursts);
@@ -22,7 +22,7 @@ fn errors_stay_within_the_reported_bounds() {
                 assert_eq!(errors_beyond_bound(&bursts), [], "farther off than is certain by samples alone: {scene:?}");
                 let domains = &bursts.report.clocks.domains[1..];
                 assert!(domains.iter().all(|domain| domain.residual_p95_nanos > 0.0), "{domains:?}");
-                let certain = domains.iter().map(|domain| domain.certified_nanos.unwrap_or(f64::INFINITY));
+                let certain = domains.iter().map(|domain| domain.error_bound_nanos.unwrap_or(f64::INFINITY));
                 // 6 to 14 us from the round trips, plus the possible wander of quartz between two
                 // bursts.
                 let most = 30e3 + 40.0 * scene.seconds.powf(1.5);

@@ -214,7 +214,7 @@ fn missing_records(run: &OpenRun) -> Option<(u64, Option<MissingEnd>)> {
     })
 }
 
-/// Losses in `lost` records: stream, number of records, first and last timestamp.
+/// Losses in `dropped` records: stream, number of records, first and last timestamp.
 fn losses_in_records(run: &OpenRun) -> Vec<(usize, u64, i64, i64)> {
     let census = info::count(run, &ConvertOptions::default()).unwrap();
     census.losses.iter().map(|range| (range.stream, range.records, range.first.0, range.last.0)).collect()
@@ -237,7 +237,7 @@ fn copied_runs_report_the_losses_of_their_originals() {
         found.map(|(range, _)| range).collect::<Vec<_>>()
     };
     let (one, other) = (of_stream(0), of_stream(1));
-    // Name, removed blocks, and the losses in the `lost` records of each copy. They contain no
+    // Name, removed blocks, and the losses in the `dropped` records of each copy. They contain no
     // unknown losses.
     type LossFields = (usize, u64, i64, i64);
     type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<LossFields>);

@@ -232,7 +232,7 @@ fn a_whole_file_needs_nothing() {
     // A remaining live file of a process that ended is removed, and no file is written.
     live().save(folder.path(), "a.live");
     let repair = FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]).unwrap();
-    assert!(!repair.rewrites() && repair.live.is_some_and(|live| live.ends_with("a.live")));
+    assert!(!repair.needs_rewrite() && repair.live.is_some_and(|live| live.ends_with("a.live")));
     let mut other = live();
     other.put(16, &process_id(2));
     other.save(folder.path(), "a.live");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tracer_format::entries::SyncSample;
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, cause};
+use tracer_format::{ID_DROPPED, cause};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
@@ -56,7 +56,7 @@ fn append_drops(records: &mut SyntheticRecords, ticks: u64) {
     let (first_ticks, last_ticks) = (ticks, ticks + 10);
     let dropped = DroppedRecords { count: 7, bytes: 99, first_ticks, last_ticks, cause: cause::NO_BUFFER };
     (records.first, records.last) = (last_ticks, last_ticks);
-    records.payload.extend_from_slice(&ID_LOST.to_le_bytes());
+    records.payload.extend_from_slice(&ID_DROPPED.to_le_bytes());
     records.payload.extend_from_slice(&[0; 4]);
     records.payload.extend_from_slice(&dropped.encode());
 }

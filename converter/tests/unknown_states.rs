@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{BlockKind, HEADER_BYTES, ID_LOST, cause};
+use tracer_format::{BlockKind, HEADER_BYTES, ID_DROPPED, cause};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
@@ -159,10 +159,10 @@ fn run_with(loss: BlockDefect, before: &[Step], after: &[Step]) -> Vec<u8> {
         let dropped =
             DroppedRecords { count: 3, bytes: 60, first_ticks: 100, last_ticks: 120, cause: cause::NO_BUFFER };
         (last.first, last.last) = (120, 120);
-        last.payload.extend_from_slice(&ID_LOST.to_le_bytes());
+        last.payload.extend_from_slice(&ID_DROPPED.to_le_bytes());
         last.payload.extend_from_slice(&[0; 4]);
         last.payload.extend_from_slice(&dropped.encode());
-        // The delta counts from the timestamp of the `lost` record.
+        // The delta counts from the timestamp of the `dropped` record.
         let mut rest = block(200, after);
         rest.payload[2..6].copy_from_slice(&80u32.to_le_bytes());
         last.payload.extend_from_slice(&rest.payload);

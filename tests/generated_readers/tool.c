@@ -24,7 +24,7 @@ static void lines(struct tumit1r_run *run) {
     struct tumit1r_reader *reader = tumit1r_read_by_date(run);
     struct types_record record;
     while (types_next_record(reader, &record)) {
-        if (record.kind != TUMIT1R_LOST) {
+        if (record.kind != TUMIT1R_DROPPED) {
             types_print_line(stdout, &record);
         }
     }

@@ -144,7 +144,7 @@ pub fn losses(run: &Path) -> [u64; 2] {
     let sum = |list: &serde_json::Value, key: &str| {
         list.as_array().expect("a list").iter().map(|of| of[key].as_u64().expect("a number")).sum()
     };
-    [sum(&info["processes"], "dropped"), sum(&info["lost"], "records")]
+    [sum(&info["processes"], "dropped"), sum(&info["dropped"], "records")]
 }
 
 /// The number of records of a run according to `tumit info`.

@@ -34,7 +34,7 @@ pub struct ProcessFile {
     /// Records of each stream.
     pub records: BTreeMap<u32, Vec<TextRecord>>,
     /// Dropped records according to the records of the loss.
-    pub lost: Vec<DroppedRecords>,
+    pub dropped_reports: Vec<DroppedRecords>,
     /// Number of records that are marked as truncated.
     pub truncated: u64,
     /// Sync samples.
@@ -202,7 +202,7 @@ impl ProcessFile {
             assert!(number > 0 || record.ticks == header.first_ticks, "first timestamp of {header:?}");
             assert!(record.ticks >= last, "timestamps of a stream never decrease");
             last = record.ticks;
-            if record.id == tracer_format::ID_LOST {
+            if record.id == tracer_format::ID_DROPPED {
                 let account = DroppedRecords::decode(record.body).expect("the report is complete");
                 marked = account.is_truncation();
                 if !marked {
@@ -224,7 +224,7 @@ impl ProcessFile {
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
         assert!(date_fits, "last timestamp of {header:?}: {last}");
         assert!(!marked, "a mark precedes a record: {header:?}");
-        self.lost.extend(dropped);
+        self.dropped_reports.extend(dropped);
         self.truncated += truncated;
         self.records.entry(header.stream).or_default().extend(found);
     }

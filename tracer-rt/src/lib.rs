@@ -63,8 +63,8 @@
 //! `TUMIT_BUFFERS=private`. `TUMIT_LIVE` names another folder for it.
 //!
 //! A child that a signal handler forks begins its own file after it has left the handler. Its
-//! earlier records are lost, and reported only if it records later. Create children with `fork`. A
-//! child of `_Fork` or of a raw `clone` must call `exec` before it records, because its first
+//! earlier records are dropped, and reported only if it records later. Create children with `fork`.
+//! A child of `_Fork` or of a raw `clone` must call `exec` before it records, because its first
 //! records would go to the slots of its parent. It does not end the trace of its parent.
 //!
 //! # How it works

@@ -27,7 +27,7 @@ use crate::slots::SlotHeader;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SlotLocation {
-    /// In memory of the process. Records that are not yet in the file are lost with the process.
+    /// In memory of the process. Records that are not yet in the file are dropped with the process.
     Private = 0,
     /// In a live file, which remains after the process is killed.
     Mapped = 1,
@@ -313,7 +313,7 @@ pub(crate) fn count_dropped(stream: u32, records: u64) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() && !fault_injection::is_injected("drops are not counted") {
         let counter = stream as usize % DROP_COUNTERS;
-        word(base, head::LOSSES + 8 * counter).fetch_add(records, Ordering::Relaxed);
+        word(base, head::DROP_COUNTERS + 8 * counter).fetch_add(records, Ordering::Relaxed);
     }
 }
 

@@ -75,7 +75,7 @@ fn settle_now() {
 }
 
 /// A mutex without poisoning.
-/// Nothing that holds it panics, and a lost block is better than a second panic.
+/// Nothing that holds it panics, and a missing block is better than a second panic.
 #[derive(Debug)]
 pub(crate) struct RecorderLock<T> {
     mutex: UnsafeCell<Mutex<T>>,

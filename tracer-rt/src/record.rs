@@ -8,7 +8,7 @@
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use tracer_format::ID_LOST;
+use tracer_format::ID_DROPPED;
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::record::DroppedRecords;
 
@@ -19,7 +19,7 @@ use crate::live_file;
 use crate::self_trace;
 use crate::signal::handler_detection;
 use crate::slots::write::{TRUNCATED, write};
-use crate::slots::{LOST_BYTES, used_bytes};
+use crate::slots::{DROP_REPORT_BYTES, used_bytes};
 use crate::slow_path::{FollowUp, RecordSpace, attach, drops, signal_stream};
 
 /// Writes a record.
@@ -118,7 +118,7 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
         return unsafe { write(room.slot, state, id as u16, room.now, fields) };
     };
     let whole = fields.bytes();
-    let Some(cut) = TruncatedFields::new(fields, limit - LOST_BYTES - RECORD_HEAD_BYTES) else {
+    let Some(cut) = TruncatedFields::new(fields, limit - DROP_REPORT_BYTES - RECORD_HEAD_BYTES) else {
         let class = if matches!(room.after, FollowUp::Handler) { NESTED } else { class_of(id) };
         return drops::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
     };
@@ -128,7 +128,7 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
     let both = (mark, id as u16, 0u32, cut);
     // SAFETY: as in `record`. The mark and the record are within the limit, and the slot has room
     // for it.
-    unsafe { write(room.slot, state, ID_LOST, room.now, both) };
+    unsafe { write(room.slot, state, ID_DROPPED, room.now, both) };
     TRUNCATED.fetch_add(1, Ordering::Relaxed);
     live_file::count_truncated();
 }

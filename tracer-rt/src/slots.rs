@@ -8,7 +8,7 @@ mod sizes;
 mod slot;
 pub(crate) mod write;
 
-pub(crate) use sizes::{HEAD_BYTES, LOST_BYTES, MAX_RECORD_BYTES, SLOT_BYTES, room_bytes};
+pub(crate) use sizes::{DROP_REPORT_BYTES, HEAD_BYTES, MAX_RECORD_BYTES, SLOT_BYTES, room_bytes};
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 

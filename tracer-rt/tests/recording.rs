@@ -203,7 +203,7 @@ fn drops_are_counted_exactly() {
     for stream in file.streams.values() {
         let reported: u64 = stream.losses.iter().map(|report| report.count).sum();
         assert_eq!(reported, stream.dropped, "each drop is reported in its place");
-        // Missing numbers have a `lost` record at their place.
+        // Missing numbers have a `dropped` record at their place.
         let mut next = 0;
         let mut gaps = 0;
         for record in &stream.records {

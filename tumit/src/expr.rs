@@ -230,7 +230,7 @@ impl ExprScope<'_> {
     }
 
     /// Reports a comparison of an enum with a text that is not one of its values.
-    fn no_value_of(&self, item: u32, text: &str, span: SourceSpan, diagnostics: &mut Diagnostics) {
+    fn report_unknown_value(&self, item: u32, text: &str, span: SourceSpan, diagnostics: &mut Diagnostics) {
         let Some(item) = self.model.spec.enums.get(item as usize) else { return };
         let values: Vec<&str> = item.values.iter().map(|value| value.name.as_str()).collect();
         if !values.contains(&text) && !diagnostics.is_full() {
@@ -276,14 +276,14 @@ impl ExprScope<'_> {
             if left_type == ValueType::Any || right_type == ValueType::Any {
                 return error_value();
             }
-            diagnostics.push(misfit(operator, (left.span, left_type), (right.span, right_type)));
+            diagnostics.push(type_mismatch(operator, (left.span, left_type), (right.span, right_type)));
             return error_value();
         };
         for (side, ty, text) in [(right, left_type, &right_value), (left, right_type, &left_value)] {
             if let (ValueType::Enum(item), Expr::Text(TextPattern(pieces))) = (ty, text)
                 && let [PatternPiece::Text(text)] = pieces.as_slice()
             {
-                self.no_value_of(item, text, side.span, diagnostics);
+                self.report_unknown_value(item, text, side.span, diagnostics);
             }
         }
         if matches!(operator, BinaryOp::Divide | BinaryOp::Remainder) && is_zero(&right_value) {
@@ -337,7 +337,7 @@ fn are_comparable(left: ValueType, right: ValueType) -> bool {
         || matches!((left, right), (ValueType::Pointer, ValueType::Integer) | (ValueType::Integer, ValueType::Pointer))
 }
 
-fn misfit(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan, ValueType)) -> Diagnostic {
+fn type_mismatch(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan, ValueType)) -> Diagnostic {
     let sign = sign(operator);
     let diagnostic = Diagnostic::error(
         Code::WrongType,

@@ -43,11 +43,11 @@ use crate::syntax;
 /// When the text has syntax errors. The diagnostics describe them.
 pub fn format(path: &str, text: &str) -> Result<String, Diagnostics> {
     let tree = syntax::tree(text).and_then(|root| token::read(text, root));
-    tree.map(|tree| print::print(&tree)).ok_or_else(|| mistakes(path, text))
+    tree.map(|tree| print::print(&tree)).ok_or_else(|| syntax_errors(path, text))
 }
 
 /// The diagnostics of a text with syntax errors.
-fn mistakes(path: &str, text: &str) -> Diagnostics {
+fn syntax_errors(path: &str, text: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let file = diagnostics.sources.add(path, text);
     syntax::parse(file, &mut diagnostics);

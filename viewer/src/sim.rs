@@ -175,7 +175,7 @@ impl<E: EntitySink> Simulation<E> {
     fn stack_of_new_state(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
         let at = self.stack(container, ty, Some(value))?;
         if self.has_pj_dump_text {
-            self.stacks[at].start_anew();
+            self.stacks[at].restart();
         }
         Some(at)
     }

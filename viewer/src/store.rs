@@ -165,7 +165,7 @@ impl TimelineSource for TraceStore {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
-        let Some(lane) = self.state_lane(lane) else { return Ok(none()) };
+        let Some(lane) = self.state_lane(lane) else { return Ok(empty_list()) };
         let range = lane.overlapping_range(interval);
         Ok(EntityList { total: range.len() as u64, items: range.take(limit).map(|index| state(lane, index)).collect() })
     }
@@ -179,7 +179,7 @@ impl TimelineSource for TraceStore {
     ) -> Result<EntityList<EventEntity>, QueryError> {
         self.check(container, ty, interval)?;
         let Ok(found) = self.marks.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)) else {
-            return Ok(none());
+            return Ok(empty_list());
         };
         let lane = &self.marks[found];
         let range = lane.within(interval);
@@ -195,7 +195,7 @@ impl TimelineSource for TraceStore {
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
         check_interval(interval)?;
-        let Some(table) = self.link_table(ty) else { return Ok(none()) };
+        let Some(table) = self.link_table(ty) else { return Ok(empty_list()) };
         let items = table.overlapping_links(interval).take(limit).map(|index| {
             let row = &table.rows[index];
             LinkEntity {
@@ -219,7 +219,7 @@ impl TimelineSource for TraceStore {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
-        let Some(lane) = self.variable(container, ty) else { return Ok(none()) };
+        let Some(lane) = self.variable(container, ty) else { return Ok(empty_list()) };
         let range = lane.overlapping_range(interval);
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| VariableSample {
@@ -262,7 +262,7 @@ impl TimelineSource for TraceStore {
     }
 }
 
-fn none<T>() -> EntityList<T> {
+fn empty_list<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
 

@@ -92,7 +92,7 @@ fn text() -> String {
 }
 
 fn store(text: &str) -> TraceStore {
-    TraceStore::from_paje("looks", text.as_bytes()).unwrap()
+    TraceStore::from_paje("styles", text.as_bytes()).unwrap()
 }
 
 fn style(shape: Option<MarkShape>, size: Option<f32>) -> DrawStyle {
@@ -207,7 +207,7 @@ fn written_text_is_read_with_the_same_styles() {
 fn an_index_keeps_styles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.tmtx");
-    IndexReader::write(&path, IndexKey::default(), "looks", |sink| {
+    IndexReader::write(&path, IndexKey::default(), "styles", |sink| {
         read(text().as_bytes(), sink).unwrap();
         Ok(())
     })

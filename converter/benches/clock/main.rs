@@ -112,5 +112,5 @@ fn drawn_runs(runs: u64) {
 }
 
 fn mean_error_bound(verdict: &TimestampErrors) -> f64 {
-    verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max)
+    verdict.report.clocks.domains.iter().filter_map(|domain| domain.error_bound_nanos).fold(0.0, f64::max)
 }

@@ -75,7 +75,7 @@ impl AccuracyResults {
         for diagnostic in errors.iter().chain(&verdict.report.diagnostics).take(3) {
             println!("    {diagnostic}");
         }
-        let certain = verdict.report.clocks.domains.iter().filter_map(|domain| domain.certified_nanos);
+        let certain = verdict.report.clocks.domains.iter().filter_map(|domain| domain.error_bound_nanos);
         let certain = certain.fold(0.0, f64::max);
         self.certain.push(certain);
     }

@@ -356,8 +356,8 @@ pub trait PajeSink {
         Ok(())
     }
 
-    /// Announces a field set of later operations. Called before the first operation, so that formats
-    /// with a header can define it there. Operations may also have field sets that were not
+    /// Announces a field set of later operations. Called before the first operation, so that
+    /// formats with a header can define it there. Operations may also have field sets that were not
     /// announced.
     ///
     /// # Errors

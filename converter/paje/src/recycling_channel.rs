@@ -73,7 +73,7 @@ impl<T: Default> RecyclingSender<T> {
     /// A used buffer has the contents that the receiver left in it.
     ///
     /// # Errors
-    /// If the receiver was dropped. The contents of the buffer are then lost.
+    /// If the receiver was dropped. The contents of the buffer are then discarded.
     pub fn exchange(&self, buffer: &mut T) -> Result<(), ReceiverGone> {
         let Ok(()) = self.filled.send(std::mem::take(buffer)) else { return Err(ReceiverGone) };
         if let Ok(used) = self.used.try_recv() {

@@ -1,8 +1,8 @@
 //! [`EndpointMap`]: link endpoints that wait for their partner endpoints. Their number may exceed
 //! memory.
 //!
-//! Any number of endpoints may wait, if a program lost the other endpoints of its links, or if its
-//! links last as long as the program.
+//! Any number of endpoints may wait, if the other endpoints of the links of a program are missing,
+//! or if its links last as long as the program.
 
 use std::io;
 use std::marker::PhantomData;
@@ -154,9 +154,9 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     ///
     /// # Errors
     /// As [`Self::match_or_insert`], and those of `give`.
-    pub fn each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
-        self.first.each(|_, words| give(T::of(words)))?;
-        self.others.each(|_, words| give(T::of(words)))
+    pub fn for_each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
+        self.first.for_each(|_, words| give(T::of(words)))?;
+        self.others.for_each(|_, words| give(T::of(words)))
     }
 
     /// Removes all endpoints.
@@ -217,7 +217,7 @@ mod tests {
                 prop_assert_eq!(waiting.len(), model.values().map(|queue| queue.len() as u64).sum::<u64>());
             }
             let mut left = Vec::new();
-            waiting.each(|half| { left.push(half.1); Ok(()) }).unwrap();
+            waiting.for_each(|half| { left.push(half.1); Ok(()) }).unwrap();
             left.sort_unstable();
             let mut expected: Vec<u64> = model.into_values().flatten().map(|half| half.1).collect();
             expected.sort_unstable();

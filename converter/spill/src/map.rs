@@ -185,7 +185,7 @@ impl<const N: usize> SpillMap<N> {
         let level = runs.iter().map(|run| run.level).max().unwrap_or(0) + 1;
         let mut out = RunFileWriter::new(&self.overflow.folder, runs.iter().map(|run| run.count).sum())?;
         let mut left = 0;
-        each(runs, &[], |key, words| {
+        merge_runs(runs, &[], |key, words| {
             // A removal is needed only if older runs may have the entry.
             if from > 0 || words.is_some() {
                 left += 1;
@@ -204,8 +204,8 @@ impl<const N: usize> SpillMap<N> {
     ///
     /// # Errors
     /// As [`Self::change`], and those of `give`.
-    pub fn each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
-        each(&self.runs, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
+    pub fn for_each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
+        merge_runs(&self.runs, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
     }
 
     /// The entries in memory, by increasing key.
@@ -218,7 +218,7 @@ impl<const N: usize> SpillMap<N> {
     /// All entries as words.
     fn words(&self) -> io::Result<Vec<u64>> {
         let mut all = Vec::new();
-        self.each(|key, words| {
+        self.for_each(|key, words| {
             all.extend([(key >> 64) as u64, key as u64]);
             all.extend(words);
             Ok(())
@@ -264,7 +264,7 @@ fn find<const N: usize>(runs: &[Arc<RunFile<N>>], key: u128, page: &mut Vec<u8>)
 
 /// Gives each key of the runs and of `near` once, with its latest value. `near` is later than all
 /// runs.
-fn each<const N: usize>(
+fn merge_runs<const N: usize>(
     runs: &[Arc<RunFile<N>>],
     near: &[RunEntry<N>],
     mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
@@ -332,7 +332,7 @@ mod tests {
                 prop_assert!(far.near.len() < most);
             }
             let mut all = Vec::new();
-            far.each(|key, [value]| { all.push((key, value)); Ok(()) }).unwrap();
+            far.for_each(|key, [value]| { all.push((key, value)); Ok(()) }).unwrap();
             let expected: Vec<_> = model.into_iter().collect();
             prop_assert_eq!(&all, &expected);
             let mut copy: SpillMap<1> = SpillMap::of_words(&far.words().unwrap()).unwrap();

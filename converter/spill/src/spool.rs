@@ -43,8 +43,8 @@ impl Spool {
     /// Appends bytes. Returns their offset. The bytes are contiguous.
     ///
     /// # Errors
-    /// If the file cannot be created or written. The bytes are then lost, but the offsets of later
-    /// ones are right.
+    /// If the file cannot be created or written. The bytes are then missing, but the offsets of
+    /// later ones are right.
     pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
         let file = {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -64,7 +64,7 @@ impl CausalityReport {
 
     /// Whether the largest shift exceeds the known error bounds of the clocks.
     fn is_impossible(&self, clocks: &RunClocks) -> bool {
-        let mut certain = clocks.domains[1..].iter().map(|domain| domain.certified_nanos);
+        let mut certain = clocks.domains[1..].iter().map(|domain| domain.error_bound_nanos);
         let certain = certain.try_fold(0.0, |most, bound| bound.map(|bound| f64::max(most, bound)));
         #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
         let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();

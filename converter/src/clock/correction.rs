@@ -1,4 +1,4 @@
-//! The departure of a clock from its raw line: piecewise linear, in integers, and never decreasing.
+//! The deviation of a clock from its raw line: piecewise linear, in integers, and never decreasing.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

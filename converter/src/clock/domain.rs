@@ -30,7 +30,7 @@ pub struct ClockDomain {
     /// Ticks per second.
     pub hz: u64,
     /// The resolution of the clock in nanoseconds: one tick, or several if it shows only multiples.
-    pub granularity_nanos: f64,
+    pub resolution_nanos: f64,
     /// Number of processes that read the clock.
     pub processes: usize,
     /// The source of the correction.
@@ -48,16 +48,16 @@ pub struct ClockDomain {
     pub residual_nanos: f64,
     /// The 95th percentile of the same residuals, in nanoseconds.
     pub residual_p95_nanos: f64,
-    /// Largest departure of the clock from a straight line, nanoseconds.
-    pub departure_nanos: f64,
-    /// The departure from a straight line over the run.
-    pub departures: Vec<ClockDeparture>,
+    /// Largest deviation of the clock from a straight line, nanoseconds.
+    pub deviation_nanos: f64,
+    /// The deviation from a straight line over the run.
+    pub deviations: Vec<ClockDeviation>,
     /// Width of the corridor in which the line of the clock can lie, between the fastest messages
     /// in both directions. In nanoseconds.
     pub corridor_nanos: f64,
     /// Bound on the timestamp error by causality alone, in nanoseconds. `None` if causality does
     /// not bound the error.
-    pub certified_nanos: Option<f64>,
+    pub error_bound_nanos: Option<f64>,
     /// Ordered pairs of domains that include this one and have used messages or samples.
     pub edges: usize,
     /// Number of pairs on the path to the reference.
@@ -91,9 +91,9 @@ pub struct ClockDomain {
     pub(crate) leaps: Vec<LineLeap>,
 }
 
-/// The departure of a clock from a straight line at a timestamp.
+/// The deviation of a clock from a straight line at a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClockDeparture {
+pub struct ClockDeviation {
     /// The timestamp on the run's time line, nanoseconds.
     pub timestamp: i64,
     /// The nanoseconds by which the clock is ahead of the line.
@@ -159,7 +159,7 @@ impl ClockDomain {
             name,
             kind,
             hz: 0,
-            granularity_nanos: 0.0,
+            resolution_nanos: 0.0,
             processes: 0,
             status: TimestampSource::Isolated,
             bursts: 0,
@@ -167,10 +167,10 @@ impl ClockDomain {
             drift_ppm: 0.0,
             residual_nanos: 0.0,
             residual_p95_nanos: 0.0,
-            departure_nanos: 0.0,
-            departures: Vec::new(),
+            deviation_nanos: 0.0,
+            deviations: Vec::new(),
             corridor_nanos: 0.0,
-            certified_nanos: None,
+            error_bound_nanos: None,
             edges: 0,
             hops: 0,
             messages: 0,
@@ -197,7 +197,7 @@ impl ClockDomain {
         }
         #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
         {
-            self.granularity_nanos = resolution::of(members, self.hz) as f64 * 1e9 / self.hz as f64;
+            self.resolution_nanos = resolution::of(members, self.hz) as f64 * 1e9 / self.hz as f64;
         }
         self.map = ClockMap::linear(self.hz);
     }

@@ -266,7 +266,7 @@ fn corridor(
             // If even the widest corridor has messages on the wrong side, all messages may be wrong
             // by as much.
             let relaxed = |slope: f64| gap(slope) - widest.min(0.0) + 1.0;
-            let (low, high) = (zero(relaxed, best, -MAX_DRIFT), zero(relaxed, best, MAX_DRIFT));
+            let (low, high) = (find_zero(relaxed, best, -MAX_DRIFT), find_zero(relaxed, best, MAX_DRIFT));
             let lever = |end: f64| {
                 let reach = |slope: f64| least(slope) + slope * end;
                 let top = reach(highest(reach, low, high));
@@ -350,7 +350,7 @@ fn highest(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 }
 
 /// The zero of a function that is positive at `inside` and falls towards `outside` (bisection).
-fn zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
+fn find_zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
     if f(outside) >= 0.0 {
         return outside;
     }

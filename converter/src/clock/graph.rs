@@ -1,4 +1,4 @@
-//! The graph fit: the departure of each clock from its line, from all pairs at once.
+//! The graph fit: the deviation of each clock from its line, from all pairs at once.
 //!
 //! Each domain has corrections at equidistant knots, and each edge has a smallest delay. A message
 //! can be late but never early, so residuals are weighted one-sidedly and robustly (iteratively

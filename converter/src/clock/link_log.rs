@@ -67,7 +67,7 @@ impl LinkLog {
     }
 
     /// Adds the first endpoint of a link. Returns the link's number.
-    pub(crate) fn first(&mut self, stream: u32, date: i64, ordinal: u64, is_finish: bool) -> u64 {
+    pub(crate) fn add_first_endpoint(&mut self, stream: u32, date: i64, ordinal: u64, is_finish: bool) -> u64 {
         let link = self.links;
         self.links += 1;
         self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, true);
@@ -76,7 +76,14 @@ impl LinkLog {
 
     /// Adds the second endpoint of a link. The pair is the link's number and the timestamp of its
     /// first endpoint.
-    pub(crate) fn second(&mut self, (link, first): (u64, i64), stream: u32, date: i64, ordinal: u64, is_finish: bool) {
+    pub(crate) fn add_second_endpoint(
+        &mut self,
+        (link, first): (u64, i64),
+        stream: u32,
+        date: i64,
+        ordinal: u64,
+        is_finish: bool,
+    ) {
         self.has_other_than_forward |= if is_finish { first >= date } else { date >= first };
         self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, false);
     }
@@ -266,11 +273,11 @@ mod tests {
             for (number, (stream, date, ordinal, is_finish, again)) in ends.into_iter().enumerate() {
                 let link = match open.pop().filter(|_| again) {
                     Some((link, first)) => {
-                        log.second((link, first), stream, date, ordinal, is_finish);
+                        log.add_second_endpoint((link, first), stream, date, ordinal, is_finish);
                         link
                     }
                     None => {
-                        let link = log.first(stream, date, ordinal, is_finish);
+                        let link = log.add_first_endpoint(stream, date, ordinal, is_finish);
                         open.push((link, date));
                         link
                     }
@@ -297,7 +304,7 @@ mod tests {
     fn floors_bound_later_links() {
         let mut log = LinkLog::with_memory(1 << 20);
         for date in 0..1000 {
-            log.first(0, if date == 700 { 5 } else { date }, 0, false);
+            log.add_first_endpoint(0, if date == 700 { 5 } else { date }, 0, false);
         }
         log.finish(Vec::new()).unwrap();
         assert!(log.is_unsorted(0));

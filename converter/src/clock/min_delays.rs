@@ -260,7 +260,7 @@ impl TrafficBuckets {
             _ => {
                 points.insert(at, point);
                 if points.len() > self.count {
-                    self.pieces[edge] = TrafficPieces { width: merged(points, width, self.count), last: 0 };
+                    self.pieces[edge] = TrafficPieces { width: merge_points(points, width, self.count), last: 0 };
                 }
             }
         }
@@ -300,7 +300,7 @@ fn piece_of(point: &MessagePoint, width: f64) -> i64 {
 
 /// Doubles the length of pieces until there are at most `most`. The result is independent of the
 /// order of the messages. Returns the new length in nanoseconds.
-fn merged(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
+fn merge_points(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
     while points.len() > most {
         width *= 2.0;
         points.dedup_by(|next, previous| {

@@ -55,7 +55,7 @@ impl RunClocks {
 
     /// The resolution of the clock with the lowest resolution, in nanoseconds.
     pub(crate) fn granularity(&self) -> f64 {
-        self.domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max)
+        self.domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max)
     }
 
     /// Errors of the clocks and samples of the run, and their treatment.

@@ -137,7 +137,7 @@ fn is_in_time(sample: &SyncSample, requester: &ClockDomain, answerer: &ClockDoma
     let nanos = |from, to, domain: &ClockDomain| (from <= to).then(|| domain.nanos_between(from, to));
     let (all, answering) = (nanos(sample.t1, sample.t4, requester), nanos(sample.t2, sample.t3, answerer));
     // The resolution of a clock may be microseconds.
-    let ticks = requester.granularity_nanos + answerer.granularity_nanos;
+    let ticks = requester.resolution_nanos + answerer.resolution_nanos;
     all.zip(answering).is_some_and(|(all, answering)| answering <= all * (1.0 + RATES) + ticks)
 }
 
@@ -189,7 +189,7 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
         // Bounds of b's clock minus a's clock, relative to their readings at the first exchange.
         let bounds = members.iter().map(|at| {
             let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
-            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
+            let ticks = domains[a].resolution_nanos + domains[b].resolution_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
             OffsetBounds {
                 least: since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
@@ -232,7 +232,7 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]
             let ends = [trips.first_key_value(), trips.last_key_value()];
             let is_end = ends.iter().flatten().any(|(end, _)| *end == number);
             let best = trips.values().copied().fold(f64::INFINITY, f64::min);
-            let ticks = domains[a].granularity_nanos + domains[b].granularity_nanos;
+            let ticks = domains[a].resolution_nanos + domains[b].resolution_nanos;
             is_end || trips[number] <= SLOW * best + SLOW_NANOS + ticks
         });
     }

@@ -150,13 +150,14 @@ impl<'o> ConversionJob<'o> {
         // If actions have timestamps of their own, any record can have the minimum timestamp of its
         // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
-        let taking = ItemSelection { selects: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
+        let item_selection =
+            ItemSelection { selects: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
         let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
-        let purpose = if dated || self.options.by_record { PassKind::Records } else { PassKind::Survey };
+        let pass_kind = if dated || self.options.by_record { PassKind::Records } else { PassKind::FirstPass };
         let blocks = vec![Vec::new(); plan.streams.len()];
         let mut first =
             FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, templates: Vec::new() };
-        let passed = self.pass(plan, PassSelection { floors: plain, taking, purpose }, needs, &mut first)?;
+        let passed = self.pass(plan, PassSelection { floors: plain, item_selection, pass_kind }, needs, &mut first)?;
         let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
@@ -190,12 +191,12 @@ impl<'o> ConversionJob<'o> {
         selection: PassSelection<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<i64, ConvertError> {
-        let needs = plan.needs(selection.taking.selects, false);
+        let needs = plan.needs(selection.item_selection.selects, false);
         let passed = self.pass(plan, selection, needs, visit)?;
         for tally in &passed.tallies {
             self.counts.backward_records += tally.backward;
-            self.counts.early_dates += tally.early;
-            self.counts.unknown_records += tally.unknown;
+            self.counts.early_timestamps += tally.early;
+            self.counts.unknown_records += tally.damaged;
             self.counts.records += tally.records;
         }
         Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))

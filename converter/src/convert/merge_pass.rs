@@ -128,16 +128,16 @@ fn merge<E>(
 ) -> Result<(), E> {
     let (mut windows, mut batch) = (MergedStreams::new(begins), DispatchBatch::default());
     loop {
-        windows.fill(|stream, dates| {
-            let (op_batch, dates_before) = (batch.used.pop().unwrap_or_default(), std::mem::take(dates));
-            let mut block = StreamBlock { stream, op_batch, corrected: dates_before, ..StreamBlock::default() };
+        windows.fill(|stream, timestamps| {
+            let (op_batch, old_timestamps) = (batch.used.pop().unwrap_or_default(), std::mem::take(timestamps));
+            let mut block = StreamBlock { stream, op_batch, corrected: old_timestamps, ..StreamBlock::default() };
             next(stream, &mut block)?;
-            *dates = block.corrected;
+            *timestamps = block.corrected;
             batch.read += block.read;
-            if block.is_last || dates.is_empty() {
+            if block.is_last || timestamps.is_empty() {
                 batch.ended_streams.push(to_u32(stream));
             }
-            if dates.is_empty() {
+            if timestamps.is_empty() {
                 batch.used.push(block.op_batch);
             } else {
                 batch.blocks.push((to_u32(stream), block.op_batch));
@@ -332,10 +332,10 @@ fn visit_steps(
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
     op_batch.steps(at, when, &mut |step| match step {
-        NextOp::Operation(turn) => visit.visit_operation(turn),
-        NextOp::Wide(turn, words) => visit.visit_wide(turn, words),
-        NextOp::Record(chunk, at) => {
-            chunk.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
+        NextOp::Operation(op) => visit.visit_operation(op),
+        NextOp::Wide(op, words) => visit.visit_wide(op, words),
+        NextOp::Record(batch, at) => {
+            batch.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
         }
     })
 }

@@ -1,5 +1,5 @@
-//! The results that are computed from a run: Pajé operations, text outputs, both together, corrected
-//! timestamps, and a check of the clocks.
+//! The results that are computed from a run: Pajé operations, text outputs, both together,
+//! corrected timestamps, and a check of the clocks.
 
 mod clock_check;
 pub(crate) mod rule_conversion;
@@ -9,4 +9,4 @@ mod timestamps;
 
 pub use clock_check::{ClockCheck, check_clocks};
 pub use text_output::{convert_to_text, own_paje_output};
-pub(crate) use timestamps::fine_dates;
+pub(crate) use timestamps::corrected_timestamps;

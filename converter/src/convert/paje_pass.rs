@@ -19,21 +19,21 @@ use tumit_paje::channel::relay;
 
 /// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
 /// With several threads, the rules run in another thread and the sink stays in this one.
-pub(crate) fn make(
+pub(crate) fn run_paje_pass(
     job: &mut ConversionJob<'_>,
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
     survey: &mut FirstPassResult,
     symbols: &mut Symbols,
-    how: PassRequirements,
+    requirements: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     if !job.options.may_use(3) {
-        return emitter(job, plan, model, survey, symbols, how, sink);
+        return emitter(job, plan, model, survey, symbols, requirements, sink);
     }
     let (mut sender, taker) = relay();
     std::thread::scope(|scope| {
-        let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, how, &mut sender));
+        let rules = scope.spawn(move || emitter(job, plan, model, survey, symbols, requirements, &mut sender));
         let sink_result = taker.run(sink);
         let result = rules.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the sink fails, the rules fail as well. The error of the sink is the cause.
@@ -62,12 +62,12 @@ fn emitter(
 ) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
     let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
-    let purpose = match once {
+    let pass_kind = match once {
         _ if job.options.by_record => PassKind::Records,
-        Some(_) => PassKind::Once,
-        None => PassKind::Picture(model),
+        Some(_) => PassKind::SinglePass,
+        None => PassKind::SecondPass(model),
     };
-    let end = job.records(plan, PassSelection { floors, taking: ItemSelection::ALL, purpose }, &mut emitter);
+    let end = job.records(plan, PassSelection { floors, item_selection: ItemSelection::ALL, pass_kind }, &mut emitter);
     if emitter.is_void() {
         return Ok(None);
     }
@@ -83,7 +83,7 @@ impl RecordVisitor for Emitter<'_> {
         match record.scope(self.plan) {
             Some(scope) => self.record(&scope, record.only, record.corrected, record.place())?,
             None if record.is_truncation() => {}
-            None => self.gap(record.place().stream, record.corrected)?,
+            None => self.handle_gap(record.place().stream, record.corrected)?,
         }
         Ok(())
     }

@@ -29,9 +29,9 @@ pub(crate) type MinTimestamps = Vec<Option<Vec<i64>>>;
 /// The items that a pass reads, and the form in which it needs them.
 pub(crate) struct PassSelection<'p> {
     pub(crate) floors: MinTimestamps,
-    pub(crate) taking: ItemSelection,
+    pub(crate) item_selection: ItemSelection,
     /// The pass that the operations are for.
-    pub(crate) purpose: PassKind<'p>,
+    pub(crate) pass_kind: PassKind<'p>,
 }
 
 /// A pass to run.
@@ -80,9 +80,9 @@ struct StreamInput {
 #[derive(Clone)]
 struct ReadOptions<'p> {
     plan: &'p ConversionPlan<'p>,
-    taking: ItemSelection,
+    item_selection: ItemSelection,
     needs: Arc<RequiredColumns>,
-    purpose: PassKind<'p>,
+    pass_kind: PassKind<'p>,
     /// Number of readers. Each reads every `readers`-th stream.
     readers: usize,
     /// For each stream: a lower bound of its timestamps.
@@ -92,9 +92,9 @@ struct ReadOptions<'p> {
 /// Reads streams.
 pub(crate) struct AheadReader<'p> {
     lanes: Vec<StreamReadState<'p>>,
-    maker: ColumnEvaluator<'p>,
+    evaluator: ColumnEvaluator<'p>,
     values: FirstValues,
-    how: ReadOptions<'p>,
+    options: ReadOptions<'p>,
 }
 
 /// The state of a stream. A stream that has not begun or has ended uses little memory.
@@ -110,38 +110,47 @@ impl<'p> AheadReader<'p> {
     /// # Errors
     /// If a file cannot be opened.
     pub(crate) fn of_all(pass: MergePass<'p>) -> Result<Self, RunReadError> {
-        let (how, mut shares) = share(pass, 1)?;
-        Ok(Self::new(how, 0, shares.pop().unwrap_or_default()))
+        let (options, mut shares) = share(pass, 1)?;
+        Ok(Self::new(options, 0, shares.pop().unwrap_or_default()))
     }
 
-    fn new(how: ReadOptions<'p>, number: usize, streams: Vec<StreamInput>) -> Self {
+    fn new(options: ReadOptions<'p>, number: usize, streams: Vec<StreamInput>) -> Self {
         Self {
             lanes: streams.into_iter().map(StreamReadState::Before).collect(),
-            maker: ColumnEvaluator::new(how.plan, how.purpose, TemplateNumbers::of(number, how.readers)),
+            evaluator: ColumnEvaluator::new(
+                options.plan,
+                options.pass_kind,
+                TemplateNumbers::of(number, options.readers),
+            ),
             values: FirstValues::default(),
-            how,
+            options,
         }
     }
 
     /// Reads the next block of a stream into the memory of `block`.
     pub(crate) fn read(&mut self, stream: usize, block: &mut StreamBlock) -> Result<(), RunReadError> {
-        let StreamBlock { corrected: dates, op_batch, .. } = block;
+        let StreamBlock { corrected: timestamps, op_batch, .. } = block;
         block.stream = stream;
-        let reading = &mut self.lanes[stream / self.how.readers];
+        let reading = &mut self.lanes[stream / self.options.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
-            let ReadOptions { plan, taking, needs, .. } = &self.how;
-            let feed =
-                OrderedStream::new_unread(plan, stream, plan.reader(stream, Arc::clone(file)), floors.take(), *taking);
+            let ReadOptions { plan, item_selection, needs, .. } = &self.options;
+            let feed = OrderedStream::new_unread(
+                plan,
+                stream,
+                plan.reader(stream, Arc::clone(file)),
+                floors.take(),
+                *item_selection,
+            );
             *reading = StreamReadState::Begun(Box::new(StreamCursor::new(plan, feed, Arc::clone(needs))));
         }
         let StreamReadState::Begun(lane) = reading else {
-            dates.clear();
+            timestamps.clear();
             (block.is_last, block.read) = (true, 0);
             return Ok(());
         };
-        block.is_last = lane.fill(&mut self.maker, &mut self.values, dates, op_batch)?;
+        block.is_last = lane.fill(&mut self.evaluator, &mut self.values, timestamps, op_batch)?;
         block.read = lane.take_read();
-        if dates.is_empty() {
+        if timestamps.is_empty() {
             *reading = StreamReadState::Ended(lane.tally());
         }
         Ok(())
@@ -159,8 +168,8 @@ impl<'p> AheadReader<'p> {
 
     /// Reads all blocks ahead, until the end or until the receiver is gone.
     fn run(mut self, number: usize, blocks: &RecyclingSender<StreamBlock>) -> Result<PassStats, RunReadError> {
-        let streams = (0..self.lanes.len()).map(|lane| lane * self.how.readers + number);
-        let begin = |stream: usize| self.how.begins.get(stream).copied().unwrap_or(i64::MIN);
+        let streams = (0..self.lanes.len()).map(|lane| lane * self.options.readers + number);
+        let begin = |stream: usize| self.options.begins.get(stream).copied().unwrap_or(i64::MIN);
         let mut next_streams: BinaryHeap<_> = streams.map(|stream| Reverse((begin(stream), stream))).collect();
         let mut block = StreamBlock::default();
         while let Some(Reverse((_, stream))) = next_streams.pop() {
@@ -176,13 +185,13 @@ impl<'p> AheadReader<'p> {
 
 /// Opens the streams of a pass and distributes them among the readers.
 fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
-    let MergePass { plan, selection: PassSelection { floors, taking, purpose }, needs, .. } = pass;
+    let MergePass { plan, selection: PassSelection { floors, item_selection, pass_kind }, needs, .. } = pass;
     let begins = plan.lower_bounds(&floors).into();
     let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
         shares[stream % readers].push(StreamInput { file, floors });
     }
-    Ok((ReadOptions { plan, taking, needs: Arc::new(needs), purpose, readers, begins }, shares))
+    Ok((ReadOptions { plan, item_selection, needs: Arc::new(needs), pass_kind, readers, begins }, shares))
 }
 
 /// Threads that read ahead.
@@ -208,11 +217,11 @@ impl<'s> ReaderThreads<'s> {
         readers: usize,
     ) -> Result<Self, RunReadError> {
         let early = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
-        let (how, shares) = share(pass, readers)?;
+        let (options, shares) = share(pass, readers)?;
         let start = |(number, streams)| {
             let (sender, receiver) = recycling_channel(BLOCKS);
-            let how = how.clone();
-            let handle = scope.spawn(move || AheadReader::new(how, number, streams).run(number, &sender));
+            let options = options.clone();
+            let handle = scope.spawn(move || AheadReader::new(options, number, streams).run(number, &sender));
             ReaderThread { blocks: receiver, handle }
         };
         Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early })

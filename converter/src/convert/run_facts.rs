@@ -1,5 +1,5 @@
-//! Facts of a run that follow from its tables and clocks, without a pass over its records: launches,
-//! the time of day, and missing or damaged data.
+//! Facts of a run that follow from its tables and clocks, without a pass over its records:
+//! launches, the time of day, and missing or damaged data.
 
 pub(crate) mod gaps;
 pub mod launches;

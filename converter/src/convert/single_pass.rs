@@ -8,7 +8,7 @@
 use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::options::ConvertError;
-use super::paje_pass::{PassRequirements, make};
+use super::paje_pass::{PassRequirements, run_paje_pass};
 use super::planning::plan::ConversionPlan;
 use super::second_pass::SinglePassState;
 use crate::clock::{CausalityReport, CorrectionMethod};
@@ -47,8 +47,8 @@ pub(crate) fn convert(
     job.total = plan.records();
     let is_graph = job.options.clock == CorrectionMethod::Graph;
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
-    let how = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
-    let outcome = make(&mut job, plan, model, &mut survey, symbols, how, sink)?;
+    let requirements = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
+    let outcome = run_paje_pass(&mut job, plan, model, &mut survey, symbols, requirements, sink)?;
     let Some((counts, end)) = outcome else { return Ok(None) };
     job.counts.links = counts.links;
     job.counts.unmatched_starts = counts.unmatched_starts;

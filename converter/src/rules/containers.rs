@@ -269,7 +269,7 @@ impl ContainerInstances {
     }
 
     /// Numbers of the living instances directly below the root, in order of creation.
-    pub(crate) fn tops(&self) -> Vec<usize> {
+    pub(crate) fn top_instances(&self) -> Vec<usize> {
         self.tops.values().copied().collect()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) const PROCESS_NAME: &str = "process name";
 /// Adds rules for the records of `spec` that have none. They appear in the container marked
 /// `= stream`. Without such a container, they appear in an implicit tree of processes and threads.
 /// Processes are identified by rank if the job has ranks.
-pub(crate) fn with_default_picture(spec: &Spec, ranked: bool) -> Spec {
+pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
     let is_bare = |at: &usize| !spec.has_rules(RecordId(id(*at))) && !is_drawn_by_text(&spec, *at);
@@ -185,7 +185,7 @@ mod tests {
         let text = "trace t; level L { span wait { request: u32 } end { source: i32, bytes: u64 } \
                     span part async end { polls: u8 } span plain { n: u8 } }";
         let (spec, _) = tumit::compile_text("t.tumit", text);
-        let completed = with_default_picture(&spec.expect("the spec is correct"), false);
+        let completed = with_default_rules(&spec.expect("the spec is correct"), false);
         let marks = |record: usize| -> Vec<String> {
             let marks = completed.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
             marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tracer_format::block::{flag, unpack};
-use tracer_format::{BlockHeader, BlockKind, FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
+use tracer_format::{BlockHeader, BlockKind, FormatError, ID_DROPPED, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
 use super::live::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
 use super::names::{ProcessNames, process_id};
@@ -29,7 +29,7 @@ struct RecordWalk {
 impl ProcessBuilder {
     /// Adds the contents of a live file that are missing from the process file, which is already
     /// scanned.
-    pub(super) fn adopt(
+    pub(super) fn add_live_file(
         &mut self,
         snapshot: Result<LiveSnapshot, LiveError>,
         path: PathBuf,
@@ -107,7 +107,7 @@ impl ProcessBuilder {
             if before == Some(name) {
                 let problem =
                     format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
-                self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
+                self.note_unusable(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                 continue;
             }
             before = Some(name);
@@ -145,7 +145,7 @@ impl ProcessBuilder {
                         "block {sequence} of stream {}, which has other contents in the process file",
                         piece.stream
                     );
-                    self.refuse(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
+                    self.note_unusable(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                     return Ok(());
                 }
             };
@@ -160,7 +160,7 @@ impl ProcessBuilder {
         if let Some(why) = walk.why {
             let (offset, good, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
             live.faults.push(LiveFault { bytes: bytes - good, why: LiveError::Records { offset, good, bytes, why } });
-            live.lost_records += u64::from(claimed.saturating_sub(walk.records));
+            live.unreadable_records += u64::from(claimed.saturating_sub(walk.records));
         }
         if walk.bytes == 0 {
             return Ok(());
@@ -200,9 +200,9 @@ impl ProcessBuilder {
         sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
     }
 
-    fn refuse(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
+    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
         live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
-        live.lost_records += u64::from(piece.records);
+        live.unreadable_records += u64::from(piece.records);
     }
 
     /// Decodes records by the schemas of the process. Timestamps must not decrease or exceed
@@ -224,7 +224,7 @@ impl ProcessBuilder {
                 Some(Ok(record)) => {
                     walk.bytes = records.offset();
                     walk.last = record.ticks;
-                    walk.records += u32::from(record.id != ID_LOST);
+                    walk.records += u32::from(record.id != ID_DROPPED);
                     continue;
                 }
             }

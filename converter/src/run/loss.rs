@@ -133,7 +133,7 @@ pub enum Loss {
         /// Records that only the live file has. They are used.
         live_records: u64,
     },
-    /// The buffers of a process that did not end in order are lost.
+    /// The buffers of a process that did not end in order are missing.
     Buffers {
         /// The file.
         file: PathBuf,

@@ -8,7 +8,7 @@ use std::io;
 use tracer_format::entries::{append_site, append_string, sites, strings};
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{TagIterator, tag};
-use tracer_format::{BlockKind, FormatError, ID_LOST, RECORD_HEAD_BYTES};
+use tracer_format::{BlockKind, FormatError, ID_DROPPED, RECORD_HEAD_BYTES};
 
 use super::live::{LiveLogEntry, entries_of};
 use super::process::ProcessInRun;
@@ -28,7 +28,7 @@ pub(super) struct ProcessNames<'b> {
 /// The dropped records that a payload reports, if it contains nothing besides this report.
 fn news(payload: &[u8]) -> Option<DroppedRecords> {
     let (head, body) = payload.split_first_chunk::<RECORD_HEAD_BYTES>()?;
-    if head[..2] == ID_LOST.to_le_bytes() && body.len() == DroppedRecords::BYTES {
+    if head[..2] == ID_DROPPED.to_le_bytes() && body.len() == DroppedRecords::BYTES {
         DroppedRecords::decode(body)
     } else {
         None

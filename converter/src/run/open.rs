@@ -46,7 +46,7 @@ impl ProcessInRun {
         scan(&file, length, &mut |found| building.add_item(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         match snapshot {
             Some((snapshot, live)) if !building.process.ended => {
-                building.adopt(snapshot, live, Some(&file)).map_err(read_error(0))?;
+                building.add_live_file(snapshot, live, Some(&file)).map_err(read_error(0))?;
             }
             // A live file elsewhere can belong to the run from which this file was copied.
             Some((Ok(snapshot), live))
@@ -66,7 +66,7 @@ impl ProcessInRun {
             return Err(LiveError::Empty);
         }
         let mut building = ProcessBuilder::default();
-        let adopted = building.adopt(Ok(snapshot), path.to_path_buf(), None);
+        let adopted = building.add_live_file(Ok(snapshot), path.to_path_buf(), None);
         adopted.map_err(|error| LiveError::Unreadable(error.to_string()))?;
         let mut process = building.finish(path, 0);
         process.live_alone = true;

@@ -314,7 +314,7 @@ pub struct LiveFileUse {
     /// The unusable parts.
     pub faults: Vec<LiveFault>,
     /// Number of records in its slots that could not be read.
-    pub lost_records: u64,
+    pub unreadable_records: u64,
     /// Number of records dropped by the process, by the counters in the file.
     pub dropped: u64,
 }
@@ -414,10 +414,10 @@ impl ProcessInRun {
         self.totals.map_or(0, |totals| totals.written.saturating_sub(there))
     }
 
-    /// Whether records were lost with the buffers of a process that did not end in order. They were
-    /// in private memory, or in a live file that is missing. Their number is unknown.
+    /// Whether records are missing with the buffers of a process that did not end in order. They
+    /// were in private memory, or in a live file that is missing. Their number is unknown.
     #[must_use]
-    pub fn has_lost_buffers(&self) -> bool {
+    pub fn has_missing_buffers(&self) -> bool {
         let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
         match self.buffers {
             Some(0 | 2) => unended,

@@ -9,7 +9,7 @@ use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::record::{DroppedRecords, RecordIterator};
 use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{
-    BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_LOST, Schema, process_of_block,
+    BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };
 
 use super::process::{
@@ -251,7 +251,7 @@ impl ProcessBuilder {
             };
             match part {
                 Some(part) => part.streams.put(stream),
-                // The block with its owner is lost. The stream is left out, because it could be
+                // The block with its owner is missing. The stream is left out, because it could be
                 // given to the wrong process.
                 None => self.process.damage.extend(stream.blocks.iter().map(|block| DamagedRange {
                     offset: block.payload_offset,
@@ -305,7 +305,7 @@ fn missed_before(block: &DecodedBlock<'_>) -> Option<DroppedRecords> {
     let mut unpacked = Vec::new();
     let payload = unpack(&block.header, block.stored, &mut unpacked).ok()?;
     let first = RecordIterator::new(payload, block.header.first_ticks, |_| None).next()?.ok()?;
-    (first.id == ID_LOST).then(|| DroppedRecords::decode(first.body)).flatten()
+    (first.id == ID_DROPPED).then(|| DroppedRecords::decode(first.body)).flatten()
 }
 
 /// The number of missing values between 0 and the largest of `numbers`.

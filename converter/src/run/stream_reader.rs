@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tracer_format::block::{columns, flag, unpack};
 use tracer_format::columns::BlockColumns;
 use tracer_format::record::DroppedRecords;
-use tracer_format::{FormatError, ID_LOST, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator, cause};
+use tracer_format::{FormatError, ID_DROPPED, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator, cause};
 
 use super::error::RunReadError;
 use super::memory_budget::{BudgetShare, BudgetUser};
@@ -98,7 +98,7 @@ impl<'r> RunStreamReader<'r> {
         self.process
     }
 
-    /// The sums of the `lost` records so far, one for each cause.
+    /// The sums of the `dropped` records so far, one for each cause.
     pub(crate) fn losses(&self) -> &[DroppedRecords] {
         &self.losses
     }
@@ -199,8 +199,9 @@ impl<'r> RunStreamReader<'r> {
     /// position.
     ///
     /// `None` if its records must be read one by one. This is the case if there is a gap before it,
-    /// if it has another codec or is damaged, if it contains `lost` records or records of varying
-    /// size, if the memory budget has no room, or if `is_due` is false for its first timestamp.
+    /// if it has another codec or is damaged, if it contains `dropped` records or records of
+    /// varying size, if the memory budget has no room, or if `is_due` is false for its first
+    /// timestamp.
     pub(crate) fn next_columns(
         &mut self,
         is_read: impl FnMut(u16, usize) -> bool,
@@ -279,7 +280,7 @@ impl<'r> RunStreamReader<'r> {
                 Some(Ok(raw)) => {
                     let length = raw.body.len();
                     let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
-                    let dropped = if id == ID_LOST { DroppedRecords::decode(raw.body) } else { None };
+                    let dropped = if id == ID_DROPPED { DroppedRecords::decode(raw.body) } else { None };
                     self.at += records.offset();
                     self.ticks = ticks;
                     if let Some(dropped) = dropped {

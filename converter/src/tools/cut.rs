@@ -32,7 +32,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use tracer_format::ID_LOST;
+use tracer_format::ID_DROPPED;
 use tracer_format::block::{BlockHeader, unpack};
 use tracer_format::record::{DroppedRecords, RecordIterator};
 
@@ -41,7 +41,7 @@ use super::records::{EndTicks, RecordWriter, WriteError};
 use crate::clock::RunClocks;
 use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::run_facts::gaps::{MissingRecords, RecordGap};
-use crate::convert::{ConvertError, ConvertOptions, ProgressFn, fine_dates};
+use crate::convert::{ConvertError, ConvertOptions, ProgressFn, corrected_timestamps};
 use crate::run::{BlockIndex, OpenRun, ProcessInRun, RunReadError, StreamInRun, open_shared};
 use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
@@ -105,10 +105,10 @@ pub fn cut(
     let mut errors = clocks.errors();
     // Only time ranges need timestamps.
     if !selection.times.is_empty()
-        && let Some(dates) = fine_dates(run, options)?
+        && let Some(corrected) = corrected_timestamps(run, options)?
     {
-        errors = dates.errors();
-        plan.timestamp_maps = dates.timestamp_maps;
+        errors = corrected.errors();
+        plan.timestamp_maps = corrected.timestamp_maps;
     }
     let plan = plan;
     let kinds = plan.programs.iter();
@@ -273,7 +273,7 @@ impl CutJob<'_> {
             let Ok(record) = record else { return Ok(BlockCut { written, readable, unreadable_from: Some(last) }) };
             last = record.ticks;
             let time = self.date(number, record.ticks, cut.ordinal);
-            if record.id == ID_LOST {
+            if record.id == ID_DROPPED {
                 let dropped = DroppedRecords::decode(record.body);
                 mark = dropped.filter(DroppedRecords::is_truncation);
                 if mark.is_some() {
@@ -294,7 +294,7 @@ impl CutJob<'_> {
             }
             written += 1;
             if let Some(mark) = mark {
-                writer.write_raw(stream, ID_LOST, record.ticks, &mark.encode())?;
+                writer.write_raw(stream, ID_DROPPED, record.ticks, &mark.encode())?;
             }
             body.clear();
             if process.record_type(record.id).is_some_and(|kind| kind.located) {
@@ -328,7 +328,7 @@ impl StreamCut<'_> {
     /// The number of the readable records of an unpacked block.
     fn count_records(&self, payload: &[u8], first_ticks: u64) -> u64 {
         let records = RecordIterator::new(payload, first_ticks, |id| self.process.record_type(id));
-        records.map_while(Result::ok).filter(|record| record.id != ID_LOST).count() as u64
+        records.map_while(Result::ok).filter(|record| record.id != ID_DROPPED).count() as u64
     }
 }
 

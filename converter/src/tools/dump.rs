@@ -37,7 +37,7 @@ use crate::convert::time_order::loser_tree::merge;
 use crate::convert::time_order::ordered_item::ItemSelection;
 use crate::convert::time_order::ordered_stream::OrderedStream;
 use crate::convert::wall_clock;
-use crate::convert::{ConvertError, ConvertOptions, fine_dates};
+use crate::convert::{ConvertError, ConvertOptions, corrected_timestamps};
 use crate::rules::{RecordScope, RuleValue, Symbols, append_value};
 use crate::run::StreamInRun;
 use crate::run::{Loss, OpenRun};
@@ -197,17 +197,17 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
     let mut diagnostics = clocks.errors();
-    if let Some(dates) = fine_dates(run, options).map_err(E::from)? {
-        diagnostics = dates.errors();
-        diagnostics.extend(dates.diagnostics);
-        plan.timestamp_maps = dates.timestamp_maps;
-        clocks = dates.clocks;
+    if let Some(corrected) = corrected_timestamps(run, options).map_err(E::from)? {
+        diagnostics = corrected.errors();
+        diagnostics.extend(corrected.diagnostics);
+        plan.timestamp_maps = corrected.timestamp_maps;
+        clocks = corrected.clocks;
     }
     let plan = plan;
     let start = wall_clock::start_of(run, &clocks);
     let selected = selection.streams_of(run);
     let range = selection.range();
-    let mut feeds = Vec::new();
+    let mut sources = Vec::new();
     for (stream, file) in plan.files().map_err(ConvertError::from)?.into_iter().enumerate() {
         if selected.get(stream) == Some(&true) {
             let mut reader = plan.reader(stream, file);
@@ -218,7 +218,7 @@ pub fn list_selected<E: From<ConvertError>>(
                     plan.timestamp_maps[stream].corrected(plan.raw_timestamp(stream, ticks), 0) < range.from.0
                 });
             }
-            feeds.push(
+            sources.push(
                 OrderedStream::new(&plan, stream, reader, None, ItemSelection::RECORDS).map_err(ConvertError::from)?,
             );
         }
@@ -227,25 +227,25 @@ pub fn list_selected<E: From<ConvertError>>(
         plan.programs.iter().map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
     let mut scratch = String::new();
-    let stopped = merge::<_, DumpStop<E>>(&mut feeds, |_, feed| {
-        let Some((item, _)) = feed.item() else { return Ok(()) };
+    let stopped = merge::<_, DumpStop<E>>(&mut sources, |_, source| {
+        let Some((item, _)) = source.item() else { return Ok(()) };
         if item.corrected > range.to.0 {
             return Err(DumpStop::Enough);
         }
-        let kind = plan.program_number(feed.stream, item.place.id);
+        let kind = plan.program_number(source.stream, item.place.id);
         let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
         if !is_selected || !selection.takes_time(GlobalNanos(item.corrected)) {
             return Ok(());
         }
-        match record(&plan, (feed, start), &symbols, &mut scratch, &mut visit) {
+        match record(&plan, (source, start), &symbols, &mut scratch, &mut visit) {
             Ok(ControlFlow::Continue(())) => Ok(()),
             Ok(ControlFlow::Break(())) => Err(DumpStop::Enough),
             Err(error) => Err(DumpStop::Visitor(error)),
         }
     });
     let mut unreadable = Vec::new();
-    for feed in &feeds {
-        gaps::add_undecodable(&mut unreadable, feed.reader());
+    for source in &sources {
+        gaps::add_undecodable(&mut unreadable, source.reader());
     }
     match stopped {
         Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, diagnostics, unreadable }),
@@ -269,15 +269,15 @@ impl<E> From<crate::run::RunReadError> for DumpStop<E> {
 
 fn record<E>(
     plan: &ConversionPlan<'_>,
-    (feed, start): (&OrderedStream<'_>, Option<i64>),
+    (source, start): (&OrderedStream<'_>, Option<i64>),
     symbols: &Symbols,
     scratch: &mut String,
     visit: &mut impl FnMut(&ListedRecord<'_>) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
-    let Some((item, body)) = feed.item() else { return Ok(ControlFlow::Continue(())) };
-    let Some(program) = plan.program(feed.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
+    let Some((item, body)) = source.item() else { return Ok(ControlFlow::Continue(())) };
+    let Some(program) = plan.program(source.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
     let origin = RecordOrigin { site: item.place.site, ordinal: item.place.ordinal };
-    let scope = plan.scope(feed.stream, program, item.record_time, origin, body);
+    let scope = plan.scope(source.stream, program, item.record_time, origin, body);
     scratch.clear();
     let vals = values(&scope.with_corrected_time(), scratch, symbols);
     let text: &str = scratch;
@@ -293,7 +293,7 @@ fn record<E>(
         DumpElements::List(_) => (*name, DumpValue::List(list)),
     });
     let fields: Vec<(&str, DumpValue<'_>)> = fields.collect();
-    let stream = &plan.streams[feed.stream];
+    let stream = &plan.streams[source.stream];
     let name = symbols.text(stream.thread_name);
     let numbered = (stream.name_ordinal > 0).then(|| format!("{name} (#{})", stream.name_ordinal));
     visit(&ListedRecord {

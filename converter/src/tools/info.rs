@@ -54,7 +54,7 @@ pub struct RunCensus {
     pub kinds: Vec<RecordTypeCount>,
     /// Number of records that the recorder truncated.
     pub truncated: u64,
-    /// Dropped, missing and damaged records that `lost` records report, by stream and cause.
+    /// Dropped, missing and damaged records that `dropped` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
     pub unreadable: Vec<Loss>,

@@ -24,7 +24,7 @@
 //! let bytes = std::fs::read(&file)?;
 //! std::fs::write(&file, &bytes[..bytes.len() - 8])?;
 //! let run = OpenRun::open(path)?;
-//! assert!(FileRepair::of(&run.processes[0]).is_some_and(|repair| repair.rewrites()));
+//! assert!(FileRepair::of(&run.processes[0]).is_some_and(|repair| repair.needs_rewrite()));
 //! let mut repaired = Vec::new();
 //! repair::write(&run.processes[0], &mut repaired)?;
 //! std::fs::write(&file, repaired)?;
@@ -42,7 +42,7 @@ use tracer_format::columns::{BlockPacker, RecordShape};
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
-    BLOCK_ALIGN, BlockHeader, BlockKind, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
+    BLOCK_ALIGN, BlockHeader, BlockKind, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
     PayloadCodec, RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
@@ -114,7 +114,7 @@ impl FileRepair {
 
     /// Whether the file has to be rewritten. If not, there is only a live file to remove.
     #[must_use]
-    pub const fn rewrites(&self) -> bool {
+    pub const fn needs_rewrite(&self) -> bool {
         self.unended || self.damaged_pieces > 0
     }
 }
@@ -159,7 +159,7 @@ pub(crate) fn write_after(
         writing.name(entry)?;
     }
     writing.live_blocks()?;
-    writing.lost_ends()?;
+    writing.write_missing_ends()?;
     writing.end()?;
     Ok(())
 }
@@ -259,7 +259,7 @@ impl RepairWriter<'_, '_> {
                 let filled = self.process.read_stored(&file, block, &mut stored)?;
                 let renumbered = self.numbers.get(&RepairedBlock::new(stream.number, block));
                 let sequence = renumbered.copied().unwrap_or(block.header.sequence);
-                let first_ticks = start_anew(block.header.first_ticks, &mut stored[..filled]);
+                let first_ticks = restart(block.header.first_ticks, &mut stored[..filled]);
                 let header = BlockHeader { sequence, first_ticks, ..block.header };
                 match packer.pack(&stored[..filled]) {
                     Some(packed) => {
@@ -277,7 +277,7 @@ impl RepairWriter<'_, '_> {
     /// Adds the losses that no copied block reports: for streams with a last block that was left
     /// out, and losses that only the live file reports. Without them, the repaired file would hide
     /// these losses.
-    fn lost_ends(&mut self) -> io::Result<()> {
+    fn write_missing_ends(&mut self) -> io::Result<()> {
         for stream in &self.process.streams {
             let last = stream.blocks.last();
             let header = last.map_or_else(BlockHeader::default, |last| last.header);
@@ -289,7 +289,7 @@ impl RepairWriter<'_, '_> {
             let mut sequence = last.map(|last| number.copied().unwrap_or(last.header.sequence));
             for record in record.iter().chain(stream.unreported_losses()) {
                 sequence = Some(sequence.map_or(0, |sequence| sequence.saturating_add(1)));
-                self.write_lost_record(
+                self.write_drop_report(
                     &BlockHeader { stream: stream.number, sequence: sequence.unwrap_or(0), ..header },
                     record,
                 )?;
@@ -298,9 +298,9 @@ impl RepairWriter<'_, '_> {
         Ok(())
     }
 
-    /// Writes a block with a single `lost` record. It follows a block with this header.
-    fn write_lost_record(&mut self, header: &BlockHeader, record: &DroppedRecords) -> io::Result<()> {
-        let payload = [&ID_LOST.to_le_bytes()[..], &[0; 4], &record.encode()].concat();
+    /// Writes a block with a single `dropped` record. It follows a block with this header.
+    fn write_drop_report(&mut self, header: &BlockHeader, record: &DroppedRecords) -> io::Result<()> {
+        let payload = [&ID_DROPPED.to_le_bytes()[..], &[0; 4], &record.encode()].concat();
         let ticks = header.last_ticks.max(record.last_ticks);
         let header = BlockHeader {
             kind: BlockKind::Records as u8,
@@ -322,7 +322,7 @@ impl RepairWriter<'_, '_> {
         let in_streams = || process.streams.iter().map(StreamInRun::records).sum();
         let written = process.totals.map_or_else(in_streams, |totals| totals.written);
         let live = process.live.as_ref().map_or(0, |live| live.records);
-        let without_live = process.buffers == Some(1) && process.has_lost_buffers();
+        let without_live = process.buffers == Some(1) && process.has_missing_buffers();
         let is_killed = !process.ended && process.end.is_none();
         let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
         let mut tags = Vec::new();
@@ -360,7 +360,7 @@ impl RepairWriter<'_, '_> {
 /// Makes the first timestamp of a block that of its first record, and the delta of this record 0.
 /// In a live file, the delta may count from a record of another block. Returns the timestamp in
 /// ticks.
-fn start_anew(first: u64, payload: &mut [u8]) -> u64 {
+fn restart(first: u64, payload: &mut [u8]) -> u64 {
     let Some((&mut [low, high, ref mut delta @ ..], rest)) = payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
     else {
         return first;

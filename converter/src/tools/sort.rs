@@ -37,7 +37,7 @@ use tracer_format::record::DroppedRecords;
 use tracer_format::schema::{FieldInfo, FieldType, Scalar};
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::write::{FileWriter, StreamTags};
-use tracer_format::{BlockKind, ClockKind, ID_LOST};
+use tracer_format::{BlockKind, ClockKind, ID_DROPPED};
 
 use super::records::{ClockTags, end_tags, process_tags};
 use crate::clock::{RunClocks, TimestampMap};
@@ -48,7 +48,7 @@ use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::read_ahead::{MergePass, PassSelection};
 use crate::convert::run_facts::gaps::MissingRecords;
 use crate::convert::time_order::ordered_item::ItemSelection;
-use crate::convert::{ConvertError, ConvertOptions, fine_dates};
+use crate::convert::{ConvertError, ConvertOptions, corrected_timestamps};
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, StreamInRun};
 use tumit_paje::TraceDiagnostic;
@@ -94,11 +94,11 @@ pub fn sort<W: Write>(
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
     let mut diagnostics;
-    if let Some(dates) = fine_dates(run, options)? {
-        diagnostics = dates.errors();
-        plan.timestamp_maps = dates.timestamp_maps;
-        diagnostics.extend(dates.clocks.diagnostics);
-        diagnostics.extend(dates.diagnostics);
+    if let Some(corrected) = corrected_timestamps(run, options)? {
+        diagnostics = corrected.errors();
+        plan.timestamp_maps = corrected.timestamp_maps;
+        diagnostics.extend(corrected.clocks.diagnostics);
+        diagnostics.extend(corrected.diagnostics);
     } else {
         diagnostics = clocks.errors();
         diagnostics.append(&mut clocks.diagnostics);
@@ -109,7 +109,7 @@ pub fn sort<W: Write>(
         plan: &plan,
         run,
         file: FileWriter::new_sorted(out, slice)?,
-        zero: zero(run, &plan),
+        zero: wall_clock_offset(run, &plan),
         dropped: vec![0; plan.streams.len()],
         gaps: run.processes.iter().flat_map(only_gaps).collect(),
         body: Vec::new(),
@@ -133,14 +133,14 @@ pub fn sort<W: Write>(
     let needs = plan.needs(ItemSelection::ALL.selects, false);
     let pass = MergePass {
         plan: &plan,
-        selection: PassSelection { floors, taking: ItemSelection::ALL, purpose: PassKind::Records },
+        selection: PassSelection { floors, item_selection: ItemSelection::ALL, pass_kind: PassKind::Records },
         needs,
         reads_ahead,
         readers,
     };
     let passed =
         pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
-    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.unknown).sum();
+    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged).sum();
     Ok((writing.finish()?, diagnostics))
 }
 
@@ -155,7 +155,7 @@ fn only_gaps(process: &ProcessInRun) -> Vec<Option<DroppedRecords>> {
 
 /// The difference between nanoseconds since 1970 and timestamps of the run, from the first process
 /// with an anchor.
-fn zero(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
+fn wall_clock_offset(run: &OpenRun, plan: &ConversionPlan<'_>) -> i128 {
     let anchored = run.processes.iter().enumerate().find_map(|(number, process)| {
         let stream = plan.streams.iter().position(|stream| stream.process == number)?;
         let anchor = process.anchors.first().filter(|anchor| anchor.real_nanos > 0)?;
@@ -264,7 +264,7 @@ impl<W: Write> SortWriter<'_, W> {
             }
             return self.file.record(
                 stream,
-                ID_LOST,
+                ID_DROPPED,
                 ticks,
                 &DroppedRecords { count, first_ticks, last_ticks, ..record }.encode(),
             );

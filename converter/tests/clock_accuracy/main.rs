@@ -138,7 +138,7 @@ fn one_way_traffic_is_reported() {
     for domain in &ring.report.clocks.domains[1..] {
         assert_eq!(domain.status, TimestampSource::Messages);
         assert!(
-            domain.certified_nanos.is_some_and(|bound| bound > ring.max as f64 && bound < 30_000.0),
+            domain.error_bound_nanos.is_some_and(|bound| bound > ring.max as f64 && bound < 30_000.0),
             "{}",
             ring.max
         );
@@ -184,7 +184,7 @@ fn ticks_of_a_tenth_of_a_millisecond_give_errors_of_two_ticks_at_most() {
         assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
         let report = verdict.report;
         assert!(report.is_clean() && report.diagnostics.is_empty(), "{:?} {:?}", report.errors(), report.diagnostics);
-        let certain = report.clocks.domains[1].certified_nanos.expect("it is heard both ways");
+        let certain = report.clocks.domains[1].error_bound_nanos.expect("it is heard both ways");
         assert!(certain >= 100_000.0, "{certain}");
         // Samples alone are as accurate, and none is reported as wrong. Records at a regular beat
         // do not show that a clock stands still.
@@ -199,7 +199,7 @@ fn ticks_of_a_tenth_of_a_millisecond_give_errors_of_two_ticks_at_most() {
             samples_only.max,
             samples_only.report.errors()
         );
-        let certain = samples_only.report.clocks.domains[1].certified_nanos;
+        let certain = samples_only.report.clocks.domains[1].error_bound_nanos;
         assert!(
             certain.is_some_and(|certain| certain >= samples_only.max as f64) || bursts == BurstSchedule::None,
             "{certain:?} {}",
@@ -234,7 +234,7 @@ fn messages_in_a_thousandth_of_the_run_are_used() {
         assert!(domains[1..].iter().all(|domain| domain.messages > 0), "{domains:?}");
         // Nothing shows the drift before and after the messages, so the reported bound has to be
         // large.
-        let certain = domains.iter().filter_map(|domain| domain.certified_nanos).fold(0.0, f64::max);
+        let certain = domains.iter().filter_map(|domain| domain.error_bound_nanos).fold(0.0, f64::max);
         assert!((verdict.max as f64) < certain, "{} {certain}", verdict.max);
         assert!(verdict.max < 1_000_000, "{bursts:?}: {}", verdict.max);
     }

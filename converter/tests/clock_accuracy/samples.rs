@@ -97,7 +97,7 @@ fn wrong_samples_do_not_change_the_accuracy_with_or_without_messages() {
             "{sample_fault:?}: {errors:?}"
         );
         assert!(verdict.max < 3000, "{sample_fault:?} {links}: {} {errors:?}", verdict.max);
-        let certain = verdict.report.clocks.domains.iter().map(|domain| domain.certified_nanos);
+        let certain = verdict.report.clocks.domains.iter().map(|domain| domain.error_bound_nanos);
         assert!(certain.clone().all(|bound| bound.is_some()), "{sample_fault:?} {links}: {certain:?}");
     }
 }
@@ -304,7 +304,7 @@ fn wrong_samples_are_reported_and_ignored() {
             .report
             .clocks
             .domains;
-        let ticks: Vec<f64> = domains.iter().map(|domain| domain.granularity_nanos).collect();
+        let ticks: Vec<f64> = domains.iter().map(|domain| domain.resolution_nanos).collect();
         assert!(ticks.iter().all(|tick| (tick - low_resolution.quantum).abs() < 1e3), "{sample_fault:?}: {ticks:?}");
     }
     let verdict = in_order("the truth", &honest);

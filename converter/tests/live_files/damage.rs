@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use tracer_format::ID_LOST;
+use tracer_format::ID_DROPPED;
 use tumit_converter::run::Loss;
 use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::SyntheticRecords;
@@ -73,7 +73,7 @@ fn full_live_file() -> SyntheticLiveFile {
     live.string(7, "seven");
     let mut named = SyntheticRecords::default();
     named.record(1, 5_000_000_000, &7u32.to_le_bytes());
-    named.payload.extend(ID_LOST.to_le_bytes());
+    named.payload.extend(ID_DROPPED.to_le_bytes());
     named.payload.extend([0; 40]);
     live.slot(0, &SyntheticSlot { stream: 1, records: named, dropped: 3, ..SyntheticSlot::default() });
     live.slot(

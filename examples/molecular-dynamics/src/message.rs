@@ -162,8 +162,8 @@ pub(crate) struct Port<T> {
 }
 
 impl<T: Payload> Port<T> {
-    /// Sends a message. It never waits. A message to a thread that has ended is lost, and the trace
-    /// shows no arrow.
+    /// Sends a message. It never waits. A message to a thread that has ended is discarded, and the
+    /// trace shows no arrow.
     #[track_caller]
     pub(crate) fn post(&mut self, place: ThreadAddress, payload: T) {
         let stamp = self.next_stamp;

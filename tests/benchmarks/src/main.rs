@@ -82,7 +82,7 @@ fn least(before: Option<f64>, now: Option<f64>) -> Option<f64> {
 
 fn print(rows: &[Row]) {
     println!(
-        "| recorder | ns per event | of the limit | ns per span | instructions per event | bytes per event, regular | irregular | lost by SIGKILL |"
+        "| recorder | ns per event | of the limit | ns per span | instructions per event | bytes per event, regular | irregular | missing after SIGKILL |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let limit = |tool: Tool| {

@@ -10,7 +10,7 @@ use tumit_paje::write::PajeWriter;
 // The program is built with coverage like the targets, and needs the library that counts it.
 use libfuzzer_sys as _;
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, PayloadCodec, Schema, cause};
+use tracer_format::{ID_DROPPED, PayloadCodec, Schema, cause};
 use tumit_test_support::synthetic_live_file::{SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
@@ -121,7 +121,7 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
     let mut after = SyntheticRecords::default();
     let dropped =
         DroppedRecords { count: 9, bytes: 300, first_ticks: 1 << 34, last_ticks: 1 << 35, cause: cause::NO_BUFFER };
-    after.record(ID_LOST - 1, 1 << 36, &dropped.encode());
+    after.record(ID_DROPPED - 1, 1 << 36, &dropped.encode());
     after.count = 0;
     after.record(5, (1 << 36) + 5, &1u64.to_le_bytes());
     file.records(0, 1, &after);

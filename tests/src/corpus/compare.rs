@@ -112,8 +112,10 @@ fn add(file: &ProcessFile, essence: &mut Vec<String>, listing: &mut String) {
             records.iter().map(|record| record.bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         essence.extend(lines.iter().zip(bytes).map(|(line, bytes)| format!("  {line} | {bytes}")));
     }
-    let reported =
-        file.lost.iter().fold((0, 0, 0), |sum, lost| (sum.0 + lost.count, sum.1 + lost.bytes, sum.2 | lost.cause));
+    let reported = file
+        .dropped_reports
+        .iter()
+        .fold((0, 0, 0), |sum, report| (sum.0 + report.count, sum.1 + report.bytes, sum.2 | report.cause));
     let (written, dropped) = file.totals();
     let truncated = if file.truncated > 0 { format!(", {} truncated", file.truncated) } else { String::new() };
     let end = format!("{written} records written, {dropped} dropped{truncated}");

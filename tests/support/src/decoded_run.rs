@@ -8,7 +8,7 @@ use tracer_format::entries::{ClockAnchor, anchors, sites, strings};
 use tracer_format::record::{DroppedRecords, RecordIterator, Value, array_elements, values};
 use tracer_format::schema::{RecordType, Schema};
 use tracer_format::tags::{TagIterator, integer, tag};
-use tracer_format::{BlockKind, ID_LOST, PREAMBLE_BYTES, PROCESS_STREAM, block::decode_block, check_preamble};
+use tracer_format::{BlockKind, ID_DROPPED, PREAMBLE_BYTES, PROCESS_STREAM, block::decode_block, check_preamble};
 
 /// The files of a run.
 #[derive(Debug)]
@@ -304,13 +304,13 @@ fn read_records(file: &mut DecodedFile, header: &tracer_format::BlockHeader, pay
             assert_eq!(raw.ticks, header.first_ticks, "the first record has the block's first timestamp");
         }
         assert!(raw.ticks <= header.last_ticks);
-        if raw.id == ID_LOST {
-            let lost = DroppedRecords::decode(raw.body).unwrap();
-            if lost.is_truncation() {
-                stream.marks.push((stream.records.len(), lost.bytes));
+        if raw.id == ID_DROPPED {
+            let report = DroppedRecords::decode(raw.body).unwrap();
+            if report.is_truncation() {
+                stream.marks.push((stream.records.len(), report.bytes));
             } else {
                 assert_eq!(at, 0, "losses are reported first");
-                stream.losses.push(lost);
+                stream.losses.push(report);
             }
             continue;
         }

@@ -59,8 +59,8 @@ pub enum RawRunRecord {
     Text(String),
     /// The event `detail`.
     Detail(u32),
-    /// A report of missing records: their number and the cause.
-    Lost(u64, u32),
+    /// A report of dropped records: their number and the cause.
+    Dropped(u64, u32),
 }
 
 /// Unpacks codec 2. The records of the test's spec have no arrays and no texts.
@@ -321,7 +321,7 @@ impl RawProcess {
     #[must_use]
     pub fn records(&self) -> Vec<RawRunRecord> {
         let mut all = self.records_and_losses();
-        all.retain(|record| !matches!(record, RawRunRecord::Lost(..)));
+        all.retain(|record| !matches!(record, RawRunRecord::Dropped(..)));
         all
     }
 
@@ -361,13 +361,13 @@ impl RawProcess {
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().map(|record| if let RawRunRecord::Lost(count, _) = record { *count } else { 0 }).sum()
+        all.iter().map(|record| if let RawRunRecord::Dropped(count, _) = record { *count } else { 0 }).sum()
     }
 
     /// The number of these reports.
     #[must_use]
     pub fn loss_reports(&self) -> usize {
-        self.records_and_losses().iter().filter(|record| matches!(record, RawRunRecord::Lost(..))).count()
+        self.records_and_losses().iter().filter(|record| matches!(record, RawRunRecord::Dropped(..))).count()
     }
 
     fn walk(&self, block: &RawBlock, all: &mut Vec<RawRunRecord>) -> u64 {
@@ -380,7 +380,7 @@ impl RawProcess {
                     14
                 }
                 0xFFFE => {
-                    all.push(RawRunRecord::Lost(u64_at(rest, 6), u32_at(rest, 38)));
+                    all.push(RawRunRecord::Dropped(u64_at(rest, 6), u32_at(rest, 38)));
                     42
                 }
                 1 => {
@@ -416,7 +416,7 @@ impl RawProcess {
         for block in self.blocks.values() {
             self.walk(block, &mut all);
         }
-        all.iter().filter(|record| !matches!(record, RawRunRecord::Lost(..))).count() as u64
+        all.iter().filter(|record| !matches!(record, RawRunRecord::Dropped(..))).count() as u64
     }
 
     /// The numbers that each thread recorded.

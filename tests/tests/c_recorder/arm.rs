@@ -1,5 +1,5 @@
 //! The C recorder on 64-bit ARM, in an emulator of the processor. It reads the counter if the
-//! kernel uses that for its time, and the clock of the kernel otherwise; no record is lost.
+//! kernel uses that for its time, and the clock of the kernel otherwise; no record is dropped.
 //! The emulator cannot show the memory ordering of ARM. It also has a thread of its own; the writer
 //! thread would wait for it after the last thread of the program has ended.
 

@@ -126,8 +126,12 @@ fn check(program: &OverwritingProgram, most_stretches: Option<usize>, killed: bo
 
 /// Checks that each report of dropped records has a time range and the cause.
 fn check_reports(file: &ProcessFile) {
-    assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), file.totals().1);
-    assert!(file.lost.iter().all(|lost| lost.cause == cause::OVERWRITTEN && lost.first_ticks <= lost.last_ticks));
+    assert_eq!(file.dropped_reports.iter().map(|report| report.count).sum::<u64>(), file.totals().1);
+    assert!(
+        file.dropped_reports
+            .iter()
+            .all(|report| report.cause == cause::OVERWRITTEN && report.first_ticks <= report.last_ticks)
+    );
 }
 
 fn ends_in_order(program: &OverwritingProgram) {
@@ -150,7 +154,7 @@ fn written_on_request(program: &OverwritingProgram) {
     output(&mut program.command(&["dump-leave"], &[("TUMIT_BUFFERS", "private")]));
     let file = read(&program.run()).remove(0);
     let stretches = stretches(&ticks(&file, 0));
-    let reported: u64 = file.lost.iter().map(|lost| lost.count).sum();
+    let reported: u64 = file.dropped_reports.iter().map(|report| report.count).sum();
     let recorded: u64 = stretches.iter().map(|(from, to)| to - from).sum();
     assert_eq!(stretches.iter().map(|(_, to)| *to).collect::<Vec<_>>(), [60_100, 120_000]);
     assert_eq!(recorded + reported, 120_000);
@@ -180,8 +184,8 @@ fn killed_at_any_moment(program: &OverwritingProgram) {
     }
 }
 
-/// If neither the file nor a live file has room, the newest records are lost. The rest of the check
-/// holds.
+/// If neither the file nor a live file has room, the newest records are dropped. The rest of the
+/// check holds.
 fn on_a_full_disk(program: &OverwritingProgram) {
     // Sizes too small for a live file; then sizes for it and a part of the file.
     let disks = ["size=100k", "size=300k", "size=1300k", "size=1500k"].map(|size| ["disk", size]);

@@ -87,7 +87,7 @@ int main(void) {
             let dropped = file.totals().1;
             assert!(dropped > 0, "two slots cannot hold what nobody waits for");
             assert_eq!(count(&file, "step") + dropped, 300_000);
-            assert!(file.lost.iter().all(|lost| lost.cause == cause::NO_BUFFER));
+            assert!(file.dropped_reports.iter().all(|report| report.cause == cause::NO_BUFFER));
             std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
         }
     }

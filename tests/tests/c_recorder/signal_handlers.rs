@@ -1,8 +1,7 @@
 //! Signal handlers of C programs that record while the interrupted code cannot be entered again: in
 //! the allocator before the very first record, and between the recorder's part of a `fork` and the
-//! `fork`.
-//! The program does not hang, and no record is lost silently. Recorders that are broken on purpose
-//! are detected.
+//! `fork`. The program does not hang, and no record is dropped silently. Recorders that are broken
+//! on purpose are detected.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -39,9 +38,9 @@ fn whole(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str) -> Vec
     let mut files = read(&folder.join("run.tmt"));
     files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
     for file in &files {
-        let reported: u64 = file.lost.iter().map(|lost| lost.count).sum();
-        assert_eq!(reported, file.totals().1, "records of losses say what the end says: {:?}", file.lost);
-        assert!(file.lost.iter().all(|lost| lost.cause == cause::NESTED), "{:?}", file.lost);
+        let reported: u64 = file.dropped_reports.iter().map(|report| report.count).sum();
+        assert_eq!(reported, file.totals().1, "records of losses say what the end says: {:?}", file.dropped_reports);
+        assert!(file.dropped_reports.iter().all(|report| report.cause == cause::NESTED), "{:?}", file.dropped_reports);
     }
     files
 }
@@ -53,10 +52,10 @@ fn the_first_record_may_be_made_in_a_signal_handler() {
     for (compiler, extra) in ways {
         let folder = folder();
         // A handler in a thread of a started session causes no loss.
-        for (place, recorded, lost) in [("first", 10, 1), ("only", 0, 1), ("thread", 11, 0)] {
+        for (place, recorded, dropped) in [("first", 10, 1), ("only", 0, 1), ("thread", 11, 0)] {
             let files = whole(folder.path(), compiler, extra, place);
             let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
-            assert_eq!(totals, [(recorded, lost)], "{compiler:?} {extra:?} {place}");
+            assert_eq!(totals, [(recorded, dropped)], "{compiler:?} {extra:?} {place}");
         }
     }
 }

@@ -165,7 +165,7 @@ int main(void) {
 "#;
     let program = build(folder.path(), C99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
-    assert_eq!((file.totals(), file.truncated, file.lost.len()), ((5, 0), 1, 0));
+    assert_eq!((file.totals(), file.truncated, file.dropped_reports.len()), ((5, 0), 1, 0));
     let truncated = file.end.as_ref().and_then(|end| integer(end.get(&tag::RECORDS_TRUNCATED)?));
     assert_eq!(truncated, Some(1));
     let texts = file.texts();
@@ -200,8 +200,8 @@ int main(void) {
     let (written, dropped) = file.totals();
     assert_eq!(written + dropped, 200_000);
     assert!(dropped > 100_000 && written > 40_000, "{written} written, {dropped} dropped");
-    assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), dropped, "told at the place");
-    assert!(file.lost.iter().all(|lost| lost.cause == tracer_format::cause::WRITE_FAILED));
+    assert_eq!(file.dropped_reports.iter().map(|report| report.count).sum::<u64>(), dropped, "told at the place");
+    assert!(file.dropped_reports.iter().all(|report| report.cause == tracer_format::cause::WRITE_FAILED));
 }
 
 #[test]
@@ -272,9 +272,9 @@ int main(void) {
     let file = single_file(&record(&program, folder.path(), "run.tmt", &[("TUMIT_POLICY", "all=block")]));
     let calls: u64 = std::fs::read_to_string(folder.path().join("calls")).expect("a count").parse().expect("a number");
     let (written, dropped) = file.totals();
-    assert_eq!(written + dropped, calls, "each call is in the file or counted as lost");
-    assert_eq!(file.lost.iter().map(|lost| lost.count).sum::<u64>(), dropped);
-    assert!(file.lost.iter().all(|lost| lost.cause == tracer_format::cause::NESTED));
+    assert_eq!(written + dropped, calls, "each call is in the file or counted as dropped");
+    assert_eq!(file.dropped_reports.iter().map(|report| report.count).sum::<u64>(), dropped);
+    assert!(file.dropped_reports.iter().all(|report| report.cause == tracer_format::cause::NESTED));
 }
 
 #[test]

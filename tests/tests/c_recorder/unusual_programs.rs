@@ -51,7 +51,7 @@ fn run(compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) ->
     read(&folder.path().join("run.tmt"))
 }
 
-/// Numbers of written and lost records of a run with one process.
+/// Numbers of written and dropped records of a run with one process.
 fn totals(compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) -> (u64, u64) {
     let files = run(compiler, arguments, environment);
     assert_eq!(files.len(), 1, "{arguments:?}");
@@ -156,7 +156,7 @@ fn records_made_while_the_end_is_written_are_counted() {
         let folder = folder();
         let output = output(&mut program(folder.path(), compiler, &["ending"], &[]));
         let (written, dropped) = read(&folder.path().join("run.tmt"))[0].totals();
-        assert_eq!(written + dropped, 1 + 10 + 1000, "{compiler:?}: {dropped} lost");
+        assert_eq!(written + dropped, 1 + 10 + 1000, "{compiler:?}: {dropped} dropped");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(
             dropped > 0 && stderr.contains(&format!("tumit: {dropped} records were dropped")),
@@ -244,8 +244,8 @@ fn records_dropped_at_the_start_are_counted_in_a_killed_run() {
             let emitted: u64 =
                 printed.trim().strip_prefix("emitted ").and_then(|count| count.parse().ok()).unwrap_or(0);
             let run = folder.path().join("run.tmt");
-            let [records, lost] = [record_count(&run), losses(&run)[0]];
-            assert_eq!(records + lost, emitted, "{records} + {lost}: {printed}");
+            let [records, dropped] = [record_count(&run), losses(&run)[0]];
+            assert_eq!(records + dropped, emitted, "{records} + {dropped}: {printed}");
         }
     }
 }

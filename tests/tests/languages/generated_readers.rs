@@ -156,10 +156,10 @@ fn generated_readers_agree_on_a_sorted_run() {
     same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
     let processes = tests::run::read(&sorted);
     let dropped: Vec<u64> =
-        processes.iter().map(|process| process.lost.iter().map(|dropped| dropped.count).sum()).collect();
+        processes.iter().map(|process| process.dropped_reports.iter().map(|dropped| dropped.count).sum()).collect();
     assert!(dropped.len() == 2 && dropped.iter().all(|count| *count > 1_000), "{dropped:?}");
     let reports = rust.iter().filter(|line| line.ends_with(" records dropped, missing or damaged)")).count();
-    assert_eq!(reports, processes.iter().map(|process| process.lost.len()).sum::<usize>());
+    assert_eq!(reports, processes.iter().map(|process| process.dropped_reports.len()).sum::<usize>());
     let records = processes.iter().flat_map(|process| process.records.values()).map(Vec::len).sum::<usize>();
     assert_eq!((rust.len(), dumped.lines().count()), (records + reports, records));
 
@@ -172,10 +172,10 @@ fn generated_readers_agree_on_a_sorted_run() {
         let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap()).collect();
         assert_eq!(names, ["sorted-0.tmt", "sorted-1.tmt"]);
         assert!(files.iter().all(|file| file.part.is_none()), "plain files");
-        let dropped: u64 = files.iter().flat_map(|file| &file.lost).map(|dropped| dropped.count).sum();
+        let dropped: u64 = files.iter().flat_map(|file| &file.dropped_reports).map(|dropped| dropped.count).sum();
         assert_eq!(
             dropped,
-            processes.iter().flat_map(|process| &process.lost).map(|dropped| dropped.count).sum::<u64>()
+            processes.iter().flat_map(|process| &process.dropped_reports).map(|dropped| dropped.count).sum::<u64>()
         );
         same_lines(&stdout_of(tumit().args(["dump", "--clock", "none"]).arg(copied)), &dumped, "a copy");
     }

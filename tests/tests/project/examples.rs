@@ -119,7 +119,7 @@ fn clock_correction_repairs_links_that_skewed_clocks_reverse() {
         let plot = dir.path().join("clocks.svg");
         let report = succeed(tumit().arg("sync").arg(&run).arg("-o").arg(&plot));
         assert!(
-            ["bursts+messages", "certain", "0 with final timestamps"].iter().all(|word| report.contains(word)),
+            ["bursts+messages", "error bound", "0 with final timestamps"].iter().all(|word| report.contains(word)),
             "{report}"
         );
         let plot = std::fs::read_to_string(plot).unwrap();

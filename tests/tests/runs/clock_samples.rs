@@ -123,8 +123,8 @@ fn a_clock_step_in_a_run_of_less_than_a_second_is_reported_and_corrected() {
         let output = tumit().args(["sync", "--json"]).arg(&job.run).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "it is a fault");
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let faults = report["faults"].to_string();
-        assert!(faults.contains("was stepped by +1000.0") && faults.matches("was stepped").count() == 1, "{faults}");
+        let errors = report["errors"].to_string();
+        assert!(errors.contains("was stepped by +1000.0") && errors.matches("was stepped").count() == 1, "{errors}");
         let spread = job.spread("graph");
         assert!(spread < 1_000_000, "{spread} ns");
     }

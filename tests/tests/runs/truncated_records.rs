@@ -126,7 +126,7 @@ fn readers_and_copies_mark_truncated_records() {
         assert!(String::from_utf8_lossy(&dump.stderr).contains(expected_text) && dump.status.success(), "{name}");
         let info: Value = serde_json::from_str(&succeed(tumit().args(["info", "--json"]).arg(run))).unwrap();
         assert_eq!((&info["truncated_records"], &info["losses"]), (&Value::from(2), &Value::Array(Vec::new())));
-        assert!(info["remarks"].to_string().contains(expected_text), "{name}: {}", info["remarks"]);
+        assert!(info["diagnostics"].to_string().contains(expected_text), "{name}: {}", info["diagnostics"]);
         let info = succeed(tumit().arg("info").arg(run));
         assert!(
             info.contains(expected_text) && info.ends_with("\nNo other data is dropped, missing or damaged.\n"),

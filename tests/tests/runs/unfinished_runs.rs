@@ -69,10 +69,10 @@ fn losses_on_a_full_disk_are_reported_with_time_range_and_cause() {
     command.args(["-c", "ulimit -f 4000 && exec \"$@\"", "sh"]).arg(child.get_program()).args(child.get_args());
     command.env(PROGRAM, "1").env(LIMIT, "1").env("TUMIT_TRACE", &run).env("TUMIT_MEMORY", "1M");
     succeed(&mut command);
-    let [lost, told] = losses(&run);
-    assert!(lost > 0 && lost == told, "{told} of {lost}");
+    let [dropped, reported] = losses(&run);
+    assert!(dropped > 0 && dropped == reported, "{reported} of {dropped}");
     output(tumit().arg("repair").arg(&run));
-    assert_eq!(losses(&run), [lost, lost], "repaired");
+    assert_eq!(losses(&run), [dropped, dropped], "repaired");
 }
 
 /// A program that records until it is killed.

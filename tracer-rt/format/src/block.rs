@@ -103,8 +103,8 @@ pub mod flag {
     /// The sequence numbers missing before this block are those of overwritten blocks.
     /// No block is missing.
     pub const OVERWRITTEN: u8 = 1;
-    /// The block begins with a `lost` record of damaged or missing records in the original of this
-    /// file.
+    /// The block begins with a `dropped` record of damaged or missing records in the original of
+    /// this file.
     pub const MISSING: u8 = 2;
 }
 
@@ -228,7 +228,7 @@ pub fn decode_block(bytes: &[u8]) -> Result<DecodedBlock<'_>, FormatError> {
 }
 
 /// Returns the payload of a block: as stored, or unpacked into `buffer`.
-/// The old contents of `buffer` are lost.
+/// The old contents of `buffer` are overwritten.
 ///
 /// # Errors
 /// If the codec is unknown, or if the unpacked size differs from the header. The contents of

@@ -1,4 +1,4 @@
-//! Reasons for dropped records, as bits of a `lost` record.
+//! Reasons for dropped records, as bits of a `dropped` record.
 //!
 //! ```
 //! use tracer_format::cause;

@@ -21,7 +21,7 @@ pub mod write;
 pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};
 pub use clock_kind::ClockKind;
 pub use constants::{
-    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_LOST, ID_WIDE_DATE,
+    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE,
     MAX_PAYLOAD_BYTES, MAX_PROCESSES, PREAMBLE_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES, process_of_block,
 };
 pub use error::FormatError;

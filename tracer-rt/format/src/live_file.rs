@@ -51,7 +51,7 @@ pub mod head {
     pub const REQUEST_TEXT: usize = 136;
     pub const REQUEST_DONE: usize = 1280;
     pub const REQUEST_RESULT: usize = 1284;
-    pub const LOSSES: usize = 2048;
+    pub const DROP_COUNTERS: usize = 2048;
 }
 
 /// Offsets in the head of a slot.

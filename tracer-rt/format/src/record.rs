@@ -21,14 +21,14 @@
 
 use crate::bytes::{u32_at, u64_at};
 use crate::cause;
-use crate::constants::{ID_LOST, ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use crate::constants::{ID_DROPPED, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::error::FormatError;
 use crate::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 /// A record with undecoded fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawRecord<'a> {
-    /// Record id in this file, or [`ID_LOST`].
+    /// Record id in this file, or [`ID_DROPPED`].
     pub id: u16,
     /// Timestamp, local ticks.
     pub ticks: u64,
@@ -38,7 +38,7 @@ pub struct RawRecord<'a> {
     pub body: &'a [u8],
 }
 
-/// The contents of a `lost` record.
+/// The contents of a `dropped` record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DroppedRecords {
     /// Number of missing records.
@@ -135,7 +135,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
                 }
                 continue;
             }
-            let (site, length) = if id == ID_LOST {
+            let (site, length) = if id == ID_DROPPED {
                 (0, DroppedRecords::BYTES)
             } else {
                 let Some(kind) = (self.record_type)(id) else {
@@ -155,7 +155,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
 }
 
 fn site_bytes<'t>(id: u16, record_type: &impl Fn(u16) -> Option<&'t RecordType>) -> bool {
-    id != ID_LOST && record_type(id).is_some_and(|kind| kind.located)
+    id != ID_DROPPED && record_type(id).is_some_and(|kind| kind.located)
 }
 
 impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'a, F> {

@@ -28,7 +28,7 @@ use crate::block::{BlockHeader, BlockKind, PayloadCodec, flag};
 use crate::cause;
 use crate::columns::{BlockPacker, RecordShape};
 use crate::constants::{
-    BLOCK_ALIGN, HEADER_BYTES, ID_LOST, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
+    BLOCK_ALIGN, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
     RECORD_HEAD_BYTES,
 };
 use crate::preamble::preamble;
@@ -257,7 +257,7 @@ impl<W: Write> FileWriter<W> {
         if need > MAX_PAYLOAD_BYTES {
             return Err(too_large(body.len()));
         }
-        let is_drop_report = id == ID_LOST;
+        let is_drop_report = id == ID_DROPPED;
         if is_drop_report && DroppedRecords::decode(body).is_some_and(|dropped| dropped.is_truncation()) {
             self.streams.entry(stream).or_default().mark = Some(body.to_vec());
             return Ok(());
@@ -293,7 +293,7 @@ impl<W: Write> FileWriter<W> {
         });
         current.last = ticks;
         if let Some(mark) = &mark {
-            current.put(ID_LOST, delta, mark);
+            current.put(ID_DROPPED, delta, mark);
         }
         current.put(id, if mark.is_some() { 0 } else { delta }, body);
         if !is_drop_report {
@@ -310,7 +310,7 @@ impl<W: Write> FileWriter<W> {
     /// # Errors
     /// As [`FileWriter::record`].
     pub fn add_dropped(&mut self, stream: u32, ticks: u64, dropped: &DroppedRecords) -> io::Result<()> {
-        self.record(stream, ID_LOST, ticks, &dropped.encode())
+        self.record(stream, ID_DROPPED, ticks, &dropped.encode())
     }
 
     /// Sets the number of records of a stream that were dropped up to this point.
@@ -475,7 +475,7 @@ mod tests {
                 dates.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
             }
         }
-        assert_eq!(dates, [(1, 100), (1, 100), (1, 1 << 40), (ID_LOST, 1 << 40)]);
+        assert_eq!(dates, [(1, 100), (1, 100), (1, 1 << 40), (ID_DROPPED, 1 << 40)]);
         assert_eq!(kinds, [4, 6, 6, 9]);
     }
 }

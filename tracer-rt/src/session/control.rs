@@ -8,8 +8,8 @@ use crate::signal::deferred;
 use crate::state::STATE;
 use crate::writer::SINK;
 
-/// A session that was started by [`start`](crate::start). Dropping it changes nothing: recording ends with the
-/// process, or by [`Session::finish`].
+/// A session that was started by [`start`](crate::start). Dropping it changes nothing: recording
+/// ends with the process, or by [`Session::finish`].
 #[derive(Debug)]
 pub struct Session {
     pub(super) folder: PathBuf,

@@ -49,8 +49,8 @@ pub(super) extern "C" fn at_exit() {
     }
     CURSOR.with(|cursor| {
         // A signal handler may end the process during a record of its own thread. Only that record
-        // is lost, unless the thread holds a lock in the slow path: other threads may then hold the
-        // sink and wait for that lock.
+        // is dropped, unless the thread holds a lock in the slow path: other threads may then hold
+        // the sink and wait for that lock.
         let before = cursor.begin_work();
         if locks::held_locks() != 0 {
             return;

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use tracer_format::live_file::{PART_BYTES, taken};
 
 use super::SlotHeader;
-use super::sizes::{LOST_BYTES, SLOT_BYTES, room_bytes};
+use super::sizes::{DROP_REPORT_BYTES, SLOT_BYTES, room_bytes};
 
 /// Pieces of a divided slot. The first piece is not used.
 pub(crate) const PIECES: usize = SLOT_BYTES / PART_BYTES;
 /// The largest record for a part of a slot.
-pub(crate) const MAX_PART_RECORD_BYTES: usize = room_bytes(PART_BYTES) - LOST_BYTES;
+pub(crate) const MAX_PART_RECORD_BYTES: usize = room_bytes(PART_BYTES) - DROP_REPORT_BYTES;
 
 /// Number of slots that can be taken.
 /// This is a hint: it is read without the lock, so that threads that must drop records do not queue

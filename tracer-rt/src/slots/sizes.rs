@@ -14,11 +14,11 @@ pub(crate) const HEAD_BYTES: usize = size_of::<SlotHeader>();
 /// Size of a record that sets the timestamp.
 pub(super) const WIDE_BYTES: usize = RECORD_HEAD_BYTES + 8;
 
-/// Size of a record that reports a loss.
-pub(crate) const LOST_BYTES: usize = RECORD_HEAD_BYTES + DroppedRecords::BYTES;
+/// Size of a `dropped` record.
+pub(crate) const DROP_REPORT_BYTES: usize = RECORD_HEAD_BYTES + DroppedRecords::BYTES;
 
-/// The largest record. A `lost` record may precede it in the slot.
-pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - LOST_BYTES;
+/// The largest record. A `dropped` record may precede it in the slot.
+pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - DROP_REPORT_BYTES;
 
 /// Payload bytes available in a slot of `slot_bytes` bytes.
 /// A slot is full when its payload would exceed this.

@@ -13,7 +13,7 @@ use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
 use crate::slots::write::payload;
-use crate::slots::{LOST_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
+use crate::slots::{DROP_REPORT_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
 use crate::stream::drops::{join_reports, report_at_start};
 
 /// Full slots of streams that overwrite, oldest first.
@@ -105,7 +105,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     if let Some(earlier) = report_at_slot_start(slot).filter(|_| done.bytes == 0) {
         // The slot began with a report of drops, directly before its records. Both reports become
         // one.
-        dropped.bytes -= LOST_BYTES as u64;
+        dropped.bytes -= DROP_REPORT_BYTES as u64;
         dropped = join_reports(&earlier, &dropped);
     }
     if !fault_injection::is_injected("overwritten records are not counted") {
@@ -122,7 +122,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
 /// The report of drops at the start of a slot.
 fn report_at_slot_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
     // SAFETY: these are the first bytes of a slot's payload, which no thread writes any more.
-    report_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), LOST_BYTES) })
+    report_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), DROP_REPORT_BYTES) })
 }
 
 /// Queues all kept slots for the writer thread.

@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 
 use tracer_format::live_file::taken;
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
+use tracer_format::{ID_DROPPED, RECORD_HEAD_BYTES};
 
 use super::flight_recorder;
 use super::recorder_state::RecorderState;
 use super::stream_entry::{StreamEntry, StreamNames};
 use crate::cursor::{NESTED, RING, ThreadCursor, raise_test_signal};
 use crate::slots::write::{payload, write_head};
-use crate::slots::{LOST_BYTES, SlotHeader};
+use crate::slots::{DROP_REPORT_BYTES, SlotHeader};
 use crate::stream::ThreadStream;
 use crate::threads;
 
@@ -154,11 +154,11 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
     let report_bytes = stream.drops.take_report().map_or(0, |dropped| {
         let at = payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
-        unsafe { write_head(at, ID_LOST, 0) };
+        unsafe { write_head(at, ID_DROPPED, 0) };
         let body = at.wrapping_add(RECORD_HEAD_BYTES);
         // SAFETY: as above.
         unsafe { body.cast::<[u8; DroppedRecords::BYTES]>().write(dropped.encode()) };
-        LOST_BYTES as u64
+        DROP_REPORT_BYTES as u64
     });
     head.state.store(report_bytes, Ordering::Release);
     let taken = if stream.class == RING { taken::OVERWRITES } else { taken::YES };

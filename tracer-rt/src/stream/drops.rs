@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
+use tracer_format::{ID_DROPPED, RECORD_HEAD_BYTES};
 
 use crate::fault_injection;
 
@@ -132,7 +132,7 @@ pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> Dro
 /// Encodes the report of drops as a record.
 pub(crate) fn encode_report(dropped: &DroppedRecords) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_HEAD_BYTES];
-    bytes[..2].copy_from_slice(&ID_LOST.to_le_bytes());
+    bytes[..2].copy_from_slice(&ID_DROPPED.to_le_bytes());
     bytes.extend(dropped.encode());
     bytes
 }
@@ -140,7 +140,7 @@ pub(crate) fn encode_report(dropped: &DroppedRecords) -> Vec<u8> {
 /// Decodes the report of drops at the start of a payload.
 pub(crate) fn report_at_start(payload: &[u8]) -> Option<DroppedRecords> {
     let (head, body) = payload.split_at_checked(RECORD_HEAD_BYTES)?;
-    let report = if head[..2] == ID_LOST.to_le_bytes() {
+    let report = if head[..2] == ID_DROPPED.to_le_bytes() {
         DroppedRecords::decode(body.get(..DroppedRecords::BYTES)?)
     } else {
         None

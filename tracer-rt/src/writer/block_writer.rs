@@ -10,7 +10,7 @@ use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause};
 use crate::cursor::raise_test_signal;
 use crate::locks::{RecorderLock, bit};
 use crate::slots::write::{REPEATED, TRUNCATED};
-use crate::slots::{LOST_BYTES, SlotHeader, pool};
+use crate::slots::{DROP_REPORT_BYTES, SlotHeader, pool};
 use crate::state::{STATE, flight_recorder};
 use crate::stream::drops::report_at_start;
 use crate::{clock, fault_injection, live_file};
@@ -314,7 +314,7 @@ impl BlockWriter {
             let (count, mut bytes) = (u64::from(piece.records), piece.payload().len() as u64);
             if let Some(reported) = report_at_start(piece.payload()) {
                 entry.stream.drops.undo_report(&reported);
-                bytes -= LOST_BYTES as u64;
+                bytes -= DROP_REPORT_BYTES as u64;
             }
             entry.stream.count_dropped(count, bytes, (piece.first, piece.last), cause::WRITE_FAILED);
         }

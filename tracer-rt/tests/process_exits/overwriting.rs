@@ -89,7 +89,7 @@ fn each_drop_is_reported_in_place(left: &RawProcess, calls: u64) {
                 assert_eq!(n, next, "drops are reported before the next record");
                 next += 1;
             }
-            RawRunRecord::Lost(count, _) => next += count,
+            RawRunRecord::Dropped(count, _) => next += count,
             other => panic!("{other:?}"),
         }
     }

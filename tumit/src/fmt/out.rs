@@ -60,7 +60,7 @@ impl FormatOutput {
     }
 
     /// Adds a comment at the end of the line. The caller must begin a new line after it.
-    pub(super) fn trailing(&mut self, comment: &str) {
+    pub(super) fn trailing_comment(&mut self, comment: &str) {
         let (at, line_start) = (self.text.len(), self.line_start);
         self.comments.push(TrailingComment { line: self.lines, line_start, at, column: self.column });
         self.push(comment);

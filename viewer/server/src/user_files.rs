@@ -199,7 +199,7 @@ pub(crate) struct ModelStyles {
 
 impl Default for ModelStyles {
     fn default() -> Self {
-        Self { folder: cache().map(|cache| cache.join("looks")) }
+        Self { folder: cache().map(|cache| cache.join("styles")) }
     }
 }
 
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn styles_apply_to_the_next_run_with_other_numbers() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let styles = ModelStyles { folder: Some(folder.path().join("looks")) };
+        let styles = ModelStyles { folder: Some(folder.path().join("styles")) };
         let (one, other) = (
             store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
             store("5 i S idle \"1 0 0\"\n5 w S work \"0 1 0\"\n"),

@@ -14,7 +14,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 use super::error::ExportError;
 use super::png_encoder::{self, PixelSize, PngEffort};
 use super::svg::{self, HeightRange};
-use crate::parallel::in_turn;
+use crate::parallel::map_in_order;
 use crate::scene::{MOST_PIXELS, Scene};
 use crate::style::theme::font;
 
@@ -78,7 +78,7 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     let bands: Vec<Range<u32>> = bands.collect();
     png_encoder::write(out, size, is_opaque, effort, |append| {
         for some in bands.chunks(BANDS_AT_ONCE) {
-            for band in in_turn(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
+            for band in map_in_order(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
                 let (pixels, lines) = band?.ok_or_else(too_large)?;
                 append(&pixels, lines)?;
             }

@@ -12,7 +12,7 @@ use tumit_paje::MarkShape;
 use self::format::{SvgNumber, SvgPaint, XmlText, steps};
 pub(crate) use self::vertical_extent::HeightRange;
 use super::raster;
-use crate::parallel::{MOST_THREADS, in_turn};
+use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::scene::wire::entity;
 use crate::scene::{
     FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
@@ -130,7 +130,7 @@ impl SvgWriter<'_> {
             while !rest.is_empty() {
                 let (batch, remainder) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
                 rest = remainder;
-                let parts = in_turn(batch.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
+                let parts = map_in_order(batch.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
                     let mut writer = SvgWriter::new(self.titles);
                     part.iter().for_each(|item| writer.item(item));
                     writer.text
@@ -233,7 +233,7 @@ impl SvgWriter<'_> {
         let step = width / cells.columns.len().max(1) as f32;
         let floor = y + height;
         self.text.push_str("<g shape-rendering=\"crispEdges\">");
-        for (tops, color) in tops(cells).iter().zip(&cells.palette).rev() {
+        for (tops, color) in value_heights(cells).iter().zip(&cells.palette).rev() {
             let mut path = String::new();
             // The end of the last step, rounded to hundredths as written.
             let mut last = None;
@@ -389,7 +389,7 @@ impl SvgWriter<'_> {
 
 /// For each value, the columns that contain it, with the cumulative height of this value and those
 /// below it.
-fn tops(cells: &SceneCells) -> Vec<Vec<(usize, f32)>> {
+fn value_heights(cells: &SceneCells) -> Vec<Vec<(usize, f32)>> {
     let floor = cells.frame.y + cells.frame.height;
     let mut tops = vec![Vec::new(); cells.palette.len()];
     for (column, parts) in cells.columns.iter().enumerate() {

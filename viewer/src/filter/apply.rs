@@ -30,7 +30,7 @@ impl FilterExpr {
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),
-            Self::Order { containers } => order::by_hand(inner, containers),
+            Self::Order { containers } => order::move_to_front(inner, containers),
             Self::Best { number, ty, by, lowest } => order::keep_best(inner, *number, ty, by, *lowest),
             Self::Having { ty, by, comparison, number } => order::keep_matching(inner, ty, by, *comparison, *number),
             Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),

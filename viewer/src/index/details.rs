@@ -363,7 +363,7 @@ impl<'a> IndexDetails<'a> {
     /// The text of a link key, or `k` and its number if the trace has no text for it.
     pub(crate) fn key(&self, key: u64) -> String {
         let keys = PackedTable::<2>::new(self.0, self.0.header.keys);
-        let row = keys.lower(0, key);
+        let row = keys.lower_bound(0, key);
         if row < keys.rows() {
             let [found, text] = keys.row(row);
             if found == key {

@@ -107,9 +107,15 @@ impl EntityLookup for IndexReader {
         numbers.take(most).collect()
     }
 
-    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         let tree = MaxEndTree { image: &self.image, offset: self.image.header.reference_tree };
-        links::referring(PackedTable::new(&self.image, self.image.header.references), tree, container, interval, most)
+        links::referring_states(
+            PackedTable::new(&self.image, self.image.header.references),
+            tree,
+            container,
+            interval,
+            most,
+        )
     }
 
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
 use super::file::format::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
-use super::file::image::{ImageError, IndexImage, touched};
+use super::file::image::{ImageError, IndexImage, blocks_read};
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
@@ -16,7 +16,7 @@ use super::mixtures::few_values::FewValuesWalk;
 use super::mixtures::many_values::ManyValuesWalk;
 use super::mixtures::overview::{CellRequest, OverviewTable};
 use super::model::ModelTables;
-use crate::parallel::in_parts;
+use crate::parallel::map_parts;
 use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
@@ -92,8 +92,8 @@ impl IndexReader {
     /// queries, independent of the machine. It does not count cells of many lanes, which other
     /// threads compute.
     #[must_use]
-    pub fn touched(&self) -> u64 {
-        touched()
+    pub fn blocks_read(&self) -> u64 {
+        blocks_read()
     }
 
     /// The answer, or an error if the file is damaged.
@@ -236,7 +236,7 @@ fn check_interval(interval: TimeRange) -> Result<(), QueryError> {
     if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
 }
 
-fn none<T>() -> EntityList<T> {
+fn empty_list<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
 
@@ -290,7 +290,7 @@ impl TimelineSource for IndexReader {
             return Err(QueryError::EmptyInterval);
         }
         let all = lanes.len().saturating_mul(columns as usize);
-        let mut parts = in_parts(lanes, lanes_per_thread(columns), |part, is_first| {
+        let mut parts = map_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
             self.lane_cells(part, CellRequest { interval, columns, most: limit }, room)
         })
@@ -314,7 +314,7 @@ impl TimelineSource for IndexReader {
             times.sort_unstable();
             return self.check_damage(times);
         }
-        let parts = in_parts(lanes, lanes_per_thread(0), |part, _| {
+        let parts = map_parts(lanes, lanes_per_thread(0), |part, _| {
             let mut times = vec![0_i64; values];
             self.add_times(part, interval, |value, time| {
                 if let Some(sum) = times.get_mut(value as usize) {
@@ -360,7 +360,7 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         self.check(lane.container, lane.ty, interval)?;
-        let Some(lane) = self.state_lane(lane) else { return self.check_damage(none()) };
+        let Some(lane) = self.state_lane(lane) else { return self.check_damage(empty_list()) };
         let rows = lane.overlapping_range(interval);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
@@ -373,7 +373,7 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         self.check(container, ty, interval)?;
-        let Some(lane) = self.mark_lane(container, ty) else { return self.check_damage(none()) };
+        let Some(lane) = self.mark_lane(container, ty) else { return self.check_damage(empty_list()) };
         let rows = lane.within(interval);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
@@ -381,7 +381,7 @@ impl TimelineSource for IndexReader {
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
         check_interval(interval)?;
-        let Some(table) = self.link_table(ty) else { return self.check_damage(none()) };
+        let Some(table) = self.link_table(ty) else { return self.check_damage(empty_list()) };
         self.check_damage(EntityList { total: table.count(interval), items: table.list(interval, limit) })
     }
 
@@ -427,7 +427,7 @@ impl TimelineSource for IndexReader {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         self.check(container, ty, interval)?;
-        let Some(lane) = self.variable(container, ty) else { return self.check_damage(none()) };
+        let Some(lane) = self.variable(container, ty) else { return self.check_damage(empty_list()) };
         let rows = lane.overlapping_range(interval);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }

@@ -66,7 +66,7 @@ impl SelfRepairingIndex {
     }
 
     /// Runs a query, and runs it again if the index was damaged and repaired.
-    fn ask<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
+    fn query_or_repair<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
             let index = match self.current_source() {
                 AnswerSource::Memory(source) => return of(source.as_ref()),
@@ -104,27 +104,27 @@ impl SelfRepairingIndex {
 
 impl TimelineSource for SelfRepairingIndex {
     fn summary(&self) -> TraceSummary {
-        self.ask(|source| source.summary())
+        self.query_or_repair(|source| source.summary())
     }
 
     fn model(&self) -> Arc<TypeModel> {
-        self.ask(|source| source.model())
+        self.query_or_repair(|source| source.model())
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
-        self.ask(|source| source.containers())
+        self.query_or_repair(|source| source.containers())
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        self.ask(|source| source.depths(container, ty))
+        self.query_or_repair(|source| source.depths(container, ty))
     }
 
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
-        self.ask(|source| source.types_in(container))
+        self.query_or_repair(|source| source.types_in(container))
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.ask(|source| source.cells(lanes, interval, columns))
+        self.query_or_repair(|source| source.cells(lanes, interval, columns))
     }
 
     fn largest(
@@ -134,11 +134,11 @@ impl TimelineSource for SelfRepairingIndex {
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        self.ask(|source| source.largest(lanes, interval, columns, limit))
+        self.query_or_repair(|source| source.largest(lanes, interval, columns, limit))
     }
 
     fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.ask(|source| source.times(lanes, interval))
+        self.query_or_repair(|source| source.times(lanes, interval))
     }
 
     fn nested_times(
@@ -147,7 +147,7 @@ impl TimelineSource for SelfRepairingIndex {
         ty: TypeId,
         interval: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        self.ask(|source| source.nested_times(container, ty, interval))
+        self.query_or_repair(|source| source.nested_times(container, ty, interval))
     }
 
     fn states(
@@ -156,7 +156,7 @@ impl TimelineSource for SelfRepairingIndex {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.ask(|source| source.states(lane, interval, limit))
+        self.query_or_repair(|source| source.states(lane, interval, limit))
     }
 
     fn events(
@@ -166,11 +166,11 @@ impl TimelineSource for SelfRepairingIndex {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.ask(|source| source.events(container, ty, interval, limit))
+        self.query_or_repair(|source| source.events(container, ty, interval, limit))
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        self.ask(|source| source.links(ty, interval, limit))
+        self.query_or_repair(|source| source.links(ty, interval, limit))
     }
 
     fn event_counts(
@@ -181,7 +181,7 @@ impl TimelineSource for SelfRepairingIndex {
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        self.ask(|source| source.event_counts(container, ty, interval, columns, limit))
+        self.query_or_repair(|source| source.event_counts(container, ty, interval, columns, limit))
     }
 
     fn link_counts(
@@ -229,7 +229,7 @@ impl TimelineSource for SelfRepairingIndex {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.ask(|source| source.samples(container, ty, interval, limit))
+        self.query_or_repair(|source| source.samples(container, ty, interval, limit))
     }
 
     fn series(
@@ -239,38 +239,38 @@ impl TimelineSource for SelfRepairingIndex {
         interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.ask(|source| source.series(container, ty, interval, columns))
+        self.query_or_repair(|source| source.series(container, ty, interval, columns))
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
-        self.ask(|source| source.value_range(ty))
+        self.query_or_repair(|source| source.value_range(ty))
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        self.ask(|source| source.facts(id))
+        self.query_or_repair(|source| source.facts(id))
     }
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        self.ask(|source| source.facts_without_paths(id))
+        self.query_or_repair(|source| source.facts_without_paths(id))
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        self.ask(|source| source.related_entities(id, limit))
+        self.query_or_repair(|source| source.related_entities(id, limit))
     }
 
     fn extent(&self) -> TimeRange {
-        self.ask(|source| source.extent())
+        self.query_or_repair(|source| source.extent())
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        self.ask(|source| source.shows(value))
+        self.query_or_repair(|source| source.shows(value))
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        self.ask(|source| source.is_dense(lane, interval, limit))
+        self.query_or_repair(|source| source.is_dense(lane, interval, limit))
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.ask(|source| source.free_numbers())
+        self.query_or_repair(|source| source.free_numbers())
     }
 }

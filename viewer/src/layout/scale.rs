@@ -15,7 +15,7 @@
 //! ```
 
 use crate::query::{GlobalNanos, TimeRange};
-use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_parts, in_unit, timestamp, unit_of};
+use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
 
 /// Maps an interval of time to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,7 +173,7 @@ fn label(nanos: i64, step: i64, largest: i64) -> String {
         let unit = unit_of(largest);
         return in_unit(nanos, unit, decimals(step, unit.nanos));
     }
-    in_parts(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
+    in_clock_units(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
 }
 
 /// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `least`.

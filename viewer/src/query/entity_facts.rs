@@ -61,7 +61,7 @@ pub(crate) trait EntityLookup {
     /// States in a container that exist at a timestamp, or end or begin at it.
     fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId>;
     /// States that refer to a container and overlap an interval, by start.
-    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
 }
@@ -170,9 +170,9 @@ pub(crate) fn related_entities(
         related.add(tables.states_during(container, during, most));
     }
     match id {
-        EntityId::Container(container) => related.add(tables.referring(container, during, most)),
+        EntityId::Container(container) => related.add(tables.referring_states(container, during, most)),
         EntityId::State(_) => {
-            related.add(tables.referring(found.container, during, most));
+            related.add(tables.referring_states(found.container, during, most));
             related.add(tables.link_ends(found.container, from.0, to.0, most));
         }
         EntityId::Link(link) => {

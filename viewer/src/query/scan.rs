@@ -37,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use crate::parallel::{MOST_THREADS, in_turn};
+use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::query::walk;
 use crate::query::{EntityId, QueryError, StateLaneId, TimelineSource};
 
@@ -171,7 +171,7 @@ pub fn run<A: Send>(
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
     let (sum, failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
-    let results = in_turn(jobs, MOST_THREADS, |job| {
+    let results = map_in_order(jobs, MOST_THREADS, |job| {
         if failed.load(Ordering::Relaxed) {
             return Ok(());
         }

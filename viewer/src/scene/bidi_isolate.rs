@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Isolates the direction of a name. Same as `isolate` in `ui/util/dom.js`.
 pub(crate) fn isolate_name(name: &str) -> Cow<'_, str> {
-    if !name.chars().any(turns) {
+    if !name.chars().any(is_right_to_left) {
         return Cow::Borrowed(name);
     }
     // A character that ends an isolate would end this one, so it is removed.
@@ -14,7 +14,7 @@ pub(crate) fn isolate_name(name: &str) -> Cow<'_, str> {
 }
 
 /// Whether a character belongs to a script that runs from right to left, or controls direction.
-fn turns(sign: char) -> bool {
+fn is_right_to_left(sign: char) -> bool {
     matches!(
         sign,
         '\u{590}'..='\u{8ff}'

@@ -4,7 +4,7 @@ use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
 use super::{labels, links, marks, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
-use crate::parallel::{MOST_THREADS, in_turn};
+use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
 
 /// Minimum number of lanes per thread. A row has one lane, or as many as calls are nested.
@@ -43,7 +43,7 @@ pub fn chart(
     let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
     let threads = threads(lanes);
     let mut parts =
-        in_turn(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
+        map_in_order(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
     let mut all = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
     for part in parts {

@@ -143,7 +143,7 @@ impl<'a> ChartContext<'a> {
 
     /// A fill in the colour of a value.
     pub(crate) fn fill(&self, value: ValueId) -> ColorWithOpacity {
-        ColorWithOpacity::opaque(self.color(value))
+        ColorWithOpacity::from_opaque(self.color(value))
     }
 
     /// The tooltip of an entity in an SVG, if tooltips are on.

@@ -252,7 +252,7 @@ impl DocumentPage<'_> {
         let mut items = Vec::new();
         for tick in ruler.ticks {
             let x = self.left + tick.x;
-            let paint = ColorWithOpacity::opaque(self.theme.grid);
+            let paint = ColorWithOpacity::from_opaque(self.theme.grid);
             items.push(SceneItem::Line(SceneLine { from: (x, top), to: (x, bottom), width: 1.0, paint }));
             items.extend(tick.label.map(|label| {
                 let at = (self.left + label.center, self.top - 12.0);

@@ -131,7 +131,7 @@ fn label(context: &ChartContext<'_>, request: &LabelRequest, crossings: &[(f32, 
     let name = context.name(state.value);
     // The name of an idle or dimmed value is also subdued.
     let trace_color = context.model.values.get(state.value.index()).map(|value| value.color);
-    let quiet = trace_color.is_none_or(ColorTheme::recedes) || context.options.dimmed.contains(&state.value);
+    let quiet = trace_color.is_none_or(ColorTheme::has_low_contrast) || context.options.dimmed.contains(&state.value);
     let room = to - from - 2.0 * PADDING;
     let fit =
         |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| is_recognizable(text, name, quiet));
@@ -251,7 +251,7 @@ mod tests {
             to,
             width: 2.0,
             head: 0.0,
-            paint: ColorWithOpacity::opaque(ColorTheme::new(ThemeKind::Light).link),
+            paint: ColorWithOpacity::from_opaque(ColorTheme::new(ThemeKind::Light).link),
             halo: None,
             id: None,
             title: None,

@@ -163,7 +163,7 @@ pub fn legend(
                         *counts.entry(value).or_default() += number;
                     });
                 }
-                let paint = |color: RgbColor| theme.contrasting(theme.fill(color));
+                let paint = |color: RgbColor| theme.with_contrast(theme.fill(color));
                 groups.push(counted_group(lookup.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
             }
             PajeTypeKind::Link { .. } | PajeTypeKind::Event | PajeTypeKind::Variable | PajeTypeKind::Container => {}

@@ -75,7 +75,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
             placed.extend(place(context, &link, style_of(link.value)));
         }
     }
-    let mut bundles = if placed.len() > BUNDLED { bundles(placed) } else { placed };
+    let mut bundles = if placed.len() > BUNDLED { bundle_links(placed) } else { placed };
     let first = bundles.len();
     bundles.extend(crowd.finish()?);
     Ok((draw(context, &bundles), note(&bundles[first..]).into_iter().collect()))
@@ -110,7 +110,7 @@ fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor
 
 /// Combines links with the same rows and similar timestamps. Each bundle has their number and the
 /// first of them.
-fn bundles(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
+fn bundle_links(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
     let mut bundles: FxHashMap<_, PlacedLink> = FxHashMap::default();

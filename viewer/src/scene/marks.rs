@@ -39,7 +39,7 @@ pub(crate) fn band(
             let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
             let (style, fill) = (
                 context.style_of(mark.value),
-                ColorWithOpacity::opaque(context.theme.contrasting(context.color(mark.value))),
+                ColorWithOpacity::from_opaque(context.theme.with_contrast(context.color(mark.value))),
             );
             let (shape, size) = (style.shape.unwrap_or_default(), sizes::mark(strip.height, factor, style));
             out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
@@ -71,7 +71,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
             bottom -= high;
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
-            let fill = ColorWithOpacity::with_alpha(context.theme.contrasting(context.color(value)), 0.6);
+            let fill = ColorWithOpacity::with_alpha(context.theme.with_contrast(context.color(value)), 0.6);
             let describe = || {
                 let of =
                     if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };

@@ -325,7 +325,7 @@ impl SceneMark {
 impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
     pub(crate) const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
-        Self { frame, fill: ColorWithOpacity::opaque(fill), radius, id: None, title: None }
+        Self { frame, fill: ColorWithOpacity::from_opaque(fill), radius, id: None, title: None }
     }
 }
 
@@ -339,7 +339,7 @@ impl SceneText {
             size,
             weight: FontWeight::Regular,
             anchor: TextAnchor::Start,
-            fill: ColorWithOpacity::opaque(fill),
+            fill: ColorWithOpacity::from_opaque(fill),
         }
     }
 

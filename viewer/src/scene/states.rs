@@ -10,7 +10,7 @@ use super::labels::{self, DrawnState, LabelRequest};
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
 use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
-use crate::parallel::{MOST_THREADS, in_turn};
+use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
@@ -60,7 +60,7 @@ pub(crate) fn summary(
     let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
     let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
-    let drawn = in_turn((0..depths).collect(), MOST_THREADS, |depth| {
+    let drawn = map_in_order((0..depths).collect(), MOST_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
             deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();

@@ -35,7 +35,7 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let line = (ColorWithOpacity::opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.style)));
+    let line = (ColorWithOpacity::from_opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.style)));
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
@@ -102,7 +102,7 @@ fn shade(from: RgbColor, to: RgbColor, part: f32) -> RgbColor {
 
 /// The colour of a variable's curve.
 pub(crate) fn color(trace_color: Option<RgbColor>, theme: ColorTheme) -> RgbColor {
-    trace_color.map_or(theme.curve, |color| theme.contrasting(color))
+    trace_color.map_or(theme.curve, |color| theme.with_contrast(color))
 }
 
 impl ValueAxis {

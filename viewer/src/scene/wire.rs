@@ -182,13 +182,13 @@ struct ItemTable {
 
 impl ItemTable {
     fn finish(self) -> Value {
-        let differences: Vec<Vec<i64>> = self.others.iter().map(|column| differences(column)).collect();
+        let differences: Vec<Vec<i64>> = self.others.iter().map(|column| delta_encoded(column)).collect();
         json!([self.plain, differences, self.last])
     }
 }
 
 /// The first number, followed by the differences.
-fn differences(column: &[i64]) -> Vec<i64> {
+fn delta_encoded(column: &[i64]) -> Vec<i64> {
     let before = std::iter::once(0).chain(column.iter().copied());
     column.iter().zip(before).map(|(now, before)| now - before).collect()
 }
@@ -258,7 +258,7 @@ impl SceneWriter {
                 let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.0)));
                 let width = stroke.map_or(0, |stroke| length(stroke.1));
                 let axis =
-                    |of: fn(&(f32, f32)) -> f32| differences(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
+                    |of: fn(&(f32, f32)) -> f32| delta_encoded(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
                 self.row("p", ([], [fill, line, width, floor.map_or(-1, length)]), Some(last));
             }
@@ -288,7 +288,7 @@ impl SceneWriter {
     }
 
     fn cells(&mut self, cells: &SceneCells) {
-        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::opaque(color))));
+        let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::from_opaque(color))));
         let paints: Vec<i64> = paints.collect();
         let f = cells.frame;
         let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn items_of_a_kind_are_a_table_of_differences() {
-        let fill = ColorWithOpacity::opaque(RgbColor { red: 1, green: 2, blue: 3 });
+        let fill = ColorWithOpacity::from_opaque(RgbColor { red: 1, green: 2, blue: 3 });
         let rect = |x: f32, id: Option<u32>| {
             let frame = OutlineRect::new(x, 5.0, 2.5, 10.0);
             SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })

@@ -126,7 +126,7 @@ impl PendingLinks {
     /// Drops all endpoints that wait, and returns their number.
     pub(crate) fn drop_unpaired_endpoints(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
         let count = self.waiting.len();
-        self.waiting.each(|endpoint| {
+        self.waiting.for_each(|endpoint| {
             out.free_detail(endpoint.detail);
             out.forget_key(endpoint.key.0);
             Ok(())
@@ -137,7 +137,7 @@ impl PendingLinks {
 
     /// Counts endpoints without the other one, by line and timestamp.
     pub(crate) fn count_pending(&mut self, faults: &mut FaultCounts) {
-        let all = self.waiting.each(|endpoint| {
+        let all = self.waiting.for_each(|endpoint| {
             faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
             Ok(())
         });

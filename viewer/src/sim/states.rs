@@ -51,7 +51,7 @@ impl OpenStates {
     }
 
     /// Removes the lower bound of the next timestamp if no state is open, as `pj_dump` does.
-    pub(crate) fn start_anew(&mut self) {
+    pub(crate) fn restart(&mut self) {
         if self.open.is_empty() {
             self.last = i64::MIN;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::parallel::in_parts;
+use crate::parallel::map_parts;
 use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, NestedTime, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId,
@@ -133,7 +133,7 @@ pub(crate) fn nested_times(
     // States that are not nested: one query for all containers.
     let of_flat = of_lanes(source, &flat, interval)?;
     all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
-    let parts = in_parts(&nested, NESTED_PER_THREAD, |part, _| {
+    let parts = map_parts(&nested, NESTED_PER_THREAD, |part, _| {
         let mut sums = NestedTotals::default();
         for &container in part {
             sums.add(source.nested_times(container, ty, interval)?);

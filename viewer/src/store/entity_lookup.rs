@@ -133,7 +133,7 @@ impl EntityLookup for TraceStore {
         states.collect()
     }
 
-    fn referring(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
         self.references.to(container, interval).take(most).collect()
     }
 

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn no_default_colour_looks_idle() {
         for at in 0..COLORS {
-            assert!(!crate::style::theme::ColorTheme::recedes(palette(at)), "{at}: {:?}", palette(at));
+            assert!(!crate::style::theme::ColorTheme::has_low_contrast(palette(at)), "{at}: {:?}", palette(at));
         }
     }
 

@@ -74,7 +74,7 @@ pub const fn rgb(hex: u32) -> RgbColor {
 
 impl ColorWithOpacity {
     /// Creates an opaque paint.
-    pub(crate) const fn opaque(color: RgbColor) -> Self {
+    pub(crate) const fn from_opaque(color: RgbColor) -> Self {
         Self { color, alpha: 1.0 }
     }
 
@@ -159,13 +159,13 @@ impl ColorTheme {
 
     /// Whether a trace's colour has little contrast with empty time, in every theme. Traces choose
     /// such tints for idle states.
-    pub(crate) fn recedes(color: RgbColor) -> bool {
+    pub(crate) fn has_low_contrast(color: RgbColor) -> bool {
         whiteness(color) >= PALE && contrast(color, Self::new(ThemeKind::Light).track) < 1.3
     }
 
     /// A colour for small shapes: unchanged if it contrasts with the background, otherwise mixed
     /// with ink until it does.
-    pub(crate) fn contrasting(&self, color: RgbColor) -> RgbColor {
+    pub(crate) fn with_contrast(&self, color: RgbColor) -> RgbColor {
         // With high contrast, it must contrast with the background as text must.
         let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
@@ -254,7 +254,7 @@ mod tests {
         for hex in [0x004d_5660, 0x0000_0000, 0x00ff_ffff, 0x0080_8080, 0x0000_0080, 0x00d5_5e00] {
             for (kind, least) in [(ThemeKind::Light, 2.6), (ThemeKind::Dark, 2.6), (ThemeKind::Contrast, 4.5)] {
                 let theme = ColorTheme::new(kind);
-                assert!(contrast(theme.contrasting(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
+                assert!(contrast(theme.with_contrast(rgb(hex)), theme.panel) >= least, "{kind:?} {hex:06x}");
             }
         }
     }
@@ -286,15 +286,15 @@ mod tests {
 
     #[test]
     fn pale_colours_recede_and_vivid_ones_do_not() {
-        assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| ColorTheme::recedes(rgb(hex))));
-        assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !ColorTheme::recedes(rgb(hex))));
+        assert!([0x00ed_f0f3, 0x00f6_ecc4, 0x00dd_e2e8].into_iter().all(|hex| ColorTheme::has_low_contrast(rgb(hex))));
+        assert!([0x0000_ffff, 0x00ff_ff00, 0x0000_72b2].into_iter().all(|hex| !ColorTheme::has_low_contrast(rgb(hex))));
     }
 
     #[test]
     fn curves_differ_from_the_background_in_both_themes() {
         for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast].map(ColorTheme::new) {
             for hex in [0x004d_5660, 0x00f0_e442, 0x0000_72b2, 0x0000_0000, 0x00ff_ffff] {
-                assert!(contrast(theme.contrasting(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
+                assert!(contrast(theme.with_contrast(rgb(hex)), theme.panel) >= 2.6, "{hex:x} {:?}", theme.kind);
             }
         }
     }

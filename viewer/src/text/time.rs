@@ -74,7 +74,7 @@ fn round_to_unit(nanos: i64, unit: i64, digits: usize) -> RoundedTime {
 
 /// A number of nanoseconds in days, hours, minutes and seconds.
 /// It is rounded to `unit` (one of these) with a number of decimals. Parts that are 0 are left out.
-pub(crate) fn in_parts(nanos: i64, unit: i64, digits: usize) -> String {
+pub(crate) fn in_clock_units(nanos: i64, unit: i64, digits: usize) -> String {
     let RoundedTime { count: mut left, per_unit } = round_to_unit(nanos, unit, digits);
     let sign = if nanos < 0 && left > 0 { "−" } else { "" };
     let mut parts = Vec::new();
@@ -118,7 +118,7 @@ pub fn timestamp(time: GlobalNanos, resolution: i64) -> String {
     }
     if time.0.unsigned_abs() >= LONG.unsigned_abs() {
         let unit = LONG_UNITS.into_iter().map(|unit| unit.nanos).find(|&unit| unit <= resolution).unwrap_or(SECOND);
-        return in_parts(time.0, unit, decimals_to(resolution, unit));
+        return in_clock_units(time.0, unit, decimals_to(resolution, unit));
     }
     let unit = unit_of(time.0);
     in_unit(time.0, unit, decimals_to(resolution, unit.nanos))
@@ -141,8 +141,8 @@ pub fn duration(nanos: i64) -> String {
     if size >= LONG.unsigned_abs() {
         let fits = |unit: i64| size / unit.unsigned_abs() >= 1000;
         return match LONG_UNITS.into_iter().map(|unit| unit.nanos).find(|&unit| fits(unit)) {
-            Some(unit) => in_parts(nanos, unit, 0),
-            None => in_parts(nanos, SECOND, 1),
+            Some(unit) => in_clock_units(nanos, unit, 0),
+            None => in_clock_units(nanos, SECOND, 1),
         };
     }
     let unit = unit_of(nanos);

@@ -124,15 +124,15 @@ fn counts_touch_few_blocks() {
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
     let part = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
     for window in [whole, part] {
-        let before = index.touched();
+        let before = index.blocks_read();
         let exponent = (end / 100).ilog2() as u8;
         let found = counted(&index, MESSAGE, window, exponent).expect("it is whole");
-        let touched = index.touched() - before;
+        let touched = index.blocks_read() - before;
         assert!(touched < 200, "{touched} blocks of {} for links", 100_000 / 64);
         assert_eq!(found, counted(&store, MESSAGE, window, exponent).expect("it is whole"));
-        let before = index.touched();
+        let before = index.blocks_read();
         let found = index.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole");
-        let touched = index.touched() - before;
+        let touched = index.blocks_read() - before;
         // At most a thousand events at each edge, and the blocks in between.
         assert!(touched <= 4 * (2 * 17 + 4), "{touched} blocks of {} for events", 100_000 / 64);
         assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole"));

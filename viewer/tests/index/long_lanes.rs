@@ -71,16 +71,19 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
         let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         assert_eq!(index.largest(&[lane], window, 64, 8), store.largest(&[lane], window, 64, 8));
     }
-    let before = index.touched();
+    let before = index.blocks_read();
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(now) };
     index.cells(&[lane], whole, 1).expect("the lane is there");
     // Rows of sums of 500 values come every 21 blocks.
-    assert!(index.touched() - before <= 21 + 2, "the whole lane is two rows of sums, and the states after the last");
+    assert!(
+        index.blocks_read() - before <= 21 + 2,
+        "the whole lane is two rows of sums, and the states after the last"
+    );
     // The cost of an image depends on its columns: nine rows per column, 64 of them per block.
     let (around, columns) = whole.align_to_columns(500);
-    let before = index.touched();
+    let before = index.blocks_read();
     index.largest(&[lane], around, columns, 8).expect("the lane is there");
-    let touched = index.touched() - before;
+    let touched = index.blocks_read() - before;
     assert!(touched <= u64::from(columns) * 9 / 64 + 3, "{touched} blocks for {columns} columns");
 }
 

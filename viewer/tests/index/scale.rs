@@ -23,11 +23,11 @@ fn cells_touch_few_blocks() {
         let path = folder.path().join("a.tmtx");
         write_index(&path, states);
         let index = IndexReader::map_file(&path, KEY).expect("it was just written");
-        let (before, columns) = (index.touched(), 16);
+        let (before, columns) = (index.blocks_read(), 16);
         let extent = index.summary().extent;
         let cells = index.cells(&[lane], extent, columns).expect("the lane is there").cells;
         assert_eq!(cells.len(), columns as usize);
-        let touched = index.touched() - before;
+        let touched = index.blocks_read() - before;
         assert!(touched <= 2 * u64::from(columns), "{touched} blocks for {columns} columns of {states} states");
     }
 }
@@ -43,20 +43,20 @@ fn a_lane_costs_the_same_beside_many_containers_values_and_levels() {
     assert_eq!(index.depths(ContainerId(1), CALLS), LEVELS);
     assert_eq!(index.summary().states, u64::from(LEVELS + CONTAINERS - 2 + 2 * VALUES));
     let lane = |container, depth| StateLaneId { container: ContainerId(container), ty: CALLS, depth };
-    let before = index.touched();
+    let before = index.blocks_read();
     for lane in [lane(1, LEVELS - 1), lane(CONTAINERS / 2, 0)] {
         let cells = index.largest(&[lane], index.extent(), 1, 8).expect("the lane is there").cells;
         assert_eq!(cells[0].shares.len(), 1);
     }
-    assert!(index.touched() - before <= 4, "{} blocks for two lanes of one state", index.touched() - before);
+    assert!(index.blocks_read() - before <= 4, "{} blocks for two lanes of one state", index.blocks_read() - before);
     // Each value has 5 ns, twice.
     let whole = index.cells(&[lane(CONTAINERS, 0)], index.extent(), 1).expect("the lane is there").cells;
     assert_eq!((whole[0].shares.len(), whole[0].shares[0].1), (VALUES as usize, 10));
     let (around, columns) = index.extent().align_to_columns(1_000);
-    let before = index.touched();
+    let before = index.blocks_read();
     let cells = index.largest(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
     assert!(cells.iter().all(|cell| cell.shares.len() <= 8));
-    let (touched, states) = (index.touched() - before, u64::from(2 * VALUES));
+    let (touched, states) = (index.blocks_read() - before, u64::from(2 * VALUES));
     assert!(touched <= states / 64 + 4 * u64::from(columns), "{touched} blocks for {columns} columns");
 }
 

@@ -443,8 +443,8 @@ impl ReadState {
             PajeEventKind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
             _ => {
                 let text = input.word(FieldRole::Key);
-                let is_lost = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
-                let found = match is_lost {
+                let is_stillborn = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
+                let found = match is_stillborn {
                     true => Ok((self.keys.unpaired_key(), false)),
                     false => self.keys.find(container, ty, text, kind == PajeEventKind::StartLink),
                 };

@@ -93,8 +93,8 @@ impl<R: Read> PajeReader<R> {
     /// Processes the next line. Returns `false` if there is none.
     ///
     /// # Errors
-    /// As [`read`](super::read). If the input fails because it has no data yet, as a file that is still written,
-    /// the next call continues there.
+    /// As [`read`](super::read). If the input fails because it has no data yet, as a file that is
+    /// still written, the next call continues there.
     pub fn next(&mut self, sink: &mut dyn PajeSink) -> Result<bool, PajeReadError> {
         if !self.parts.list.is_empty() {
             return self.next_of_parts(sink);

@@ -36,7 +36,7 @@ struct RandomEndpoint {
 /// A run: the raw timestamps of the records of each stream, and links between records.
 #[derive(Clone, Debug)]
 struct RandomProgram {
-    dates: Vec<Vec<i64>>,
+    timestamps: Vec<Vec<i64>>,
     links: Vec<RandomLink>,
 }
 
@@ -47,17 +47,17 @@ fn program() -> impl Strategy<Value = RandomProgram> {
     let links = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..80);
     let offsets = prop::collection::vec(-300i64..300, 6);
     (steps, links, offsets).prop_map(|(steps, links, offsets)| {
-        let mut dates = vec![Vec::new(); 6];
+        let mut timestamps = vec![Vec::new(); 6];
         let mut records = Vec::new();
         for (stream, step) in &steps {
-            let last = dates[*stream].last().copied().unwrap_or(1000 + offsets[*stream]);
-            dates[*stream].push(last + step);
-            records.push(RandomRecord { stream: *stream, at: dates[*stream].len() - 1 });
+            let last = timestamps[*stream].last().copied().unwrap_or(1000 + offsets[*stream]);
+            timestamps[*stream].push(last + step);
+            records.push(RandomRecord { stream: *stream, at: timestamps[*stream].len() - 1 });
         }
         let pairs = links.into_iter().map(|(a, b)| (a.index(records.len()), b.index(records.len())));
         let links = pairs.filter(|(a, b)| a < b);
         let links = links.map(|(a, b)| RandomLink { start: records[a], finish: records[b] }).collect();
-        RandomProgram { dates, links }
+        RandomProgram { timestamps, links }
     })
 }
 
@@ -75,7 +75,7 @@ impl RandomProgram {
     }
 
     fn date(&self, record: RandomRecord) -> i64 {
-        self.dates[record.stream][record.at]
+        self.timestamps[record.stream][record.at]
     }
 
     fn endpoint(&self, link: usize, record: RandomRecord, is_finish: bool) -> RandomEndpoint {
@@ -83,18 +83,18 @@ impl RandomProgram {
     }
 
     fn maps(&self) -> Vec<TimestampMap> {
-        vec![TimestampMap::default(); self.dates.len()]
+        vec![TimestampMap::default(); self.timestamps.len()]
     }
 
-    fn final_dates(&self, maps: &[TimestampMap]) -> Vec<Vec<i64>> {
-        let of = |(stream, dates): (usize, &Vec<i64>)| {
-            dates.iter().enumerate().map(|(at, date)| maps[stream].corrected(*date, at as u64)).collect()
+    fn final_timestamps(&self, maps: &[TimestampMap]) -> Vec<Vec<i64>> {
+        let of = |(stream, timestamps): (usize, &Vec<i64>)| {
+            timestamps.iter().enumerate().map(|(at, date)| maps[stream].corrected(*date, at as u64)).collect()
         };
-        self.dates.iter().enumerate().map(of).collect()
+        self.timestamps.iter().enumerate().map(of).collect()
     }
 
-    fn reversed(&self, dates: &[Vec<i64>]) -> usize {
-        let date = |record: RandomRecord| dates[record.stream][record.at];
+    fn reversed(&self, timestamps: &[Vec<i64>]) -> usize {
+        let date = |record: RandomRecord| timestamps[record.stream][record.at];
         self.links.iter().filter(|link| date(link.finish) < date(link.start)).count()
     }
 }
@@ -106,9 +106,9 @@ fn log_of(ends: &[RandomEndpoint]) -> LinkLog {
     for &RandomEndpoint { date, stream, ordinal, link, is_finish } in ends {
         let (stream, ordinal) = (u32::try_from(stream).unwrap(), ordinal as u64);
         match numbers.get(&link) {
-            Some(&first) => log.second(first, stream, date, ordinal, is_finish),
+            Some(&first) => log.add_second_endpoint(first, stream, date, ordinal, is_finish),
             None => {
-                numbers.insert(link, (log.first(stream, date, ordinal, is_finish), date));
+                numbers.insert(link, (log.add_first_endpoint(stream, date, ordinal, is_finish), date));
             }
         }
     }
@@ -126,11 +126,11 @@ proptest! {
             let points = [(900, 0), (1000, 70), (2000, -10)].map(|(raw, added)| CorrectionPoint { raw, added });
             maps[0].correction = Some(Arc::new(TimestampCorrection::from_points(&points)));
         }
-        let before = program.reversed(&program.final_dates(&maps));
+        let before = program.reversed(&program.final_timestamps(&maps));
         let found = restore_order(&program.log(), &mut maps).unwrap();
-        let dates = program.final_dates(&maps);
-        prop_assert_eq!(program.reversed(&dates), 0, "{:?}", dates);
-        prop_assert!(dates.iter().all(|dates| dates.is_sorted()), "{:?}", dates);
+        let timestamps = program.final_timestamps(&maps);
+        prop_assert_eq!(program.reversed(&timestamps), 0, "{:?}", timestamps);
+        prop_assert!(timestamps.iter().all(|timestamps| timestamps.is_sorted()), "{:?}", timestamps);
         prop_assert_eq!(found.circular, 0);
         prop_assert_eq!(found.links as usize, program.links.len());
         prop_assert_eq!(found.reversed as usize, before);
@@ -144,8 +144,8 @@ proptest! {
     #[test]
     fn forward_links_need_no_correction(program in program(), least in 0i64..2) {
         let mut program = program;
-        let RandomProgram { dates, links } = &mut program;
-        let date = |record: RandomRecord| dates[record.stream][record.at];
+        let RandomProgram { timestamps, links } = &mut program;
+        let date = |record: RandomRecord| timestamps[record.stream][record.at];
         links.retain(|link| date(link.start) + least <= date(link.finish));
         let log = program.log();
         let (mut maps, mut all) = (program.maps(), program.maps());
@@ -160,7 +160,7 @@ proptest! {
         let found = restore_order(&program.log(), &mut maps).unwrap();
         let mut shuffled = program.clone();
         for (from, &to) in shuffle.iter().enumerate() {
-            shuffled.dates[to].clone_from(&program.dates[from]);
+            shuffled.timestamps[to].clone_from(&program.timestamps[from]);
         }
         for RandomLink { start, finish } in &mut shuffled.links {
             start.stream = shuffle[start.stream];
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(found.links as usize, program.links.len() - 1);
         let mut rest = program.clone();
         rest.links.remove(missing);
-        prop_assert_eq!(rest.reversed(&rest.final_dates(&maps)), 0);
+        prop_assert_eq!(rest.reversed(&rest.final_timestamps(&maps)), 0);
     }
 }
 

@@ -48,12 +48,12 @@ const RECORDS: usize = 4096;
 /// Examines timestamps of blocks, samples and readings. For clocks that the program supplies, also
 /// examines timestamps of records.
 pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
-    let dates = processes.iter().flat_map(|process| {
+    let timestamps = processes.iter().flat_map(|process| {
         let blocks = process.streams.iter().flat_map(|stream| &stream.blocks).filter(|block| block.header.records > 0);
         let blocks = blocks.flat_map(|block| [block.header.first_ticks, block.header.last_ticks]);
         samples(process, hz).chain(blocks).chain(process.anchors.iter().map(|anchor| anchor.ticks))
     });
-    let common = common(dates);
+    let common = common_divisor(timestamps);
     let may_be_coarse = |process: &&&ProcessInRun| process.clock_kind.is_none_or(|kind| kind == ClockKind::User);
     let mut steps = TickSteps::default();
     for process in processes.iter().filter(may_be_coarse).take(PROCESSES) {
@@ -68,7 +68,7 @@ pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
     }
     #[expect(clippy::cast_precision_loss, reason = "steps are short")]
     let may_be = |step: &u64| (SHORTEST..=LONGEST).contains(&(*step as f64 * 1e9 / hz.max(1) as f64));
-    steps.common().filter(may_be).map_or(common, |step| step.max(common))
+    steps.coarse_step().filter(may_be).map_or(common, |step| step.max(common))
 }
 
 /// Ticks at which a process sent a request or received a reply. Impossible samples are left out,
@@ -81,10 +81,10 @@ fn samples(process: &ProcessInRun, hz: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The greatest common divisor of the differences between the first timestamp and the others.
-fn common(mut dates: impl Iterator<Item = u64>) -> u64 {
-    let Some(first) = dates.next() else { return 1 };
+fn common_divisor(mut timestamps: impl Iterator<Item = u64>) -> u64 {
+    let Some(first) = timestamps.next() else { return 1 };
     let (mut divisor, mut last, mut different) = (0, first, 1);
-    for date in dates {
+    for date in timestamps {
         different += usize::from(date != last);
         last = date;
         divisor = greatest_common_divisor(divisor, date.abs_diff(first));
@@ -136,7 +136,7 @@ impl TickSteps {
     }
 
     /// The step of a coarse clock, in ticks.
-    fn common(&self) -> Option<u64> {
+    fn coarse_step(&self) -> Option<u64> {
         let least = *self.forward.iter().min()?;
         let near: Vec<u64> = self.forward.iter().copied().filter(|by| by / least <= MANY).take(ENOUGH).collect();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
@@ -176,12 +176,12 @@ mod tests {
 
     #[test]
     fn a_clock_of_whole_milliseconds() {
-        let dates = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
-        assert_eq!(common(dates.into_iter()), 1_000_000);
-        assert_eq!(common(dates[..5].iter().copied()), 1);
-        assert_eq!(common(dates.into_iter().chain([8])), 1);
-        assert_eq!(common([3; 20].into_iter()), 1);
-        assert_eq!(common([].into_iter()), 1);
+        let timestamps = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
+        assert_eq!(common_divisor(timestamps.into_iter()), 1_000_000);
+        assert_eq!(common_divisor(timestamps[..5].iter().copied()), 1);
+        assert_eq!(common_divisor(timestamps.into_iter().chain([8])), 1);
+        assert_eq!(common_divisor([3; 20].into_iter()), 1);
+        assert_eq!(common_divisor([].into_iter()), 1);
     }
 
     #[test]
@@ -193,23 +193,23 @@ mod tests {
         };
         let mut steps = TickSteps::default();
         steps.add((0..1000).map(|reading| low_resolution(reading) as u64));
-        let found = steps.common().unwrap();
+        let found = steps.coarse_step().unwrap();
         assert!(found.abs_diff(4_000_000) < 5000, "{found}");
         // The step is also found if the clock moves between all readings.
         let mut moving = TickSteps::default();
         moving.add((0..300u64).map(|reading| (((reading * 31 + reading * reading % 29) as f64) * 100_000.3) as u64));
-        assert!(moving.still == 0 && moving.common().unwrap().abs_diff(100_000) < 3, "{:?}", moving.common());
+        assert!(moving.still == 0 && moving.coarse_step().unwrap().abs_diff(100_000) < 3, "{:?}", moving.coarse_step());
         // Records at a regular beat prove nothing.
         let mut beat = TickSteps::default();
         beat.add((0..1000u64).map(|reading| reading * 10_000 + reading / 300 * 1_200_000));
-        assert_eq!(beat.common(), None);
+        assert_eq!(beat.coarse_step(), None);
         // Few such steps prove nothing. A clock that nearly always moves proves nothing either.
         let mut few = TickSteps::default();
         few.add((0..100).map(|reading| low_resolution(reading) as u64));
-        assert_eq!(few.common(), None);
+        assert_eq!(few.coarse_step(), None);
         // A clock that shows any time between the steps is not coarse.
         let mut exact = TickSteps::default();
         exact.add((0..1000).flat_map(|reading| [reading * 1_000_000 + reading * reading * 7919 % 50_021; 2]));
-        assert_eq!(exact.common(), None);
+        assert_eq!(exact.coarse_step(), None);
     }
 }

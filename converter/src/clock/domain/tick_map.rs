@@ -200,9 +200,9 @@ impl ClockMap {
 
     /// The timestamps of the ticks `first + ticks[i]`. The elements of `ticks` never decrease.
     /// Searches for a segment only where the segment changes.
-    pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
-        dates.clear();
-        dates.reserve(ticks.len());
+    pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64], timestamps: &mut Vec<i64>) {
+        timestamps.clear();
+        timestamps.reserve(ticks.len());
         let mut rest = ticks;
         while let Some(next) = rest.first() {
             let after = self.segments[1..].partition_point(|segment| segment.ticks <= first.wrapping_add(*next));
@@ -210,7 +210,7 @@ impl ClockMap {
             let end = self.segments.get(after + 1).map_or(u64::MAX, |segment| segment.ticks);
             let plain = (first.checked_sub(segment.ticks), u64::try_from(segment.slope), i64::try_from(segment.nanos));
             let (Some(begin), Ok(slope), Ok(nanos)) = plain else {
-                dates.push(self.raw_timestamp(first.wrapping_add(*next)));
+                timestamps.push(self.raw_timestamp(first.wrapping_add(*next)));
                 rest = &rest[1..];
                 continue;
             };
@@ -222,9 +222,10 @@ impl ClockMap {
             if most.is_some() {
                 // The last timestamp is the largest. It fits, so all fit.
                 #[expect(clippy::cast_possible_truncation, reason = "the value is not above the last one, which fits")]
-                dates.extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
+                timestamps
+                    .extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
             } else {
-                dates.extend(these.iter().map(|ticks| {
+                timestamps.extend(these.iter().map(|ticks| {
                     let product = product(begin.wrapping_add(*ticks));
                     match i64::try_from(product) {
                         Ok(product) => nanos.saturating_add(product),
@@ -235,7 +236,7 @@ impl ClockMap {
             rest = others;
         }
         if let Some(correction) = &self.correction {
-            dates.iter_mut().for_each(|date| *date = correction.corrected(*date));
+            timestamps.iter_mut().for_each(|date| *date = correction.corrected(*date));
         }
     }
 }
@@ -280,8 +281,8 @@ mod tests {
                 ticks.extend([knot.ticks - 1, knot.ticks, knot.ticks + 1]);
             }
             ticks.sort_unstable();
-            let dates: Vec<i64> = ticks.iter().map(|&t| map.global_from_ticks(t)).collect();
-            prop_assert!(dates.is_sorted(), "{dates:?}");
+            let timestamps: Vec<i64> = ticks.iter().map(|&t| map.global_from_ticks(t)).collect();
+            prop_assert!(timestamps.is_sorted(), "{timestamps:?}");
         }
 
         #[test]
@@ -300,9 +301,9 @@ mod tests {
             let map = ClockMap::from_knots(1_000_000_000, &knots);
             let steps = StepFreeTicks::new(&steps);
             let with_steps = map.after(&steps);
-            let dates: Vec<i64> = ticks.iter().map(|&t| with_steps.global_from_ticks(t)).collect();
-            prop_assert!(dates.is_sorted(), "{dates:?}");
-            for (date, ticks) in dates.iter().zip(&ticks) {
+            let timestamps: Vec<i64> = ticks.iter().map(|&t| with_steps.global_from_ticks(t)).collect();
+            prop_assert!(timestamps.is_sorted(), "{timestamps:?}");
+            for (date, ticks) in timestamps.iter().zip(&ticks) {
                 let expected = map.global_from_ticks(steps.without_steps(*ticks));
                 prop_assert!((date - expected).abs() <= 1 || expected == i64::MAX, "{date} {expected} {ticks}");
             }
@@ -327,9 +328,9 @@ mod tests {
             let ticks: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
             prop_assume!(first.checked_add(sum).is_some());
             let expected: Vec<i64> = ticks.iter().map(|ticks| map.global_from_ticks(first + ticks)).collect();
-            let mut dates = vec![7];
-            map.global_from_many(first, &ticks, &mut dates);
-            prop_assert_eq!(dates, expected);
+            let mut timestamps = vec![7];
+            map.global_from_many(first, &ticks, &mut timestamps);
+            prop_assert_eq!(timestamps, expected);
         }
 
         #[test]

@@ -146,9 +146,9 @@ mod tests {
             }
             let map = TimestampMap { correction: Some(Arc::new(correction.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
             positions.sort_unstable();
-            let dates: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.corrected(raw, ordinal)).collect();
-            prop_assert!(dates.is_sorted(), "{dates:?}");
-            prop_assert!(dates.iter().zip(&positions).all(|(date, (raw, _))| *date >= correction.corrected(*raw)));
+            let timestamps: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.corrected(raw, ordinal)).collect();
+            prop_assert!(timestamps.is_sorted(), "{timestamps:?}");
+            prop_assert!(timestamps.iter().zip(&positions).all(|(date, (raw, _))| *date >= correction.corrected(*raw)));
         }
     }
 }

@@ -33,8 +33,8 @@ pub(crate) struct ClockStates {
     /// By clock and moment: the correction of the fit. A clock is smooth, but the corrections need
     /// not be.
     pub(crate) corrections: Vec<Vec<f64>>,
-    /// By clock and moment: maximum departure of the error from its chord up to the next moment.
-    departures: Vec<Vec<f64>>,
+    /// By clock and moment: maximum deviation of the error from its chord up to the next moment.
+    deviations: Vec<Vec<f64>>,
 }
 
 impl ClockStates {
@@ -46,7 +46,7 @@ impl ClockStates {
     ) -> Self {
         let all = |domain: usize| moments.iter().map(|moment| correction(domain, *moment)).collect::<Vec<f64>>();
         let corrections: Vec<Vec<f64>> = (0..domains).map(all).collect();
-        let departure = |domain: usize, at: usize| {
+        let deviation = |domain: usize, at: usize| {
             let (time, from, to) =
                 (moments[at + 1] - moments[at], corrections[domain][at], corrections[domain][at + 1]);
             let away = (1..PLACES).map(|place| {
@@ -55,13 +55,13 @@ impl ClockStates {
             });
             wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
         };
-        let of_domain = |domain| (0..moments.len() - 1).map(|at| departure(domain, at)).collect::<Vec<f64>>();
-        let mut departures: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
+        let of_domain = |domain| (0..moments.len() - 1).map(|at| deviation(domain, at)).collect::<Vec<f64>>();
+        let mut deviations: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
         let mut rates = vec![vec![RateBounds { low: -MAX_RATE, high: MAX_RATE }; moments.len() - 1]; domains];
         // The first clock is the reference, so its error is 0.
         rates[0].fill(RateBounds { low: 0.0, high: 0.0 });
-        departures[0].fill(0.0);
-        Self { moments, wander, rates, corrections, departures }
+        deviations[0].fill(0.0);
+        Self { moments, wander, rates, corrections, deviations }
     }
 
     /// Narrows the bounds on rates between moments, from bounds on errors.
@@ -140,8 +140,8 @@ impl ClockStates {
                 let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
                 let place = before / (before + after);
                 let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * place;
-                let departure = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
-                least = least.min(chord(bounds) + departure);
+                let deviation = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
+                least = least.min(chord(bounds) + deviation);
             }
         }
         least
@@ -152,10 +152,10 @@ impl ClockStates {
         let at = self.segment(date);
         let (from, to) = (self.moments[at], self.moments[at + 1]);
         let place = ((date - from) / (to - from)).clamp(0.0, 1.0);
-        let departure = self.departures[domain][at];
+        let deviation = self.deviations[domain][at];
         // Outside of all moments, only the maximum rate bounds the error.
         let outside = MAX_RATE * (from - date).max(date - to).max(0.0);
-        bounds[at] * (1.0 - place) + bounds[at + 1] * place + departure + outside
+        bounds[at] * (1.0 - place) + bounds[at + 1] * place + deviation + outside
     }
 
     /// The index of the last moment up to a timestamp that is not the last of all.
@@ -168,10 +168,10 @@ impl ClockStates {
         let at = self.segment(f64::midpoint(from, to));
         let RateBounds { low, high } = self.rates[domain][at];
         let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
-        // Rates are means between moments, so a shorter interval also needs the departure from the
+        // Rates are means between moments, so a shorter interval also needs the deviation from the
         // chord.
-        let departure = if is_whole { 0.0 } else { self.departures[domain][at] };
-        ((to - from) * high).max((to - from) * low) + departure
+        let deviation = if is_whole { 0.0 } else { self.deviations[domain][at] };
+        ((to - from) * high).max((to - from) * low) + deviation
     }
 
     /// The index of the moment nearest to a timestamp.
@@ -222,7 +222,7 @@ impl ClockStates {
 
     /// The largest error at any time.
     pub(crate) fn largest_error(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
-        let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.departures[domain][at];
+        let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.deviations[domain][at];
         let intervals = 0..self.moments.len() - 1;
         intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)
     }

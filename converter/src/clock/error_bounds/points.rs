@@ -68,9 +68,9 @@ fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, c
         for other in after.iter().flatten().filter(|other| other.date > one.date) {
             let place = (date - one.date) / (other.date - one.date);
             let chord = |from: f64, to: f64| from + (to - from) * place;
-            let departure = sign * (correction - chord(one.correction, other.correction));
+            let deviation = sign * (correction - chord(one.correction, other.correction));
             let off_chord = clocks.wander.off_chord(date - one.date, other.date - date);
-            least = least.min(chord(one.bound, other.bound) + departure + off_chord);
+            least = least.min(chord(one.bound, other.bound) + deviation + off_chord);
         }
     }
     least

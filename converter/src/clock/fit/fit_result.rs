@@ -5,7 +5,7 @@ use crate::clock::correction::CorrectionPoint;
 use crate::clock::envelope::DomainJoin;
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
 use crate::clock::graph::{GraphFit, interpolate};
-use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
+use crate::clock::limits::{CAUSALITY_TOLERANCE, MIN_WANDER, WANDER_SAFETY_FACTOR, resolution_error};
 use crate::clock::min_delays::{FastestMessages, RunSpan};
 
 /// Minimum number of observations per clock for a fit of the wander.
@@ -48,12 +48,12 @@ impl FitResult {
     /// Whether some message still arrives too long before it is sent. Then the clocks do not follow
     /// the model, or some data is wrong.
     pub(crate) fn is_impossible(&self) -> bool {
-        self.largest_violation() > IMPOSSIBLE + of_dates(self.tick)
+        self.largest_violation() > CAUSALITY_TOLERANCE + resolution_error(self.tick)
     }
 
     /// Bounds on the timestamps if the clocks wander as the fit found.
     pub(crate) fn certain_bounds(&self) -> CertainBounds {
-        self.certain_for_wander(self.fit.wander * SURELY)
+        self.certain_for_wander(self.fit.wander * WANDER_SAFETY_FACTOR)
     }
 
     /// Bounds on the timestamps if the clocks wander by `wander` per square root of a second.
@@ -63,7 +63,7 @@ impl FitResult {
             self.rounds.iter().map(|round| interpolate(&round[domain], at / self.span.nanos())).sum::<f64>()
         };
         let observations = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
-        let least = if observations < ENOUGH { LEAST_WANDER } else { 0.0 };
+        let least = if observations < ENOUGH { MIN_WANDER } else { 0.0 };
         let inputs = BoundInputs { span: self.span.nanos(), wander: wander.max(least) };
         CertainBounds::of(domains, &self.edges, inputs, |edge| self.message_times(edge), correction)
     }
@@ -73,6 +73,6 @@ impl FitResult {
         if self.is_impossible() {
             return vec![f64::INFINITY; self.joined.len()];
         }
-        self.certain_bounds().half_widths().into_iter().map(|width| width + of_dates(self.tick)).collect()
+        self.certain_bounds().half_widths().into_iter().map(|width| width + resolution_error(self.tick)).collect()
     }
 }

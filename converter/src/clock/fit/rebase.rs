@@ -19,8 +19,8 @@ pub(crate) struct RebasedClocks {
     pub(crate) bursts: Vec<usize>,
 }
 
-/// The corrections from raw timestamps to those that `bursts` give. A clock without bursts runs at its nominal rate. It keeps its raw timestamp at the
-/// middle of its former samples.
+/// The corrections from raw timestamps to those that `bursts` give. A clock without bursts runs at
+/// its nominal rate. It keeps its raw timestamp at the middle of its former samples.
 pub(crate) fn rebase(clocks: &RunClocks, bursts: &[SyncBurst]) -> RebasedClocks {
     let fit = burst_offsets::fit(&clocks.domains, bursts);
     let base = |(number, domain): (usize, &ClockDomain)| {

@@ -38,9 +38,9 @@ pub(crate) struct MessageFit {
     pub(crate) bursts: Option<Vec<usize>>,
 }
 
-/// The departure of a clock from a straight line.
+/// The deviation of a clock from a straight line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DeparturePoint {
+pub(crate) struct DeviationPoint {
     /// The place in the run, from 0 to 1.
     pub(crate) place: f64,
     pub(crate) nanos: f64,
@@ -59,12 +59,12 @@ pub(crate) struct DomainFit {
     pub(crate) samples: u64,
     /// Residuals of the fastest messages.
     pub(crate) residuals: FitResiduals,
-    /// Departures from a straight line.
-    pub(crate) departures: Vec<DeparturePoint>,
+    /// Deviations from a straight line.
+    pub(crate) deviations: Vec<DeviationPoint>,
     /// The width of the corridor in which the line can lie, nanoseconds.
     pub(crate) width: f64,
     /// Upper bound on the error, nanoseconds. May be infinite.
-    pub(crate) certified: f64,
+    pub(crate) error_bound: f64,
 }
 
 /// Fits the clocks of a run to its messages and samples. `None` when no message goes from one
@@ -96,7 +96,7 @@ pub(crate) fn refine(
         None => (first, Vec::new(), None),
     };
     let mut found = domain_fits(&result);
-    found.iter_mut().zip(result.half_widths()).for_each(|(found, width)| found.certified = width);
+    found.iter_mut().zip(result.half_widths()).for_each(|(found, width)| found.error_bound = width);
     let FitResult { corrections, fit, span, steps, .. } = result;
     Ok(Some(MessageFit { corrections, found, wander: fit.wander, span, steps, contradictions, bursts }))
 }
@@ -202,9 +202,9 @@ fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
         let total = |place: f64| rounds.iter().map(|round| interpolate(&round[domain], place)).sum::<f64>();
         let (first, last) = (total(0.0), total(1.0));
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
-        // A correction is the opposite of the clock's departure.
-        let departure = |place: f64| first + (last - first) * place - total(place);
-        found.departures = places.map(|place| DeparturePoint { place, nanos: departure(place) }).collect();
+        // A correction is the opposite of the clock's deviation.
+        let deviation = |place: f64| first + (last - first) * place - total(place);
+        found.deviations = places.map(|place| DeviationPoint { place, nanos: deviation(place) }).collect();
         found.width = joined.width;
     }
     found

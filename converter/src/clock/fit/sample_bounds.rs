@@ -12,7 +12,7 @@ use super::residuals::FitResiduals;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::stream_extent::{StreamExtent, span_of};
 use crate::clock::error_bounds::{BoundInputs, CertainBounds, MessageTimes};
-use crate::clock::limits::{IMPOSSIBLE, LEAST_WANDER, SURELY, of_dates};
+use crate::clock::limits::{CAUSALITY_TOLERANCE, MIN_WANDER, WANDER_SAFETY_FACTOR, resolution_error};
 use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint, RawExchange, RunSpan, difference};
 use crate::clock::{ClockDomain, RunClocks};
 
@@ -24,7 +24,7 @@ pub(crate) struct SampleQuality {
     /// Clock differences over the faster half of the exchanges.
     pub(crate) residuals: FitResiduals,
     /// Upper bound on the error, nanoseconds. May be infinite.
-    pub(crate) certified: f64,
+    pub(crate) error_bound: f64,
 }
 
 /// Judges the timestamps of all domains by the samples that determine them. `streams` gives the
@@ -34,7 +34,7 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     let dated = exchanges(clocks, bursts);
     let span = span_of(streams, &dated, |_, date| date);
     let edges = edges(&dated, span);
-    let mut found = vec![SampleQuality { certified: f64::INFINITY, ..SampleQuality::default() }; domains];
+    let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
     for edge in &edges {
         found[edge.from].edges += 1;
         found[edge.to].edges += 1;
@@ -53,18 +53,20 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     };
     let early = edges.iter().flat_map(message_times).map(|message| message.took).fold(0.0, f64::min);
     // A clock with a step is not smooth, and the exact place of the step is unknown.
-    if early < -(IMPOSSIBLE + of_dates(tick)) || clocks.domains.iter().any(|domain| !domain.clock_steps.is_empty()) {
+    if early < -(CAUSALITY_TOLERANCE + resolution_error(tick))
+        || clocks.domains.iter().any(|domain| !domain.clock_steps.is_empty())
+    {
         return found;
     }
-    let departures: Vec<BurstDepartures> =
-        (0..domains).map(|domain| BurstDepartures::of(clocks, bursts, domain, span)).collect();
+    let deviations: Vec<BurstDeviations> =
+        (0..domains).map(|domain| BurstDeviations::of(clocks, bursts, domain, span)).collect();
     let half_trips = half_trips(&edges, domains);
-    let wanders = departures.iter().zip(&half_trips).map(|(departures, half)| departures.smallest_wander(*half));
-    let wander = LEAST_WANDER.max(SURELY * wanders.fold(0.0, f64::max));
+    let wanders = deviations.iter().zip(&half_trips).map(|(deviations, half)| deviations.smallest_wander(*half));
+    let wander = MIN_WANDER.max(WANDER_SAFETY_FACTOR * wanders.fold(0.0, f64::max));
     let inputs = BoundInputs { span: span.nanos(), wander };
-    let bounds = CertainBounds::of(domains, &edges, inputs, message_times, |domain, at| departures[domain].at(at));
+    let bounds = CertainBounds::of(domains, &edges, inputs, message_times, |domain, at| deviations[domain].at(at));
     let widths = bounds.half_widths();
-    found.iter_mut().zip(widths).for_each(|(found, width)| found.certified = width + of_dates(tick));
+    found.iter_mut().zip(widths).for_each(|(found, width)| found.error_bound = width + resolution_error(tick));
     found
 }
 
@@ -134,18 +136,18 @@ fn half_trips(edges: &[FastestMessages], domains: usize) -> Vec<f64> {
     half
 }
 
-/// The departure of a domain's timestamps from a straight line of its clock, at a burst.
+/// The deviation of a domain's timestamps from a straight line of its clock, at a burst.
 #[derive(Clone, Copy, Debug)]
-struct BurstDeparture {
+struct BurstDeviation {
     /// Nanoseconds from the start of the span.
     at: f64,
     nanos: f64,
 }
 
-/// The departures at the bursts of a domain, in order of time.
-struct BurstDepartures(Vec<BurstDeparture>);
+/// The deviations at the bursts of a domain, in order of time.
+struct BurstDeviations(Vec<BurstDeviation>);
 
-impl BurstDepartures {
+impl BurstDeviations {
     fn of(clocks: &RunClocks, bursts: &[SyncBurst], domain: usize, span: RunSpan) -> Self {
         let ClockDomain { map, hz, .. } = &clocks.domains[domain];
         let first_ticks = |burst: &SyncBurst| {
@@ -162,11 +164,11 @@ impl BurstDepartures {
         let timestamp = |ticks: u64| difference(map.global_from_ticks(ticks), span.start);
         let by_clock = |ticks: u64| (ticks - first) as f64 / (*hz).max(1) as f64 * 1e9;
         let rate = if last > first { (timestamp(last) - timestamp(first)) / by_clock(last) } else { 1.0 };
-        let departure = |&ticks: &u64| BurstDeparture {
+        let deviation = |&ticks: &u64| BurstDeviation {
             at: timestamp(ticks),
             nanos: timestamp(ticks) - timestamp(first) - rate * by_clock(ticks),
         };
-        Self(ticks.iter().map(departure).collect())
+        Self(ticks.iter().map(deviation).collect())
     }
 
     fn at(&self, date: f64) -> f64 {
@@ -193,7 +195,7 @@ impl BurstDepartures {
     /// bursts have an error of `half` nanoseconds. Between three bursts, the rates of a random walk
     /// differ by the wander times the square root of a third of the time.
     fn smallest_wander(&self, half: f64) -> f64 {
-        let wander = |three: &[BurstDeparture]| {
+        let wander = |three: &[BurstDeviation]| {
             let (one, other) = (three[1].at - three[0].at, three[2].at - three[1].at);
             let slopes = (three[2].nanos - three[1].nanos) / other - (three[1].nanos - three[0].nanos) / one;
             let open = 2.0 * half / other + 2.0 * half / one;

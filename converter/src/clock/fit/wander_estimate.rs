@@ -2,7 +2,7 @@
 
 use super::fit_result::FitResult;
 use crate::clock::graph::interpolate;
-use crate::clock::limits::{SURELY, of_dates};
+use crate::clock::limits::{WANDER_SAFETY_FACTOR, resolution_error};
 
 /// The wander of corrections is measured over these fractions of a run (1/4, 1/8, 1/16).
 const LAGS: [usize; 3] = [4, 8, 16];
@@ -11,7 +11,7 @@ const CORRECTION_NOISE: f64 = 2000.0;
 
 /// The largest wander that is consistent with a fit, per square root of a second.
 pub(crate) fn largest_wander(fit_result: &FitResult) -> f64 {
-    fit_result.fit.wander.max(wander_of_corrections(fit_result)) * SURELY
+    fit_result.fit.wander.max(wander_of_corrections(fit_result)) * WANDER_SAFETY_FACTOR
 }
 
 /// The wander of the corrections of a fit over long times, per square root of a second. For a clock
@@ -27,7 +27,7 @@ fn wander_of_corrections(fit_result: &FitResult) -> f64 {
         };
         let change = |domain: usize, at: usize| {
             let change = total(domain, at + 1) - 2.0 * total(domain, at) + total(domain, at - 1);
-            (change.abs() - CORRECTION_NOISE - of_dates(fit_result.tick)).max(0.0)
+            (change.abs() - CORRECTION_NOISE - resolution_error(fit_result.tick)).max(0.0)
         };
         let squares = free.iter().flat_map(|domain| (1..parts).map(move |at| change(*domain, at).powi(2)));
         let mean = squares.sum::<f64>() / (free.len() * (parts - 1)).max(1) as f64;

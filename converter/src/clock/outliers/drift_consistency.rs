@@ -15,16 +15,16 @@ const FEWEST: usize = 3;
 /// From this number on, the drift is that of most bursts. A single burst at an end can then be
 /// found to be wrong.
 pub(crate) const MANY: usize = 5;
-/// Constant part of the allowed departure of neighbours from the usual drift, nanoseconds.
+/// Constant part of the allowed deviation of neighbours from the usual drift, nanoseconds.
 const LEAST: f64 = 20_000.0;
-/// Further part of the allowed departure with many bursts: this many times the usual departure.
+/// Further part of the allowed deviation with many bursts: this many times the usual deviation.
 const MUCH: f64 = 20.0;
-/// Limit of the variable part of the allowed departure, as a fraction of the time between the
+/// Limit of the variable part of the allowed deviation, as a fraction of the time between the
 /// bursts.
 const RATE: f64 = 200e-6;
 /// With fewer bursts than this, the drift is the one that most of them agree on, if some do.
 const SEVERAL: usize = 6;
-/// Maximum departure from an agreed drift, as a fraction of the time between two bursts: the effect
+/// Maximum deviation from an agreed drift, as a fraction of the time between two bursts: the effect
 /// of temperature on a clock.
 const AGREED_RATE: f64 = 5e-7;
 /// The wander of normal clocks per square root of a second, unless messages show a larger one.
@@ -77,7 +77,7 @@ pub(crate) fn remove_outliers(
     wander: f64,
 ) -> Vec<OmittedSamples> {
     let mut found = Vec::new();
-    let ticks = |pair: (usize, usize)| domains[pair.0].granularity_nanos + domains[pair.1].granularity_nanos;
+    let ticks = |pair: (usize, usize)| domains[pair.0].resolution_nanos + domains[pair.1].resolution_nanos;
     // Drift within a long burst widens its bounds. So the drift is estimated first, without this
     // correction.
     let mut drifts = BTreeMap::new();
@@ -177,9 +177,9 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
         return WrongBursts::default();
     }
     let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
-    let departure =
+    let deviation =
         |one: &BurstBounds, other: &BurstBounds| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
-    let mut usual: Vec<f64> = bounds.windows(2).map(|pair| departure(&pair[0], &pair[1])).collect();
+    let mut usual: Vec<f64> = bounds.windows(2).map(|pair| deviation(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
     let usual = usual[usual.len() / 2];
     let agree = |one: usize, other: usize| {
@@ -205,16 +205,16 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     let off = |at: &usize| {
         let before = chain[..chain.partition_point(|member| member < at)].last();
         let after = chain.get(chain.partition_point(|member| member < at));
-        before.or(after).map_or(0.0, |member| departure(&bounds[*member], &bounds[*at]))
+        before.or(after).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*at]))
     };
     let nanos = wrong.iter().map(off).fold(0.0, f64::max);
     WrongBursts { bursts: wrong, nanos }
 }
 
-/// The allowed departure from the drift between two correct bursts, nanoseconds.
+/// The allowed deviation from the drift between two correct bursts, nanoseconds.
 ///
-/// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts agree
-/// on the drift. `bursts` is their number, `usual` the usual departure of neighbours in
+/// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts
+/// agree on the drift. `bursts` is their number, `usual` the usual deviation of neighbours in
 /// nanoseconds, and `wander` the wander of the clocks per square root of a second.
 pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
     let by_rate = RATE * elapsed;

@@ -6,7 +6,7 @@
 //! the prediction of the other bursts.
 
 use crate::clock::burst::ClockOffset;
-use crate::clock::limits::LEAST_WANDER;
+use crate::clock::limits::MIN_WANDER;
 
 /// Nanoseconds per second. Wander is given per square root of a second.
 const NANOS: f64 = 1e9;
@@ -38,7 +38,7 @@ fn predicted_offset(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Opti
     let best = others.iter().map(|other| other.half_trip).fold(end.half_trip, f64::min);
     let slow = end.half_trip - best;
     let noise = noise(others).unwrap_or(near.half_trip).min(near.half_trip) + tick;
-    let off = noise * (1.0 + 2.0 * times) + LEAST_WANDER * NANOS * (gap / NANOS).powf(1.5);
+    let off = noise * (1.0 + 2.0 * times) + MIN_WANDER * NANOS * (gap / NANOS).powf(1.5);
     if !(span > 0.0 && off < slow) {
         return None;
     }

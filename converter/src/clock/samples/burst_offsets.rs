@@ -65,7 +65,7 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
     let mut fit = OffsetFit {
         origins,
         hz,
-        tick: domains.iter().map(|domain| domain.granularity_nanos).fold(0.0, f64::max),
+        tick: domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max),
         nominal,
         drifts: vec![None; count],
         offsets: vec![Vec::new(); count],
@@ -115,7 +115,7 @@ pub(crate) enum OutlierKind {
     Step,
 }
 
-/// Largest departure of a clock from a line between two bursts, nanoseconds. For the time between
+/// Largest deviation of a clock from a line between two bursts, nanoseconds. For the time between
 /// them, [`crate::clock::outliers::drift_consistency`] allows more.
 const MIN_OUTLIER: f64 = 50_000.0;
 

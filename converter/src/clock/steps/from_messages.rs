@@ -52,7 +52,7 @@ pub(crate) fn find(edges: &[FastestMessages], domains: usize, noise: f64) -> Opt
         for domain in [forth.from, forth.to] {
             partners[domain] += 1;
         }
-        if let Some(step) = largest(forth, back, noise) {
+        if let Some(step) = largest_step(forth, back, noise) {
             candidates[step.domain].push(step);
             candidates[forth.from].push(OffsetStep { domain: forth.from, size: -step.size, ..step });
         }
@@ -89,7 +89,7 @@ struct StepCandidate {
 
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
 /// drift and noise.
-fn largest(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
+fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
     let PairOffsets { mut observations, usual_trip } = quick_offsets(&forth.points, &back.points, noise)?;
     observations.retain(|observation| (observation.trip - usual_trip).abs() < noise / 2.0);
     // If a step bends the lines, they are steep everywhere.
@@ -125,7 +125,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
     let mut best_half = f64::INFINITY;
     let mut many = 1;
     while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
-        let observations = if many == 1 { pair_messages(forth, back) } else { together(forth, back, many) };
+        let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual_trip = *trips.get(trips.len() / 4)?;
@@ -152,23 +152,23 @@ fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObs
         while at + 1 < back.len() && back[at].sent < point.sent {
             at += 1;
         }
-        of_both(point, &back[at])
+        paired_observation(point, &back[at])
     });
     observations.collect()
 }
 
 /// The fastest message of each direction, for pieces of `many` messages.
-fn together(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
+fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
     let observations = forth.chunks(many).filter_map(|piece| {
         let from = back.partition_point(|point| point.sent < piece[0].sent);
         let to = back.partition_point(|point| point.sent <= piece[piece.len() - 1].sent);
-        Some(of_both(&fastest(piece)?, &fastest(&back[from..to])?))
+        Some(paired_observation(&fastest(piece)?, &fastest(&back[from..to])?))
     });
     observations.collect()
 }
 
-fn of_both(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
+fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
     PairedObservation {
         at: f64::midpoint(forth.sent, back.sent),
         offset: (forth.took - back.took) / 2.0,
@@ -190,13 +190,13 @@ fn jump(observations: &[PairedObservation], next: usize) -> OffsetJump {
     OffsetJump { size: observations[next].offset - observations[next - 1].offset, least }
 }
 
-/// The departure of an offset from the rate before it, and from the rate after it.
+/// The deviation of an offset from the rate before it, and from the rate after it.
 struct RateDepartures {
     before: f64,
     after: f64,
 }
 
-/// The departures of the offset at `next`.
+/// The deviations of the offset at `next`.
 fn off_rate(observations: &[PairedObservation], next: usize) -> RateDepartures {
     let rate = |from: usize, to: usize| {
         let (one, other) = (observations[from], observations[to]);

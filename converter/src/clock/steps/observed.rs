@@ -22,10 +22,10 @@ use crate::run::{ProcessInRun, RunStreamReader, StreamInRun, open_shared};
 use tracer_format::ClockKind;
 use tracer_format::entries::ClockAnchor;
 
-/// Constant part of the allowed departure of a clock without a step from the system's clock, after
+/// Constant part of the allowed deviation of a clock without a step from the system's clock, after
 /// correction of the mean drift. Nanoseconds.
 const NOISE: f64 = 200_000.0;
-/// Further part of the allowed departure, as a fraction of the time between two readings. The
+/// Further part of the allowed deviation, as a fraction of the time between two readings. The
 /// system's clock itself is bent by this much.
 const BENT: f64 = 700e-6;
 /// Maximum error of the nominal rate of a clock, as a fraction.
@@ -42,14 +42,14 @@ const MIN_SHARE: f64 = 0.9;
 pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> StepFreeTicks {
     // The process with readings over the longest time is used.
     let covered_nanos = |process: &&ProcessInRun| {
-        let dates = process.anchors.iter().map(|anchor| anchor.monotonic_nanos);
-        dates.clone().max().unwrap_or(0) - dates.min().unwrap_or(0)
+        let timestamps = process.anchors.iter().map(|anchor| anchor.monotonic_nanos);
+        timestamps.clone().max().unwrap_or(0) - timestamps.min().unwrap_or(0)
     };
     let Some(longest) = members.iter().map(|member| &run.processes[*member]).max_by_key(covered_nanos) else {
         return StepFreeTicks::default();
     };
     let may_be_set = longest.clock_kind.is_none_or(|kind| kind == ClockKind::User);
-    let jumps = jumps(&longest.anchors, domain.hz, domain.granularity_nanos, may_be_set);
+    let jumps = jumps(&longest.anchors, domain.hz, domain.resolution_nanos, may_be_set);
     if jumps.len() > MOST {
         return StepFreeTicks::default();
     }
@@ -118,7 +118,7 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     if usual * 2 <= rates.len() {
         return Vec::new();
     }
-    // A clock may have ticks of a millisecond. The usual departure between two readings is not a
+    // A clock may have ticks of a millisecond. The usual deviation between two readings is not a
     // step.
     let lead = |interval: &ReadingInterval<'_>| interval.by_clock - interval.by_system * (1.0 + rate);
     let mut usual: Vec<f64> = intervals.iter().map(|interval| lead(interval).abs()).collect();

@@ -19,20 +19,20 @@ use tumit_paje::{TypeId, ValueId};
 pub(crate) enum PassKind<'p> {
     /// No operations: all records stay records.
     Records,
-    /// The first pass, which needs only link endpoints.
-    Survey,
-    /// The second pass, the Pajé emission.
-    Picture(&'p RuleModel),
-    /// The only pass for Pajé. Operations refer to values by name, because values have no numbers
-    /// yet.
-    Once,
+    /// The first pass needs only link endpoints.
+    FirstPass,
+    /// The second pass emits Pajé operations.
+    SecondPass(&'p RuleModel),
+    /// A single pass emits Pajé operations. Operations refer to values by name, because values have
+    /// no numbers yet.
+    SinglePass,
 }
 
 /// Evaluates columns. Each reader thread has one for all its streams.
 #[derive(Debug)]
 pub(crate) struct ColumnEvaluator<'p> {
     plan: &'p ConversionPlan<'p>,
-    purpose: PassKind<'p>,
+    pass_kind: PassKind<'p>,
     known: KnownValues,
     numbers: TemplateNumbers,
     arranger: BatchBuilder,
@@ -77,10 +77,10 @@ struct TemplateEntry {
 }
 
 impl<'p> ColumnEvaluator<'p> {
-    pub(crate) fn new(plan: &'p ConversionPlan<'p>, purpose: PassKind<'p>, numbers: TemplateNumbers) -> Self {
+    pub(crate) fn new(plan: &'p ConversionPlan<'p>, pass_kind: PassKind<'p>, numbers: TemplateNumbers) -> Self {
         Self {
             plan,
-            purpose,
+            pass_kind,
             known: KnownValues::default(),
             numbers,
             arranger: BatchBuilder::default(),
@@ -90,7 +90,7 @@ impl<'p> ColumnEvaluator<'p> {
     }
 
     /// Evaluates a block of a stream. Linear in the number of records.
-    pub(crate) fn make(
+    pub(crate) fn evaluate(
         &mut self,
         columns: &BlockColumns,
         (stream, first): (usize, u64),
@@ -133,10 +133,10 @@ impl<'p> ColumnEvaluator<'p> {
         let plan = self.plan;
         let number = plan.program_number(stream, id)?;
         let program = plan.programs.get(number)?;
-        let columnar_actions = match self.purpose {
+        let columnar_actions = match self.pass_kind {
             PassKind::Records => return None,
-            PassKind::Survey => program.columnar_links.as_ref()?,
-            PassKind::Picture(_) | PassKind::Once => program.columnar_actions.as_ref()?,
+            PassKind::FirstPass => program.columnar_links.as_ref()?,
+            PassKind::SecondPass(_) | PassKind::SinglePass => program.columnar_actions.as_ref()?,
         };
         let block = TypeBlock { plan, program, columns, id, stream };
         let mut actions = Vec::with_capacity(columnar_actions.len());
@@ -208,8 +208,8 @@ impl<'p> ColumnEvaluator<'p> {
             ColumnarValue::Named(ty, OperationPart::Fixed(code)) => {
                 let mut symbols = Symbols::default();
                 let name = constant_value(code, &block.scope(&[]), &symbols).key("", &mut symbols);
-                match self.purpose {
-                    PassKind::Once => (name != KeyPart::None).then_some(OpValues::Same(0))?,
+                match self.pass_kind {
+                    PassKind::SinglePass => (name != KeyPart::None).then_some(OpValues::Same(0))?,
                     _ => OpValues::Same(self.value(*ty, name)?),
                 }
             }
@@ -220,7 +220,7 @@ impl<'p> ColumnEvaluator<'p> {
                 OpValues::Numbers { first: start, step: 1 }
             }
             ColumnarValue::Named(_, OperationPart::Cell(cell))
-                if matches!(self.purpose, PassKind::Once) && !cell.is_name() =>
+                if matches!(self.pass_kind, PassKind::SinglePass) && !cell.is_name() =>
             {
                 block.words(cell, words)?;
                 OpValues::Numbers { first: start, step: 1 }
@@ -239,7 +239,7 @@ impl<'p> ColumnEvaluator<'p> {
     fn values(&mut self, ty: TypeId, cell: &FieldCell, names: &[u64]) -> Option<Vec<u32>> {
         let mut values = self.arranger.values();
         values.reserve(names.len());
-        if matches!(self.purpose, PassKind::Once) {
+        if matches!(self.pass_kind, PassKind::SinglePass) {
             values.extend(names.iter().map(|name| u32::try_from(*name).unwrap_or(u32::MAX)));
             return Some(values);
         }
@@ -250,7 +250,7 @@ impl<'p> ColumnEvaluator<'p> {
     }
 
     fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
-        let PassKind::Picture(model) = self.purpose else { return None };
+        let PassKind::SecondPass(model) = self.pass_kind else { return None };
         let ValueId(value) = self.known.value(&model.values, ty, name)?;
         Some(value)
     }

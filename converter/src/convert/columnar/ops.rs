@@ -59,13 +59,13 @@ pub(crate) struct OpBatch {
     /// on.
     pub(crate) templates: Vec<(u32, OpTemplate)>,
     /// The records that stay records. `has_records` is whether there are any.
-    pub(crate) chunk: RowBatch,
+    pub(crate) rows: RowBatch,
     has_records: bool,
     /// Budget memory of this batch.
     pub(crate) memory: BudgetShare,
 }
 
-/// The operations of a record, or its place in the chunk.
+/// The operations of a record, or its index in the rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpEntry {
     /// The form of the entry in the upper bits, and the number of the [`OpTemplate`] below. The
@@ -88,7 +88,7 @@ mod form {
     /// Several operations. `bits` is the index of the first entry. The head contains their number
     /// in place of the template.
     pub(crate) const SEVERAL: u32 = 3;
-    /// A record that stays a record. `bits` is its index in the chunk.
+    /// A record that stays a record. `bits` is its index in the rows.
     pub(crate) const RECORD: u32 = 4;
     /// No entry.
     pub(crate) const NOTHING: u32 = 7;
@@ -138,7 +138,7 @@ pub(crate) enum TakenRecord {
 /// One step in processing a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NextOp<'m> {
-    /// The record itself, at this index of the chunk.
+    /// The record itself, at this index of the rows.
     Record(&'m RowBatch, usize),
     /// An operation with a short or 64-bit value.
     Operation(PendingOp),
@@ -147,11 +147,11 @@ pub(crate) enum NextOp<'m> {
 }
 
 impl OpBatch {
-    /// The entries of a chunk that was assembled record by record.
-    pub(crate) fn of_records(chunk: RowBatch) -> Self {
-        let mut entries = vec![OpEntry::RECORD; chunk.corrected.len()];
+    /// The entries of rows that were assembled record by record.
+    pub(crate) fn from_rows(rows: RowBatch) -> Self {
+        let mut entries = vec![OpEntry::RECORD; rows.corrected.len()];
         number_records(&mut entries);
-        Self { entries, chunk, has_records: true, ..Self::default() }
+        Self { entries, rows, has_records: true, ..Self::default() }
     }
 
     /// Whether all entries are taken.
@@ -173,13 +173,13 @@ impl OpBatch {
         words.clear();
         places.clear();
         templates.clear();
-        self.chunk = RowBatch::default();
+        self.rows = RowBatch::default();
         (self.at, self.first, self.has_records) = (0, first, false);
     }
 
     /// Selects from `values`, one per entry, those of records that stay records. `None` if there
     /// are no such records.
-    pub(crate) fn of_kept<T: Copy>(&self, values: &[T]) -> Option<Vec<T>> {
+    pub(crate) fn row_values<T: Copy>(&self, values: &[T]) -> Option<Vec<T>> {
         let some = self.entries.iter().zip(values).filter(|(entry, _)| entry.is_record());
         self.has_records.then(|| some.map(|(_, value)| *value).collect())
     }
@@ -214,15 +214,15 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let turn = |bits| PendingOp { corrected: date, bits, template: entry.template(), stream };
+            let pending = |bits| PendingOp { corrected: date, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
-                form::SHORT => NextOp::Operation(turn(entry.bits.into())),
-                form::NUMBER => NextOp::Operation(turn(self.words.get(entry.start()).copied().unwrap_or_default())),
+                form::SHORT => NextOp::Operation(pending(entry.bits.into())),
+                form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),
                 form::WIDE => {
                     let words = self.words.get(entry.start()..entry.start() + entry.width()).unwrap_or_default();
-                    NextOp::Wide(turn(self.ordinal(at)), words)
+                    NextOp::Wide(pending(self.ordinal(at)), words)
                 }
-                form::RECORD => NextOp::Record(&self.chunk, entry.start()),
+                form::RECORD => NextOp::Record(&self.rows, entry.start()),
                 _ => continue,
             })?;
         }

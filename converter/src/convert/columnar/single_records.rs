@@ -1,7 +1,7 @@
 //! Records of a block that are evaluated one by one.
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, RECORD_HEAD_BYTES};
+use tracer_format::{ID_DROPPED, RECORD_HEAD_BYTES};
 
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::time_order::ordered_item::OrderedItem;
@@ -25,11 +25,11 @@ pub(crate) struct RowBatch {
     pub(crate) places: Vec<u32>,
     /// Number of the block in the stream, from 1.
     pub(crate) block: usize,
-    /// The details of each record, in chunks that were assembled record by record.
+    /// The details of each record, in batches that were assembled record by record.
     pub(crate) details: Vec<RowDetail>,
 }
 
-/// Data that differ between the records of a chunk.
+/// Data that differ between the records of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowDetail {
     ordinal: u64,
@@ -78,7 +78,7 @@ impl<'a> RecordRef<'a> {
 
     /// Whether this marks the next record as truncated.
     pub(crate) fn is_truncation(&self) -> bool {
-        self.program.is_none() && DroppedRecords::decode(self.body).is_some_and(|lost| lost.is_truncation())
+        self.program.is_none() && DroppedRecords::decode(self.body).is_some_and(|report| report.is_truncation())
     }
 
     /// The record with its program and stream. `None` for a gap.
@@ -106,7 +106,7 @@ impl RowBatch {
         self.details.push(RowDetail { ordinal: item.place.ordinal, block, only: item.only });
     }
 
-    /// The record at this index of the chunk, as a record of this stream.
+    /// The record at this index of the batch, as a record of this stream.
     #[inline]
     pub(crate) fn record_at<'a>(
         &'a self,
@@ -119,7 +119,7 @@ impl RowBatch {
         let (head, mut body) = row.split_first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let program = plan.program_in(table, id);
-        if program.is_none() && id != ID_LOST {
+        if program.is_none() && id != ID_DROPPED {
             return None;
         }
         let mut site = 0;

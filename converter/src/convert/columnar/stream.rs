@@ -2,7 +2,7 @@
 //! operations and records for the rules.
 //!
 //! [`ColumnEvaluator`] turns records into operations where possible. The other required records are
-//! copied into a [`RowBatch`] (a chunk). [`OrderedStream`] reads record by record in three cases:
+//! copied into a [`RowBatch`]. [`OrderedStream`] reads record by record in three cases:
 //! blocks with dropped records, blocks with records of varying size, and streams with actions that
 //! have a timestamp of their own.
 
@@ -20,19 +20,23 @@ use crate::convert::time_order::ordered_stream::OrderedStream;
 use crate::rules::ValueColumn;
 use crate::run::{BlockPosition, RunReadError};
 
-/// Maximum number of records of a chunk that is assembled record by record.
-const CHUNK_RECORDS: usize = 256;
-/// Maximum size of a chunk, in records, if memory is short.
-const SMALL_CHUNK_RECORDS: usize = 16;
-/// Maximum size of such a chunk, in bytes.
-const CHUNK_BYTES: usize = 1 << 16;
+/// Maximum number of records of a [`RowBatch`] that is assembled record by record.
+const BATCH_RECORDS: usize = 256;
+/// Maximum size of such a batch, in records, if memory is short.
+const SMALL_BATCH_RECORDS: usize = 16;
+/// Maximum size of such a batch, in bytes.
+const BATCH_BYTES: usize = 1 << 16;
 
 /// Counts of a stream's records, and its last timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamTally {
+    /// Number of records with a timestamp before that of their predecessor.
     pub(crate) backward: u64,
+    /// Number of action timestamps before the start of the run. They are moved to the start.
     pub(crate) early: u64,
-    pub(crate) unknown: u64,
+    /// Number of damaged records.
+    pub(crate) damaged: u64,
+    /// Number of records read.
     pub(crate) records: u64,
     /// The maximum of all timestamps, in ns.
     pub(crate) end: i64,
@@ -63,7 +67,7 @@ struct ActionValues {
 #[derive(Debug)]
 pub(crate) struct StreamCursor<'r> {
     plan: &'r ConversionPlan<'r>,
-    feed: OrderedStream<'r>,
+    source: OrderedStream<'r>,
     needs: Arc<RequiredColumns>,
     /// The values found so far, for each record id and action that needs the values of a column.
     /// Two actions may use one column for two value types.
@@ -74,91 +78,95 @@ pub(crate) struct StreamCursor<'r> {
 }
 
 impl<'r> StreamCursor<'r> {
-    pub(crate) fn new(plan: &'r ConversionPlan<'r>, feed: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
-        Self { plan, feed, needs, seen: Vec::new(), templates: StreamTemplates::default(), records: 0, end: 0 }
+    pub(crate) fn new(plan: &'r ConversionPlan<'r>, source: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
+        Self { plan, source, needs, seen: Vec::new(), templates: StreamTemplates::default(), records: 0, end: 0 }
     }
 
     /// The number of records read since the last call.
     pub(crate) fn take_read(&mut self) -> u64 {
-        let read = self.feed.take_read();
+        let read = self.source.take_read();
         self.records += read;
         read
     }
 
     pub(crate) fn tally(&mut self) -> StreamTally {
         self.take_read();
-        let Self { feed, records, end, .. } = self;
-        let unknown = feed.reader().damaged_records();
-        StreamTally { backward: feed.backward, early: feed.early, unknown, records: *records, end: *end }
+        let Self { source, records, end, .. } = self;
+        let damaged = source.reader().damaged_records();
+        StreamTally { backward: source.backward, early: source.early, damaged, records: *records, end: *end }
     }
 
-    /// Reads the next block or chunk that has required records. Fills `dates` with their timestamps
-    /// and `batch` with their operations. Both are empty at the end of the stream. Returns whether
-    /// these records are known to be the last. Adds the values found in columns to `values`.
+    /// Reads the next block or [`RowBatch`] that has required records. Fills `timestamps` with
+    /// their timestamps and `batch` with their operations. Both are empty at the end of the stream.
+    /// Returns whether these records are known to be the last. Adds the values found in columns to
+    /// `values`.
     pub(crate) fn fill(
         &mut self,
-        maker: &mut ColumnEvaluator<'_>,
+        evaluator: &mut ColumnEvaluator<'_>,
         values: &mut FirstValues,
-        dates: &mut Vec<i64>,
+        timestamps: &mut Vec<i64>,
         batch: &mut OpBatch,
     ) -> Result<bool, RunReadError> {
         loop {
-            let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
-            if let Some((columns, block)) = self.feed.next_columns(needs)? {
-                self.of_block(&columns, &block, maker, values, dates, batch);
-                if !dates.is_empty() {
-                    return Ok(self.feed.is_at_end());
+            let needs = self.needs.of(self.plan.streams[self.source.stream].process);
+            if let Some((columns, block)) = self.source.next_columns(needs)? {
+                self.evaluate_block(&columns, &block, evaluator, values, timestamps, batch);
+                if !timestamps.is_empty() {
+                    return Ok(self.source.is_at_end());
                 }
                 continue;
             }
-            dates.clear();
-            let Some(chunk) = self.by_records()? else { return Ok(true) };
-            if !chunk.corrected.is_empty() {
-                dates.extend_from_slice(&chunk.corrected);
-                *batch = OpBatch::of_records(chunk);
+            timestamps.clear();
+            let Some(rows) = self.read_records()? else { return Ok(true) };
+            if !rows.corrected.is_empty() {
+                timestamps.extend_from_slice(&rows.corrected);
+                *batch = OpBatch::from_rows(rows);
                 return Ok(false);
             }
         }
     }
 
     /// Evaluates a block that was read by columns.
-    fn of_block(
+    fn evaluate_block(
         &mut self,
         columns: &BlockColumns,
         block: &BlockPosition,
-        maker: &mut ColumnEvaluator<'_>,
+        evaluator: &mut ColumnEvaluator<'_>,
         values: &mut FirstValues,
-        dates: &mut Vec<i64>,
+        timestamps: &mut Vec<i64>,
         batch: &mut OpBatch,
     ) {
-        let needs = self.needs.of(self.plan.streams[self.feed.stream].process);
+        let needs = self.needs.of(self.plan.streams[self.source.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
-        let (place, first) = ((self.feed.stream, block.first_ordinal), block.first_ordinal);
-        maker.make(columns, place, is_wanted, &mut self.templates, batch);
-        self.look_through(columns, block, values);
-        batch.memory = self.feed.take_memory();
-        let last = self.feed.raw_timestamps(block, &maker.ticks, dates);
+        let (place, first) = ((self.source.stream, block.first_ordinal), block.first_ordinal);
+        evaluator.evaluate(columns, place, is_wanted, &mut self.templates, batch);
+        self.note_column_values(columns, block, values);
+        batch.memory = self.source.take_memory();
+        let last = self.source.raw_timestamps(block, &evaluator.ticks, timestamps);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
-        let map = &self.plan.timestamp_maps[self.feed.stream];
+        let map = &self.plan.timestamp_maps[self.source.stream];
         self.end = self.end.max(map.corrected(last, last_ordinal));
-        let times = batch.of_kept(dates);
+        let times = batch.row_values(timestamps);
         if !map.is_identity() {
-            dates.iter_mut().enumerate().for_each(|(at, date)| *date = map.corrected(*date, batch.ordinal(at)));
+            timestamps
+                .iter_mut()
+                .enumerate()
+                .for_each(|(at, timestamp)| *timestamp = map.corrected(*timestamp, batch.ordinal(at)));
         }
         let Some(times) = times else { return };
-        let mut rows = FixedSizeRows::default();
-        let is_whole = columns.rows(&mut rows, |id| maker.keeps_records(id)).is_some();
+        let mut fixed_rows = FixedSizeRows::default();
+        let is_whole = columns.rows(&mut fixed_rows, |id| evaluator.keeps_records(id)).is_some();
         debug_assert!(is_whole, "the wanted columns were read");
-        let (dates, times) = match map.is_identity() {
+        let (timestamps, times) = match map.is_identity() {
             true => (times, Vec::new()),
-            false => (batch.of_kept(dates).unwrap_or_default(), times),
+            false => (batch.row_values(timestamps).unwrap_or_default(), times),
         };
-        let places = if rows.places.len() == columns.records() { Vec::new() } else { rows.places };
-        let FixedSizeRows { bytes, starts, .. } = rows;
-        batch.chunk = RowBatch {
+        let places = if fixed_rows.places.len() == columns.records() { Vec::new() } else { fixed_rows.places };
+        let FixedSizeRows { bytes, starts, .. } = fixed_rows;
+        batch.rows = RowBatch {
             bytes,
             starts,
-            corrected: dates,
+            corrected: timestamps,
             raw: times,
             first,
             places,
@@ -168,8 +176,8 @@ impl<'r> StreamCursor<'r> {
     }
 
     /// Notes the values that occur in columns, each with its first record.
-    fn look_through(&mut self, columns: &BlockColumns, block: &BlockPosition, values: &mut FirstValues) {
-        let process = self.plan.streams[self.feed.stream].process;
+    fn note_column_values(&mut self, columns: &BlockColumns, block: &BlockPosition, values: &mut FirstValues) {
+        let process = self.plan.streams[self.source.stream].process;
         let needs = Arc::clone(&self.needs);
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
@@ -180,7 +188,7 @@ impl<'r> StreamCursor<'r> {
                     self.seen.push(ActionValues { id, action, values: SeenValues::default() });
                     self.seen.len() - 1
                 });
-                let new = self.seen[at].values.new_of(bytes, width);
+                let new = self.seen[at].values.new_values(bytes, width);
                 if new.is_empty() {
                     continue;
                 }
@@ -190,8 +198,8 @@ impl<'r> StreamCursor<'r> {
                 for (number, value) in new {
                     let Some(((place, _), ticks)) = places.nth(number - passed) else { break };
                     passed = number + 1;
-                    let stream = u32::try_from(self.feed.stream).unwrap_or(u32::MAX);
-                    let (time, ordinal) = (self.feed.raw_timestamp(block, ticks), block.first_ordinal + place);
+                    let stream = u32::try_from(self.source.stream).unwrap_or(u32::MAX);
+                    let (time, ordinal) = (self.source.raw_timestamp(block, ticks), block.first_ordinal + place);
                     let found = FirstRecord { time, stream, ordinal };
                     let process = u32::try_from(process).unwrap_or(u32::MAX);
                     let key = ColumnValue { program: need.program, action, process, value };
@@ -203,22 +211,22 @@ impl<'r> StreamCursor<'r> {
     }
 
     /// Reads the next records one by one. `None` at the end.
-    fn by_records(&mut self) -> Result<Option<RowBatch>, RunReadError> {
-        let mut chunk = RowBatch::default();
+    fn read_records(&mut self) -> Result<Option<RowBatch>, RunReadError> {
+        let mut rows = RowBatch::default();
         loop {
-            self.feed.advance()?;
-            let Some((item, body)) = self.feed.item() else {
-                return Ok(Some(chunk).filter(|chunk| !chunk.corrected.is_empty()));
+            self.source.advance()?;
+            let Some((item, body)) = self.source.item() else {
+                return Ok(Some(rows).filter(|rows| !rows.corrected.is_empty()));
             };
             self.end = self.end.max(item.corrected);
-            let program = self.plan.program(self.feed.stream, item.place.id);
+            let program = self.plan.program(self.source.stream, item.place.id);
             if program.is_some() || item.place.is_gap() {
                 let is_located = program.is_some_and(|program| program.located);
-                chunk.add(item, body, is_located, self.feed.reader().blocks_read());
+                rows.add(item, body, is_located, self.source.reader().blocks_read());
             }
-            let most = if self.feed.reader().is_in_pieces() { SMALL_CHUNK_RECORDS } else { CHUNK_RECORDS };
-            if chunk.corrected.len() >= most || chunk.bytes.len() >= CHUNK_BYTES || self.feed.is_between_blocks() {
-                return Ok(Some(chunk));
+            let most = if self.source.reader().is_in_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
+            if rows.corrected.len() >= most || rows.bytes.len() >= BATCH_BYTES || self.source.is_between_blocks() {
+                return Ok(Some(rows));
             }
         }
     }
@@ -238,7 +246,7 @@ const MOST_BITS: u64 = 1 << 16;
 impl SeenValues {
     /// The values of a column that are new, with their indexes. Marks them as found. Linear in the
     /// number of values.
-    fn new_of(&mut self, bytes: &[u8], width: usize) -> Vec<(usize, u64)> {
+    fn new_values(&mut self, bytes: &[u8], width: usize) -> Vec<(usize, u64)> {
         let mut new = Vec::new();
         if self.has_all(bytes, width) {
             return new;
@@ -313,7 +321,7 @@ mod tests {
                 let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
                 let expected: Vec<(usize, u64)> =
                     column.iter().copied().enumerate().filter(|(_, value)| known.insert(*value)).collect();
-                prop_assert_eq!(seen.new_of(&bytes, 8), expected);
+                prop_assert_eq!(seen.new_values(&bytes, 8), expected);
             }
         }
     }

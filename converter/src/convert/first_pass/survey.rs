@@ -350,7 +350,7 @@ impl FirstPassCollector {
                 return None;
             }
             if let Some(log) = log {
-                endpoint.link = log.first(stream, endpoint.time, ordinal, is_finish);
+                endpoint.link = log.add_first_endpoint(stream, endpoint.time, ordinal, is_finish);
             }
             Some(endpoint)
         });
@@ -360,7 +360,7 @@ impl FirstPassCollector {
             Err(why) => return self.failed = Some(why),
         };
         if let Some(log) = &mut self.log {
-            log.second((other.link, other.time), stream, endpoint.time, ordinal, is_finish);
+            log.add_second_endpoint((other.link, other.time), stream, endpoint.time, ordinal, is_finish);
         }
         self.survey.links += 1;
         let (start, finish) = if !is_finish { (endpoint, other) } else { (other, endpoint) };
@@ -383,7 +383,7 @@ impl FirstPassCollector {
         let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;
         let mut incomplete = Vec::new();
-        waiting.each(|endpoint| {
+        waiting.for_each(|endpoint| {
             match endpoint.end {
                 _ if endpoint.is_partial => {}
                 LinkSide::Start => survey.unmatched_starts += 1,

@@ -2,7 +2,7 @@
 
 use crate::convert::job::ConversionJob;
 use crate::convert::options::{ConvertError, ConvertOptions};
-use crate::convert::paje_pass::{PassRequirements, make};
+use crate::convert::paje_pass::{PassRequirements, run_paje_pass};
 use crate::convert::planning::plan::{ConversionSetup, plan};
 use crate::convert::single_pass;
 use crate::report::ConversionReport;
@@ -28,8 +28,8 @@ pub(crate) fn convert_rules(
         ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
     }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    let how = PassRequirements { floors, once: None };
-    let result = make(&mut job, &plan, &model, &mut survey, &mut symbols, how, sink)?;
+    let requirements = PassRequirements { floors, once: None };
+    let result = run_paje_pass(&mut job, &plan, &model, &mut survey, &mut symbols, requirements, sink)?;
     // Only a single pass can return `None`.
     let (counts, end) = result.unwrap_or_default();
     job.note_reversed(counts.reversed_links);

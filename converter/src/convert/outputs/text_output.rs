@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tracer_format::Schema;
 
-use super::timestamps::fine_dates;
+use super::timestamps::corrected_timestamps;
 use crate::convert::columnar::evaluate::PassKind;
 use crate::convert::columnar::single_records::RecordRef;
 use crate::convert::job::ConversionJob;
@@ -98,11 +98,11 @@ pub(crate) fn write_text(
     let ConversionSetup { mut plan, mut model, mut symbols } =
         plan(run, options, &mut job.clocks, &mut job.diagnostics)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    if let Some(dates) = fine_dates(run, options)? {
-        plan.timestamp_maps = dates.timestamp_maps;
-        job.clocks = dates.clocks;
-        job.causality = dates.causality;
-        job.diagnostics.extend(dates.diagnostics);
+    if let Some(corrected) = corrected_timestamps(run, options)? {
+        plan.timestamp_maps = corrected.timestamp_maps;
+        job.clocks = corrected.clocks;
+        job.causality = corrected.causality;
+        job.diagnostics.extend(corrected.diagnostics);
     }
     for prologue in &plan.prologues {
         write(prologue.as_bytes(), None)?;
@@ -124,7 +124,7 @@ pub(crate) fn write_text(
         line.clear();
         Ok(())
     };
-    let selection = PassSelection { floors, taking: ItemSelection::RECORDS, purpose: PassKind::Records };
+    let selection = PassSelection { floors, item_selection: ItemSelection::RECORDS, pass_kind: PassKind::Records };
     let end = job.records(&plan, selection, &mut RecordVisitorFn(write_record))?;
     Ok(job.report(counts, end))
 }

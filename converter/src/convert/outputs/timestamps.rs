@@ -28,7 +28,10 @@ impl CorrectedTimestamps {
 
 /// Corrects the timestamps of a run by the links of its rules for Pajé, for outputs without links.
 /// `None` if the rules have no links or no correction is requested.
-pub(crate) fn fine_dates(run: &OpenRun, options: &ConvertOptions) -> Result<Option<CorrectedTimestamps>, ConvertError> {
+pub(crate) fn corrected_timestamps(
+    run: &OpenRun,
+    options: &ConvertOptions,
+) -> Result<Option<CorrectedTimestamps>, ConvertError> {
     let options = ConvertOptions { output: None, progress: None, ..options.clone() };
     let mut job = ConversionJob::new(run, &options);
     // Processes with one clock id can turn out to have different clocks.

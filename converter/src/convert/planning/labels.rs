@@ -52,7 +52,8 @@ impl LabelSuffixes {
             for same in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
                 let streams: Vec<&StreamFacts> =
                     same.iter().map(|member| &plan.streams[member.stream as usize]).collect();
-                for (&LabelMember { process, thread, .. }, text) in same.iter().zip(distinctions(plan.run(), &streams))
+                for (&LabelMember { process, thread, .. }, text) in
+                    same.iter().zip(distinguishing_suffixes(plan.run(), &streams))
                 {
                     if let Some(text) = text {
                         suffixes.0.insert(LabelKey { container, process, thread }, text.into());
@@ -166,7 +167,7 @@ impl<'m> LabelPattern<'m> {
 /// Processes differ by the first of rank or process id, host, process id and full name that is
 /// distinct for all. Threads of one process differ by an ordinal in order of creation. `None` if no
 /// suffix is needed.
-fn distinctions(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Option<String>> {
+fn distinguishing_suffixes(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Option<String>> {
     let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
     processes.sort_unstable();
     processes.dedup();

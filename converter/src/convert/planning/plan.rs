@@ -8,12 +8,12 @@ use std::sync::Arc;
 use tracer_format::Schema;
 use tumit::Spec;
 
-use super::rule_match::fit;
+use super::rule_match::mismatch_warnings;
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
     CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, SourceSite,
-    StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_picture,
+    StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
 };
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
@@ -113,7 +113,7 @@ pub(crate) fn plan<'r>(
     diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> Result<ConversionSetup<'r>, ConvertError> {
     if let Some(rules) = &options.rules {
-        diagnostics.extend(fit(rules, options.output.as_deref(), run)?);
+        diagnostics.extend(mismatch_warnings(rules, options.output.as_deref(), run)?);
     }
     let ranked = run.processes.iter().all(|process| process.rank.is_some());
     build(run, clocks, |schema, model, symbols| programs_of(schema, options, ranked, model, symbols, diagnostics))
@@ -125,7 +125,7 @@ pub(crate) fn plan_of_layouts<'r>(
     clocks: &mut RunClocks,
 ) -> Result<(ConversionPlan<'r>, Symbols), ConvertError> {
     let ConversionSetup { plan, symbols, .. } = build(run, clocks, |schema, model, symbols| {
-        let spec = with_default_picture(&layouts(schema), false);
+        let spec = with_default_rules(&layouts(schema), false);
         let rules = compile_spec(&spec, schema, None, model, symbols, &mut Vec::new());
         Ok(SchemaPrograms { rules, prologue: None })
     })?;
@@ -377,9 +377,9 @@ impl<'r> ConversionPlan<'r> {
         self.facts[self.streams[stream].process].clock.global_from_ticks(ticks)
     }
 
-    /// Fills `dates` with raw timestamps. `ticks` are relative to `first`.
-    pub(crate) fn raw_timestamps(&self, stream: usize, first: u64, ticks: &[u64], dates: &mut Vec<i64>) {
-        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, dates);
+    /// Fills `timestamps` with raw timestamps. `ticks` are relative to `first`.
+    pub(crate) fn raw_timestamps(&self, stream: usize, first: u64, ticks: &[u64], timestamps: &mut Vec<i64>) {
+        self.facts[self.streams[stream].process].clock.global_from_many(first, ticks, timestamps);
     }
 
     /// The clock domain and the first and last raw timestamp of each stream.
@@ -424,7 +424,7 @@ fn programs_of(
         let rules = compile_spec(spec, schema, Some(output), model, symbols, diagnostics);
         return Ok(SchemaPrograms { rules, prologue: Some(spec.outputs[output].prologue.clone()) });
     }
-    let spec = with_default_picture(spec, ranked);
+    let spec = with_default_rules(spec, ranked);
     let rules = compile_spec(&spec, schema, None, model, symbols, diagnostics);
     Ok(SchemaPrograms { rules, prologue: None })
 }

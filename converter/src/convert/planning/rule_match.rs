@@ -19,7 +19,11 @@ const MOST: usize = 8;
 ///
 /// # Errors
 /// If the run has no event of the spec.
-pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<Vec<TraceDiagnostic>, ConvertError> {
+pub(crate) fn mismatch_warnings(
+    rules: &Spec,
+    output: Option<&str>,
+    run: &OpenRun,
+) -> Result<Vec<TraceDiagnostic>, ConvertError> {
     let mut schemas: Vec<&Schema> = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
         if !schemas.contains(&&provider.schema) {
@@ -46,7 +50,7 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
         let name = &record.layout.name;
         match known.get(name.as_str()) {
             None => missing.push(format!("`{name}`")),
-            Some(kind) => differing.extend(differences(name, &record.layout.fields, &kind.fields)),
+            Some(kind) => differing.extend(type_differences(name, &record.layout.fields, &kind.fields)),
         }
     }
     let mut messages = Vec::new();
@@ -64,7 +68,7 @@ pub(crate) fn fit(rules: &Spec, output: Option<&str>, run: &OpenRun) -> Result<V
 }
 
 /// Fields that have the same name in both, and different types.
-fn differences(event: &str, rules: &[FieldInfo], run: &[FieldInfo]) -> Vec<String> {
+fn type_differences(event: &str, rules: &[FieldInfo], run: &[FieldInfo]) -> Vec<String> {
     let other = |field: &FieldInfo| {
         let recorded = run.iter().find(|recorded| recorded.name == field.name)?;
         let (in_spec, in_run) = (name_of(field.ty), name_of(recorded.ty));

@@ -101,8 +101,8 @@ pub(crate) struct RecordGap {
     /// The ticks of the last record before the gap and of the first record after it, if they exist.
     pub(crate) from: Option<u64>,
     pub(crate) to: Option<u64>,
-    /// The record with the count of the missing records that a copy contains for this gap. `None` if
-    /// the file already has such a record.
+    /// The record with the count of the missing records that a copy contains for this gap. `None`
+    /// if the file already has such a record.
     pub(crate) count_record: Option<DroppedRecords>,
 }
 

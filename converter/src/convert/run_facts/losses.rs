@@ -46,7 +46,7 @@ impl OpenRun {
                     None => Loss::NotEnded { file: file(), live_records },
                 });
             }
-            if process.has_lost_buffers() {
+            if process.has_missing_buffers() {
                 losses.push(Loss::Buffers { file: file(), mapped: process.buffers == Some(1) });
             }
             losses.extend(live_loss(process));
@@ -156,7 +156,7 @@ fn live_loss(process: &ProcessInRun) -> Option<Loss> {
         file: live.path.clone(),
         faults: live.faults.len(),
         bytes: live.faults.iter().map(|fault| fault.bytes).sum(),
-        records: live.lost_records,
+        records: live.unreadable_records,
         why: first.why.to_string(),
     })
 }

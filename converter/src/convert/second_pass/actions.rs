@@ -156,7 +156,7 @@ impl Emitter<'_> {
     ) -> io::Result<()> {
         // Pajé has no text for infinities and NaN.
         let Some(value) = number.filter(|value| value.is_finite()) else {
-            self.fail(program, code);
+            self.note_failure(program, code);
             return Ok(());
         };
         let container = self.instances.get(instance).id;
@@ -170,7 +170,7 @@ impl Emitter<'_> {
             ValueCode::Computed(code) => {
                 let name = scope.key(code, &mut self.scratch, self.symbols);
                 if name == KeyPart::None {
-                    self.fail(scope.program, code);
+                    self.note_failure(scope.program, code);
                     return None;
                 }
                 self.known.value(&self.values, ty, name)

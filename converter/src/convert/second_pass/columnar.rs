@@ -251,7 +251,7 @@ impl<'p> Emitter<'p> {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
                     _ => None,
                 };
-                let Some(paired) = self.pair((*end, *link), at, key, value, other)? else { return Ok(()) };
+                let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else { return Ok(()) };
                 self.link(paired, instance, extras, scope.source())
             }
             _ => Ok(()),

@@ -33,7 +33,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Notes a link endpoint without a partner so far.
-    pub(crate) fn waits(&mut self) {
+    pub(crate) fn note_waiting_endpoint(&mut self) {
         if let Some(once) = &mut self.once {
             once.in_flight += 1;
             once.is_void |= once.in_flight > MAX_OPEN_LINKS;
@@ -110,7 +110,7 @@ impl<'p> Emitter<'p> {
     pub(crate) fn drop_unpaired(&mut self) -> io::Result<bool> {
         let Some(mut once) = self.once else { return Ok(true) };
         let Self { waiting, counts, instances, .. } = self;
-        waiting.each(|started| {
+        waiting.for_each(|started| {
             match started.end {
                 LinkSide::Start => counts.unmatched_starts += 1,
                 LinkSide::Finish => counts.unmatched_ends += 1,

@@ -121,7 +121,7 @@ impl<'p> Emitter<'p> {
         }
         self.end_before(end.saturating_add(1))?;
         self.now = GlobalNanos(end);
-        for top in self.instances.tops().into_iter().rev() {
+        for top in self.instances.top_instances().into_iter().rev() {
             self.destroy(top)?;
         }
         self.sink.finish(self.now)?;
@@ -137,7 +137,7 @@ impl<'p> Emitter<'p> {
 
     /// Notes a value that cannot be computed.
     #[cold]
-    pub(super) fn fail(&mut self, program: &RecordProgram, code: &ExprCode) {
+    pub(super) fn note_failure(&mut self, program: &RecordProgram, code: &ExprCode) {
         self.counts.not_computable += 1;
         self.failed.add(program, code);
     }

@@ -19,7 +19,7 @@ const COLOR: RgbColor = RgbColor { red: 0xc8, green: 0xc8, blue: 0xc8 };
 
 impl Emitter<'_> {
     /// Handles missing records of a stream, from `now` on.
-    pub(crate) fn gap(&mut self, stream: u32, now: i64) -> io::Result<()> {
+    pub(crate) fn handle_gap(&mut self, stream: u32, now: i64) -> io::Result<()> {
         self.misses_records()?;
         if now > self.ends.next {
             self.end_before(now)?;
@@ -27,7 +27,7 @@ impl Emitter<'_> {
         self.now = GlobalNanos(now);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
-        concerned.tidy(&self.instances.stacks, stream);
+        concerned.remove_settled(&self.instances.stacks, stream);
         for at in 0..self.gaps.of(stream).stacks.len() {
             let at = self.gaps.of(stream).stacks[at];
             self.set_unknown(at)?;

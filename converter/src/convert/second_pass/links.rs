@@ -64,7 +64,7 @@ impl Emitter<'_> {
             Some(LinkValue::Computed(code)) => Some(LinkValueRef::By(scope.key(code, &mut self.scratch, self.symbols))),
             None => None,
         };
-        let Some(paired) = self.pair((*end, *link), at, key, value, other)? else {
+        let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
@@ -85,7 +85,7 @@ impl Emitter<'_> {
     }
 
     /// Pairs a link endpoint with its partner, or lets it wait. `None` if the endpoint is not sent.
-    pub(crate) fn pair(
+    pub(crate) fn pair_endpoint(
         &mut self,
         (end, link): (LinkSide, usize),
         EndpointPosition { instance, container: here, is_first }: EndpointPosition,
@@ -131,7 +131,7 @@ impl Emitter<'_> {
                 let Some(started) = new else { return Ok(None) };
                 self.next_key += 1;
                 self.instances.get_mut(holder).open_links += 1;
-                self.waits();
+                self.note_waiting_endpoint();
                 started
             }
         };

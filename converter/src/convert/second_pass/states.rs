@@ -27,7 +27,7 @@ impl Emitter<'_> {
     /// Opens a further state on a stack.
     #[inline]
     pub(super) fn push(&mut self, at: StackId, value: ValueId, stream: u32) {
-        self.gaps.changes(&mut self.instances.stacks, at, stream);
+        self.gaps.note_change(&mut self.instances.stacks, at, stream);
         self.instances.stacks[at].values.push(value);
     }
 
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         let stack = &self.instances.stacks[at];
         // Nearly all pops take this path.
         if target == PopTarget::Innermost && !stack.is_unknown && !stack.values.is_empty() {
-            self.gaps.changes(&mut self.instances.stacks, at, stream);
+            self.gaps.note_change(&mut self.instances.stacks, at, stream);
             return self.pop(at);
         }
         self.pop_down(at, target, stream)
@@ -74,7 +74,7 @@ impl Emitter<'_> {
             self.counts.pops_of_nothing += 1;
             return Ok(());
         };
-        self.gaps.changes(&mut self.instances.stacks, at, stream);
+        self.gaps.note_change(&mut self.instances.stacks, at, stream);
         while self.instances.stacks[at].values.len() > keep {
             self.pop(at)?;
         }

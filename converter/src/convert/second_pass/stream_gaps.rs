@@ -41,7 +41,7 @@ impl StreamGaps {
 
     /// Notes that a record of this stream changes a stack.
     #[inline]
-    pub(crate) fn changes(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
+    pub(crate) fn note_change(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
         if stacks[at].stream != stream {
             self.takes_over(stacks, at, stream);
         }
@@ -53,14 +53,14 @@ impl StreamGaps {
         let concerned = self.of(stream);
         concerned.stacks.push(at);
         if concerned.stacks.len() > SHORT.max(concerned.limit as usize) {
-            concerned.tidy(stacks, stream);
+            concerned.remove_settled(stacks, stream);
         }
     }
 
     /// Notes that a record of this stream determines the open states of a stack.
     #[inline]
     pub(crate) fn is_certain(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        self.changes(stacks, at, stream);
+        self.note_change(stacks, at, stream);
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
         stacks[at].gaps = gaps;
     }
@@ -75,7 +75,7 @@ impl StreamGaps {
 impl AffectedStacks {
     /// Removes stacks that other streams have changed since, stacks of ended containers, and
     /// duplicates. Amortised O(log n) per addition.
-    pub(super) fn tidy(&mut self, stacks: &StateStacks, stream: u32) {
+    pub(super) fn remove_settled(&mut self, stacks: &StateStacks, stream: u32) {
         // The order is by container, and independent of the positions of the stacks.
         self.stacks.sort_unstable_by_key(|at| (stacks[*at].instance, *at));
         self.stacks.dedup();

@@ -46,8 +46,8 @@ type MergeKey = u128;
 const DONE: u32 = 1 << 31;
 
 impl LoserTree {
-    pub(crate) fn new(dates: impl Iterator<Item = Option<i64>>) -> Self {
-        let players: Vec<MergeKey> = dates.enumerate().map(|(number, date)| player(number, date)).collect();
+    pub(crate) fn new(timestamps: impl Iterator<Item = Option<i64>>) -> Self {
+        let players: Vec<MergeKey> = timestamps.enumerate().map(|(number, date)| player(number, date)).collect();
         let count = players.len();
         let mut winners = vec![MergeKey::MAX; count];
         winners.extend(players);
@@ -105,7 +105,7 @@ mod tests {
     use std::convert::Infallible;
 
     struct SliceInput {
-        dates: Vec<i64>,
+        timestamps: Vec<i64>,
         at: usize,
     }
 
@@ -113,7 +113,7 @@ mod tests {
         type Error = Infallible;
 
         fn timestamp(&self) -> Option<i64> {
-            self.dates.get(self.at).copied()
+            self.timestamps.get(self.at).copied()
         }
 
         fn advance(&mut self) -> Result<(), Infallible> {
@@ -124,15 +124,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorts_and_loses_nothing(mut dates in prop::collection::vec(prop::collection::vec(-5i64..50, 0..40), 0..12)) {
-            dates.iter_mut().for_each(|stream| stream.sort_unstable());
-            let mut sources: Vec<SliceInput> = dates.iter().map(|dates| SliceInput { dates: dates.clone(), at: 0 }).collect();
+        fn sorts_and_loses_nothing(mut timestamps in prop::collection::vec(prop::collection::vec(-5i64..50, 0..40), 0..12)) {
+            timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
+            let mut sources: Vec<SliceInput> = timestamps.iter().map(|timestamps| SliceInput { timestamps: timestamps.clone(), at: 0 }).collect();
             let mut merged = Vec::new();
             merge::<_, Infallible>(&mut sources, |number, source| {
-                merged.push((source.dates[source.at], number, source.at));
+                merged.push((source.timestamps[source.at], number, source.at));
                 Ok(())
             }).unwrap();
-            let mut expected: Vec<_> = dates.iter().enumerate()
+            let mut expected: Vec<_> = timestamps.iter().enumerate()
                 .flat_map(|(number, stream)| stream.iter().enumerate().map(move |(at, date)| (*date, number, at)))
                 .collect();
             expected.sort_unstable();

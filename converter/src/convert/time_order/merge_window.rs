@@ -228,9 +228,9 @@ impl MergedStreams {
         let mut largest = least;
         for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {
             let head = &mut heads[*stream];
-            let dates = &head.rest()[..*count];
-            largest = largest.max(dates.last().copied().unwrap_or(least));
-            window.keys.extend(dates.iter().map(|date| date.wrapping_sub(least).cast_unsigned() << bits | number));
+            let timestamps = &head.rest()[..*count];
+            largest = largest.max(timestamps.last().copied().unwrap_or(least));
+            window.keys.extend(timestamps.iter().map(|date| date.wrapping_sub(least).cast_unsigned() << bits | number));
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
             head.at += u32::try_from(*count).unwrap_or(u32::MAX);
             if head.rest().is_empty() {
@@ -293,11 +293,11 @@ mod tests {
         let (mut all, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
-                .fill(|stream, dates| {
+                .fill(|stream, timestamps| {
                     let rest = &streams[stream][at[stream]..];
-                    dates.clear();
-                    dates.extend_from_slice(&rest[..rest.len().min(block)]);
-                    at[stream] += dates.len();
+                    timestamps.clear();
+                    timestamps.extend_from_slice(&rest[..rest.len().min(block)]);
+                    at[stream] += timestamps.len();
                     Ok::<_, Infallible>(tells_end && at[stream] == streams[stream].len())
                 })
                 .unwrap();
@@ -315,17 +315,17 @@ mod tests {
     proptest! {
         #[test]
         fn sorts_and_loses_nothing(
-            mut dates in prop::collection::vec(
+            mut timestamps in prop::collection::vec(
                 prop::collection::vec(prop_oneof![-5i64..50, -5i64..50, 0i64..1 << 40, any::<i64>()], 0..300), 0..12),
             block in 1usize..200,
             tells_end: bool,
         ) {
-            dates.iter_mut().for_each(|stream| stream.sort_unstable());
-            let mut expected: Vec<_> = (0u32..).zip(&dates)
-                .flat_map(|(stream, dates)| (0u64..).zip(dates).map(move |(at, date)| (*date, stream, at)))
+            timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
+            let mut expected: Vec<_> = (0u32..).zip(&timestamps)
+                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
                 .collect();
             expected.sort_unstable();
-            prop_assert_eq!(merged(&dates, block, tells_end), expected);
+            prop_assert_eq!(merged(&timestamps, block, tells_end), expected);
         }
     }
 
@@ -335,7 +335,7 @@ mod tests {
         streams.push((0..2000).collect());
         let mut expected: Vec<(i64, u32, u64)> = (0u32..)
             .zip(&streams)
-            .flat_map(|(stream, dates)| (0u64..).zip(dates).map(move |(at, date)| (*date, stream, at)))
+            .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
             .collect();
         expected.sort_unstable();
         assert!(merged(&streams, 500, true) == expected);

@@ -30,7 +30,7 @@ pub(crate) struct OrderedStream<'r> {
     last: i64,
     scratch: String,
     symbols: Symbols,
-    taking: ItemSelection,
+    item_selection: ItemSelection,
     /// The record after the gap that was returned last.
     after_gap: Option<TimedRecord>,
     /// Number of records read since the last call of [`Self::take_read`].
@@ -48,11 +48,11 @@ impl<'r> OrderedStream<'r> {
         stream: usize,
         reader: RunStreamReader<'r>,
         floors: Option<Vec<i64>>,
-        taking: ItemSelection,
+        item_selection: ItemSelection,
     ) -> Result<Self, RunReadError> {
-        let mut feed = Self::new_unread(plan, stream, reader, floors, taking);
-        feed.advance()?;
-        Ok(feed)
+        let mut ordered_stream = Self::new_unread(plan, stream, reader, floors, item_selection);
+        ordered_stream.advance()?;
+        Ok(ordered_stream)
     }
 
     /// As [`Self::new`], but does not read the first item.
@@ -61,7 +61,7 @@ impl<'r> OrderedStream<'r> {
         stream: usize,
         reader: RunStreamReader<'r>,
         floors: Option<Vec<i64>>,
-        taking: ItemSelection,
+        item_selection: ItemSelection,
     ) -> Self {
         let waiting = floors.map(WaitingItems::new);
         Self {
@@ -73,7 +73,7 @@ impl<'r> OrderedStream<'r> {
             last: 0,
             scratch: String::new(),
             symbols: Symbols::default(),
-            taking,
+            item_selection,
             after_gap: None,
             read: 0,
             backward: 0,
@@ -161,7 +161,7 @@ impl<'r> OrderedStream<'r> {
             let time = self.plan.raw_timestamp(self.stream, place.ticks.0);
             self.backward += u64::from(time < self.last);
             self.last = self.last.max(time);
-            if self.plan.is_wanted(self.stream, place.id, self.taking.selects) {
+            if self.plan.is_wanted(self.stream, place.id, self.item_selection.selects) {
                 let raw = self.last;
                 let corrected = timestamp_map.corrected(raw, place.ordinal);
                 self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, place, block: None }));
@@ -175,7 +175,7 @@ impl<'r> OrderedStream<'r> {
     fn read(&mut self) -> Result<Option<TimedRecord>, RunReadError> {
         if let Some(mut record) = self.after_gap.take() {
             let TimedRecord { raw, ref mut place, .. } = record;
-            if self.taking.gaps && std::mem::take(&mut place.truncated) {
+            if self.item_selection.gaps && std::mem::take(&mut place.truncated) {
                 let (ticks, ordinal) = (place.ticks.0, place.ordinal);
                 self.after_gap = Some(record);
                 let mark = DroppedRecords::of_truncated(self.reader.missing_bytes(), ticks);
@@ -194,13 +194,13 @@ impl<'r> OrderedStream<'r> {
                 }
                 self.last = self.last.max(raw);
             }
-            let gap = self.reader.take_gap().filter(|_| self.taking.gaps);
+            let gap = self.reader.take_gap().filter(|_| self.item_selection.gaps);
             let place = match place {
-                Some(place) if self.plan.is_wanted(self.stream, place.id, self.taking.selects) => Some(place),
+                Some(place) if self.plan.is_wanted(self.stream, place.id, self.item_selection.selects) => Some(place),
                 Some(_) if gap.is_none() => continue,
                 _ => None,
             };
-            let is_marked = self.taking.gaps && place.as_ref().is_some_and(|place| place.truncated);
+            let is_marked = self.item_selection.gaps && place.as_ref().is_some_and(|place| place.truncated);
             let record = place.map(|place| TimedRecord { raw: self.last, place, block: None });
             if gap.is_none() && !is_marked {
                 return Ok(record);

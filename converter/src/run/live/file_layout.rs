@@ -165,7 +165,7 @@ impl LiveHeader {
             slots_offset: u64_at(bytes, head::SLOTS_OFFSET),
             cut_slots: 0,
             dropped: (0..DROP_COUNTERS)
-                .map(|counter| u64_at(bytes, head::LOSSES + counter * 8))
+                .map(|counter| u64_at(bytes, head::DROP_COUNTERS + counter * 8))
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
             overwritten: u64_at(bytes, head::OVERWRITTEN),
             truncated: u64_at(bytes, head::TRUNCATED),

@@ -1,6 +1,6 @@
 //! Positions of records and blocks in their stream.
 
-use tracer_format::ID_LOST;
+use tracer_format::ID_DROPPED;
 use tracer_format::record::DroppedRecords;
 use tumit_paje::time::LocalTicks;
 
@@ -29,10 +29,10 @@ pub(crate) struct BlockPosition {
 }
 
 impl RecordPosition {
-    /// A gap before the record with this position. Its body is that of a `lost` record.
+    /// A gap before the record with this position. Its body is that of a `dropped` record.
     pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
         let (ticks, length) = (LocalTicks(ticks), DroppedRecords::BYTES as u32);
-        Self { id: ID_LOST, ticks, site: 0, ordinal, start: 0, length, truncated: false }
+        Self { id: ID_DROPPED, ticks, site: 0, ordinal, start: 0, length, truncated: false }
     }
 
     /// A record with `length` bytes of fields, which are stored outside a block.
@@ -42,7 +42,7 @@ impl RecordPosition {
 
     /// Whether it is a gap.
     pub(crate) const fn is_gap(&self) -> bool {
-        self.id == ID_LOST
+        self.id == ID_DROPPED
     }
 
     /// The bytes of the record in its block.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracer_format::block::unpack;
 use tracer_format::record::{DroppedRecords, RecordIterator};
 use tracer_format::typed::{BoundType, Context, Family, Head, Origin, Recorded, SchemaBinding, Tables, bind};
-use tracer_format::{FormatError, ID_LOST, RecordType};
+use tracer_format::{FormatError, ID_DROPPED, RecordType};
 
 use crate::clock::{CorrectionMethod, RunClocks};
 use crate::run::{DamagedRange, OpenRun, ProcessInRun, RecordTypePosition, RunReadError, StreamInRun, open_shared};
@@ -173,8 +173,8 @@ impl<'r, F: Family> RecordReader<'r, F> {
             }
             self.is_begun = true;
         }
-        let dates = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
-        let earliest = dates.min();
+        let timestamps = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
+        let earliest = timestamps.min();
         self.current = earliest.map_or(self.current, |(_, at)| at);
         Ok(earliest.is_some())
     }
@@ -240,7 +240,7 @@ impl<'r> RecordCursor<'r> {
                 let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
                 self.at += records.offset();
                 self.ticks = ticks;
-                self.in_block += u32::from(id != ID_LOST);
+                self.in_block += u32::from(id != ID_DROPPED);
                 self.found = Some(BlockStart { id, ticks, nanos: date, site, start: self.at - length, length });
                 Ok(None)
             }

@@ -10,7 +10,7 @@ use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
 use tracer_format::write::{FileWriter, StreamTags};
-use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_LOST, PROCESS_STREAM, cause};
+use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_DROPPED, PROCESS_STREAM, cause};
 
 use crate::convert::run_facts::gaps::MissingRecords;
 use crate::run::ProcessInRun;
@@ -180,7 +180,7 @@ impl RecordWriter {
     pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &Recorded<'a, R>) -> Result<(), WriteError> {
         let head = &recorded.head;
         let id = match (recorded.id(), recorded.record.content()) {
-            (_, Content::Lost(_)) => ID_LOST,
+            (_, Content::Dropped(_)) => ID_DROPPED,
             (Some(id), _) => id,
             (None, Content::Event(event)) => {
                 let spec = event.spec();
@@ -218,7 +218,7 @@ impl RecordWriter {
         last_ticks: u64,
     ) -> Result<(), WriteError> {
         let record = DroppedRecords { count, bytes: 0, first_ticks, last_ticks, cause: cause::DAMAGED };
-        self.write_raw(stream, ID_LOST, first_ticks, &record.encode())
+        self.write_raw(stream, ID_DROPPED, first_ticks, &record.encode())
     }
 
     /// Reports the gaps of a stream up to `until`, in ticks.
@@ -315,7 +315,7 @@ pub(crate) fn process_tags(process: &ProcessInRun, clock: &ClockTags<'_>, last_k
             append_tag(&mut tags, tag, text.as_bytes());
         }
     }
-    if let Some(buffers) = process.buffers.filter(|_| !process.ended && process.has_lost_buffers()) {
+    if let Some(buffers) = process.buffers.filter(|_| !process.ended && process.has_missing_buffers()) {
         append_integer(&mut tags, tag::BUFFERS, buffers);
     }
     tags

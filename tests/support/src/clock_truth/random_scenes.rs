@@ -48,7 +48,7 @@ pub fn judge_clocks(scene: &ClockScene, method: CorrectionMethod) -> TimestampEr
 #[must_use]
 pub fn errors_beyond_bound(verdict: &TimestampErrors) -> Vec<(i64, usize, f64)> {
     let clocks = &verdict.report.clocks;
-    let certain = |process: usize| clocks.domains[clocks.domain_of[process]].certified_nanos;
+    let certain = |process: usize| clocks.domains[clocks.domain_of[process]].error_bound_nanos;
     let worst = verdict.worst.iter().filter_map(|(&process, &worst)| Some((worst, process, certain(process)?)));
     // Rounding down loses a nanosecond at each endpoint.
     worst.filter(|(worst, _, certain)| *worst as f64 > certain + 2.0).collect()

@@ -38,9 +38,11 @@ fn records_dropped_in_full_memory_are_counted() {
         assert!(dropped > 0, "{way}: two slots cannot hold what a loop records");
         assert_eq!(recorded + dropped, outcome.witness, "{way} {buffers}");
         if way == "flood" {
-            let reported: u64 = outcome.files[0].lost.iter().map(|dropped| dropped.count).sum();
+            let reported: u64 = outcome.files[0].dropped_reports.iter().map(|dropped| dropped.count).sum();
             assert_eq!(reported, dropped, "reported in the file");
-            assert!(outcome.files[0].lost.iter().all(|dropped| dropped.cause == tracer_format::cause::NO_BUFFER));
+            assert!(
+                outcome.files[0].dropped_reports.iter().all(|dropped| dropped.cause == tracer_format::cause::NO_BUFFER)
+            );
             assert!(outcome.errors.contains("records were dropped"), "{}", outcome.errors);
         }
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");

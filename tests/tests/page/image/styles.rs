@@ -93,7 +93,7 @@ fn shapes_and_sizes_of_the_legend_are_filters_that_can_be_undone() {
     choose_shape_and_size(&mut browser, &triangle);
     replace_and_undo(&mut browser);
     // The next run of the program has the same style.
-    let styles = viewer.folder.path().join("cache/tumit/looks");
+    let styles = viewer.folder.path().join("cache/tumit/styles");
     let saved = || {
         let files = std::fs::read_dir(&styles).into_iter().flatten().flatten();
         files.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).next().unwrap_or_default()

@@ -103,7 +103,7 @@ fn the_legend_filters_and_colours_persist_for_the_next_run() {
     browser.wait("document.querySelector('#legend').innerText.includes('blocked')");
     of_legend(&mut browser, "working", "working bright, all others grey");
     browser.wait("document.querySelector('#filters')?.innerText.includes('bright working of Activity')");
-    let styles = viewer.folder.path().join("cache/tumit/looks");
+    let styles = viewer.folder.path().join("cache/tumit/styles");
     let saved = || {
         std::fs::read_dir(&styles)
             .into_iter()

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use tests::programs::{output, tumit};
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_LOST, PayloadCodec, cause};
+use tracer_format::{ID_DROPPED, PayloadCodec, cause};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 use super::{info, run, stderr, stdout};
@@ -43,7 +43,7 @@ fn save_large_run(folder: &Path, rounds: u32, text: usize) -> PathBuf {
                         last_ticks: 190_000_000,
                         cause: cause::NO_BUFFER,
                     };
-                    records.record(ID_LOST - 1, u64::from(round) * 1_000_000, &dropped.encode());
+                    records.record(ID_DROPPED - 1, u64::from(round) * 1_000_000, &dropped.encode());
                     records.count = 0;
                 }
                 for n in round..(round + BLOCK).min(rounds) {
@@ -157,11 +157,11 @@ fn losses_are_shown_with_cause_and_timestamps() {
     let path = save_large_run(folder.path(), 400, 3);
     let report = info(&path);
     assert_eq!(report["records"], 4800);
-    let dropped = &report["lost"][0];
+    let dropped = &report["dropped"][0];
     assert_eq!((dropped["records"].as_u64(), dropped["bytes"].as_u64()), (Some(9), Some(300)));
     assert_eq!((dropped["first_ns"].as_i64(), dropped["last_ns"].as_i64()), (Some(150_000_000), Some(190_000_000)));
     assert_eq!(dropped["causes"], serde_json::json!(["no free buffer"]));
-    assert_eq!(report["lost"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["dropped"].as_array().map(Vec::len), Some(4));
     let send = report["events"].as_array().unwrap().iter().find(|event| event["event"] == "send").unwrap();
     // Id, delta, `to`, and the text with its length.
     assert_eq!(send["memory_bytes_per_record"].as_f64(), Some(15.0));

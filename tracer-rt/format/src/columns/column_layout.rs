@@ -1,6 +1,6 @@
 //! The layout of a record type, as needed for packing.
 
-use crate::constants::{ID_LOST, ID_WIDE_DATE};
+use crate::constants::{ID_DROPPED, ID_WIDE_DATE};
 use crate::record::DroppedRecords;
 use crate::schema::{FieldType, RecordType, Scalar};
 
@@ -74,7 +74,7 @@ impl RecordShape {
     /// The format's own record types.
     pub(super) fn format_shapes() -> [Self; 2] {
         let word = BodyPart::new(8, PartCount::One);
-        let dropped = Self { id: ID_LOST, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
+        let dropped = Self { id: ID_DROPPED, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
         debug_assert_eq!(DroppedRecords::BYTES, 36, "four words of 8 bytes and one of 4 bytes");
         [Self { id: ID_WIDE_DATE, parts: vec![word] }, dropped]
     }

@@ -42,7 +42,7 @@ impl SchemaBinding {
 impl BoundType {
     fn new(number: usize, event: &'static Type, file: &RecordType) -> Self {
         let find = |name: &str, ty: FieldType| {
-            let found = file.fields.iter().position(|field| field.name == name && gives(field.ty, ty));
+            let found = file.fields.iter().position(|field| field.name == name && is_assignable(field.ty, ty));
             found.and_then(|position| u16::try_from(position).ok())
         };
         let map: Vec<Option<u16>> = event.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
@@ -55,7 +55,7 @@ impl BoundType {
 }
 
 /// Whether each value of the type `from` is also a value of the type `to`.
-fn gives(from: FieldType, to: FieldType) -> bool {
+fn is_assignable(from: FieldType, to: FieldType) -> bool {
     match (from, to) {
         (FieldType::One(from), FieldType::One(to)) | (FieldType::Variable(from), FieldType::Variable(to)) => {
             widens(from, to)

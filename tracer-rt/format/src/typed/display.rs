@@ -56,10 +56,10 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
                 write!(f, "{raw}")?;
                 !raw.file.fields.is_empty()
             }
-            Content::Lost(lost) if lost.is_truncation() => {
-                return write!(f, "(the next record is truncated: {} bytes are missing)", lost.bytes);
+            Content::Dropped(report) if report.is_truncation() => {
+                return write!(f, "(the next record is truncated: {} bytes are missing)", report.bytes);
             }
-            Content::Lost(lost) => return write!(f, "({} records dropped, missing or damaged)", lost.count),
+            Content::Dropped(report) => return write!(f, "({} records dropped, missing or damaged)", report.count),
         };
         match self.head.source {
             // As in the columns of `tumit dump`: a space ends the column of the event.

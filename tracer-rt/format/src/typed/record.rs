@@ -37,8 +37,9 @@ pub enum Content<'s, 'a> {
     Event(&'s dyn Event),
     /// An event that the spec does not have.
     Unknown(&'s Raw<'a>),
-    /// A report of missing records.
-    Lost(&'s DroppedRecords),
+    /// A report of records that the recorder dropped, or, in a repaired file, of missing or damaged
+    /// records of the original.
+    Dropped(&'s DroppedRecords),
 }
 
 /// A generated struct.
@@ -217,7 +218,7 @@ impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
                 out.extend_from_slice(raw.body);
                 Ok(())
             }
-            (Content::Lost(dropped), _) => {
+            (Content::Dropped(dropped), _) => {
                 out.extend_from_slice(&dropped.encode());
                 Ok(())
             }

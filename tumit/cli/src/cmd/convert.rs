@@ -77,7 +77,7 @@ fn convert_run(args: &Args, input: &TraceInput) -> anyhow::Result<ExitStatus> {
         args.style
             .refuse_all(&format!("needs Pajé text from rules as output; the spec defines the lines of `{output}`"))?;
     }
-    let style = args.style.of_text();
+    let style = args.style.text_style();
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let result = if args.out.as_os_str() == "-" {

@@ -46,7 +46,7 @@ enum DocFormat {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = match (args.format, &args.output) {
         (Some(format), _) => format,
-        (None, Some(path)) => by_ending(path)?,
+        (None, Some(path)) => format_by_extension(path)?,
         (None, None) => DocFormat::Html,
     };
     let Some(spec) = spec_files::compile(&args.spec)? else { return Ok(ExitStatus::InputHasMistakes) };
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn by_ending(path: &Path) -> anyhow::Result<DocFormat> {
+fn format_by_extension(path: &Path) -> anyhow::Result<DocFormat> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("html" | "htm") => Ok(DocFormat::Html),
         Some("md" | "markdown") => Ok(DocFormat::Markdown),

@@ -170,7 +170,7 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
     let buffers =
         if count == 1 { "the buffers of 1 process".to_owned() } else { format!("the buffers of {count} processes") };
     let text = format!(
-        "{buffers} were private, because no live file could be created: a killed process loses its last second"
+        "{buffers} were private, because no live file could be created: the last second of a killed process is missing"
     );
     (count > 0).then(|| TraceDiagnostic::warning(DiagnosticKind::Loss, text))
 }
@@ -212,7 +212,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
         missing_records: process.missing_records(),
         missing_tables: process.missing_blocks,
-        uncounted: process.has_lost_buffers(),
+        uncounted: process.has_missing_buffers(),
         damaged_bytes: process.damaged_bytes(),
         ended: process.ended,
         state: state(process),
@@ -226,7 +226,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
             file: live.path.display().to_string(),
             records: live.records,
             bytes: live.bytes,
-            faults: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
+            errors: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
         }),
         parent: run.parent_of(process).map(|parent| parent.pid),
         job: process.job.clone(),

@@ -79,8 +79,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     let is_run = Path::new(&args.target).exists();
     let targets = match args.target.parse::<u32>() {
-        Ok(pid) if !is_run => of_process(pid)?,
-        _ => of_run(Path::new(&args.target))?,
+        Ok(pid) if !is_run => process_targets(pid)?,
+        _ => run_targets(Path::new(&args.target))?,
     };
     let mut status = ExitStatus::Done;
     for target in &targets {
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-fn of_process(pid: u32) -> anyhow::Result<Vec<SwitchTarget>> {
+fn process_targets(pid: u32) -> anyhow::Result<Vec<SwitchTarget>> {
     let files = match active_recorders::live_files(pid) {
         Ok(files) => files,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no process {pid} on this machine"),
@@ -110,7 +110,7 @@ fn of_process(pid: u32) -> anyhow::Result<Vec<SwitchTarget>> {
     Ok(files.into_iter().map(target).collect())
 }
 
-fn of_run(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
+fn run_targets(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
     let run = OpenRun::open_launches(path, LaunchSelection::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();

@@ -228,7 +228,7 @@ fn apply(args: &Args, process: &ProcessInRun, repair: &FileRepair) -> anyhow::Re
         (Some(folder), Some(name)) => folder.join(name),
         _ => repair.file.clone(),
     };
-    if !repair.rewrites() {
+    if !repair.needs_rewrite() {
         copy(args, process)?;
     } else {
         let mut file = OutputFile::create(&target)?;

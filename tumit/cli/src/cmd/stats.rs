@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             true => format!("{}: {EMPTY}", summary.name),
             false => format!("{}, {}", summary.name, part_text(interval, is_moment(extent), wall_clock)),
         };
-        readable(&title, &rows, wall_clock)
+        text_tables(&title, &rows, wall_clock)
     };
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
@@ -177,7 +177,7 @@ fn part_text(interval: TimeRange, is_moment: bool, wall_clock: Option<i64>) -> S
 }
 
 /// A table for each kind of rows.
-fn readable(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
+fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
     let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<StatsRow>>();
     for (kind, heads) in [

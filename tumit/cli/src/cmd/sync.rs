@@ -24,8 +24,8 @@ use crate::{diagnostics, table, term};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The first clock is the reference. For each other clock, `offset` is its lead over the reference at its first record, `drift` is its
-average excess rate, and `wander` is its maximum deviation from this line. `residual` and `95 %` bound the deviation of 50 % and
-95 % of the fastest messages from the model. `certain` is the maximum error of any timestamp. It follows from two assumptions:
+average excess rate, and `deviation` is its maximum distance from this line. `residual` and `95 %` bound the deviation of 50 % and
+95 % of the fastest messages from the model. `error bound` is the maximum error of any timestamp. It follows from two assumptions:
 messages cannot arrive before they leave, and clocks wander at most several times the observed amount. It is large if there are
 few messages, and `-` if messages bound it from one side only, or not at all.
 A link is reversed if it ends before it starts. Reversed links are counted with raw clocks, with sync samples alone, with fitted
@@ -149,11 +149,11 @@ impl SyncReport<'_> {
             "hops",
             "offset",
             "drift",
-            "wander",
+            "deviation",
             "residual",
             "95 %",
             "corridor",
-            "certain",
+            "error bound",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for ((at, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
@@ -169,11 +169,11 @@ impl SyncReport<'_> {
                 domain.hops.to_string(),
                 format!("{:+.9} s", domain.offset_nanos * 1e-9),
                 format!("{:+.4} ppm", domain.drift_ppm),
-                duration(domain.departure_nanos),
+                duration(domain.deviation_nanos),
                 if_any(domain.residual_nanos, domain.edges > 0),
                 if_any(domain.residual_p95_nanos, domain.edges > 0),
                 if_any(domain.corridor_nanos, domain.messages > 0),
-                domain.certified_nanos.map_or_else(|| "-".to_owned(), duration),
+                domain.error_bound_nanos.map_or_else(|| "-".to_owned(), duration),
             ]);
         }
         table::append(text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
@@ -194,12 +194,12 @@ impl SyncReport<'_> {
                 "hops": domain.hops,
                 "offset_ns": domain.offset_nanos,
                 "drift_ppm": domain.drift_ppm,
-                "departure_ns": domain.departure_nanos,
+                "deviation_ns": domain.deviation_nanos,
                 "residual_ns": domain.residual_nanos,
                 "residual_p95_ns": domain.residual_p95_nanos,
                 "corridor_ns": domain.corridor_nanos,
-                "certified_ns": domain.certified_nanos,
-                "sets": domain.clock_steps.iter().map(|step| json!({ "date_ns": step.timestamp, "by_ns": step.size })).collect::<Vec<_>>(),
+                "error_bound_ns": domain.error_bound_nanos,
+                "clock_steps": domain.clock_steps.iter().map(|step| json!({ "timestamp_ns": step.timestamp, "size_ns": step.size })).collect::<Vec<_>>(),
             })
         };
         let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
@@ -218,8 +218,8 @@ impl SyncReport<'_> {
             "circular_links": corrected.causality.map(|found| found.circular),
             "wander": corrected.clocks.wander,
             "seconds": seconds,
-            "faults": diagnostic_texts(&corrected.clock_errors()),
-            "remarks": diagnostic_texts(&corrected.diagnostics),
+            "errors": diagnostic_texts(&corrected.clock_errors()),
+            "diagnostics": diagnostic_texts(&corrected.diagnostics),
         })
     }
 }

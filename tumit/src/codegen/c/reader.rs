@@ -236,7 +236,7 @@ impl CReaderHeader<'_> {
         }
         let _ = write!(
             out,
-            "\n/* Any record. */\nstruct {} {{\n    uint32_t kind; /* enum {}, TUMIT1R_OTHER or TUMIT1R_LOST */\n    union {{\n        \
+            "\n/* Any record. */\nstruct {} {{\n    uint32_t kind; /* enum {}, TUMIT1R_OTHER or TUMIT1R_DROPPED */\n    union {{\n        \
              struct tumit1r_head head; /* the members of all records */\n",
             reader_names.record, reader_names.kind
         );

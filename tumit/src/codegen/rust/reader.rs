@@ -59,7 +59,7 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     let visibility = &surroundings.visibility;
     let module = names::function(&spec.name);
     let doc = doc_or(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
-    let mut used: HashSet<String> = ["Record", "Trace", "Unknown", "Lost"].map(str::to_owned).into();
+    let mut used: HashSet<String> = ["Record", "Trace", "Unknown", "Dropped"].map(str::to_owned).into();
     used.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
     for record in &spec.records[..spec.first_absent_end()] {
@@ -299,8 +299,9 @@ fn any_record(types: &[Ident]) -> TokenStream {
             )*
             /// An event that the spec does not have.
             Unknown(#typed::Raw<'a>),
-            /// Records are missing here.
-            Lost(::tracer_rt::format::record::DroppedRecords),
+            /// The recorder dropped records here, or, in a repaired file, records of the original
+            /// are missing or damaged.
+            Dropped(::tracer_rt::format::record::DroppedRecords),
         }
 
         #(
@@ -324,14 +325,14 @@ fn any_record(types: &[Ident]) -> TokenStream {
             }
 
             fn from_dropped(dropped: ::tracer_rt::format::record::DroppedRecords) -> Self {
-                Self::Lost(dropped)
+                Self::Dropped(dropped)
             }
 
             fn content(&self) -> #typed::Content<'_, 'a> {
                 match self {
                     #(Self::#types(event) => #typed::Content::Event(event),)*
                     Self::Unknown(raw) => #typed::Content::Unknown(raw),
-                    Self::Lost(dropped) => #typed::Content::Lost(dropped),
+                    Self::Dropped(dropped) => #typed::Content::Dropped(dropped),
                 }
             }
         }
@@ -353,7 +354,7 @@ mod tests {
 
     #[test]
     fn names_do_not_meet() {
-        let text = "trace t; enum color { red } level L { event color { missing: u8 } event record {} span lost {} event option { c: color } }";
+        let text = "trace t; enum color { red } level L { event color { missing: u8 } event record {} span dropped {} event option { c: color } }";
         let (spec, _) = crate::compile_text("t.tumit", text);
         let file =
             RustReader.generate(&spec.expect("a good spec"), &CodegenOptions::default()).expect("code").0.remove(0);
@@ -362,7 +363,7 @@ mod tests {
             "pub struct Color_<'a>",
             "pub missing_: &'a [&'static str]",
             "Record_(Record_<'a>)",
-            "pub struct LostBegin<'a>",
+            "pub struct DroppedBegin<'a>",
             "pub struct Option<'a>",
         ] {
             assert!(file.text.contains(expected), "{expected} in {}", file.text);

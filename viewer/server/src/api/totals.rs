@@ -96,18 +96,18 @@ fn row(model: &TypeModel, theme: ColorTheme, (ty, value): (TypeId, ValueId), sum
         "count": sum.count,
     });
     if info.kind == PajeTypeKind::Event {
-        return Some(with(row, json!({ "kind": "event" })));
+        return Some(merge_objects(row, json!({ "kind": "event" })));
     }
     #[expect(clippy::cast_precision_loss, reason = "a mean to be displayed")]
     let mean = sum.nanos as f64 / sum.count.max(1) as f64;
-    Some(with(
+    Some(merge_objects(
         row,
         json!({ "kind": "link", "nanos": stats::json_number(sum.nanos), "latency": mean, "size": sum.size }),
     ))
 }
 
 /// Merges the fields of two objects.
-fn with(mut row: Value, more: Value) -> Value {
+fn merge_objects(mut row: Value, more: Value) -> Value {
     if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
         row.extend(more);
     }

@@ -1,4 +1,4 @@
-// Messages in place of an image or an answer: loading, empty, damaged, lost server.
+// Messages in place of an image or an answer: loading, empty, damaged, no server.
 
 import { byId, make } from "../util/dom.js";
 

@@ -23,7 +23,7 @@ fn pixels(scene: &Scene, scale: f32, lines: u32) -> PngPixels {
 
 fn paint(number: u16) -> ColorWithOpacity {
     let [red, green] = number.wrapping_mul(2_741).to_be_bytes();
-    ColorWithOpacity::opaque(RgbColor { red, green, blue: 90 })
+    ColorWithOpacity::from_opaque(RgbColor { red, green, blue: 90 })
 }
 
 /// A row with one element of each kind.

@@ -58,7 +58,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
         {
             continue;
         }
-        let found = offers(source, before, prefix, from);
+        let found = completions(source, before, prefix, from);
         if !found.is_empty() {
             return found.into_iter().take(most).collect();
         }
@@ -66,7 +66,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
     Vec::new()
 }
 
-fn offers(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) -> Vec<Completion> {
+fn completions(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) -> Vec<Completion> {
     let prefix = prefix.trim_end().to_lowercase();
     let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // The rank is the sort key.

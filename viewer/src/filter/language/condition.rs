@@ -131,11 +131,11 @@ impl ResolvedCondition {
     }
 
     /// Whether a link fits; `None` if its endpoints are not sufficient to decide.
-    pub(crate) fn by_ends(&self, ends: [ContainerId; 2]) -> Option<bool> {
+    pub(crate) fn decided_by_endpoints(&self, ends: [ContainerId; 2]) -> Option<bool> {
         match self {
             Self::Field(_) => None,
             Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),
-            Self::Not(one) => one.by_ends(ends).map(|fits| !fits),
+            Self::Not(one) => one.decided_by_endpoints(ends).map(|fits| !fits),
             Self::And(all) => Self::join_parts(all, ends, false),
             Self::Or(all) => Self::join_parts(all, ends, true),
         }
@@ -145,7 +145,7 @@ impl ResolvedCondition {
     fn join_parts(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
         for one in all {
-            match one.by_ends(ends) {
+            match one.decided_by_endpoints(ends) {
                 Some(fits) if fits == decisive => return Some(decisive),
                 Some(_) => {}
                 None => is_known = false,

@@ -90,7 +90,7 @@ impl FilterReader<'_> {
             "sort" => self.sort()?,
             "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
             "best" | "least" => self.best(verb == "least")?,
-            "keep" => self.having()?,
+            "keep" => self.keep_statement()?,
             "color" | "colour" => self.color()?,
             "shape" => self.shape()?,
             "size" => self.size()?,

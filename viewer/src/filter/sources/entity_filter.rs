@@ -73,7 +73,7 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
         Self { model: inner.model(), inner, predicate, summary: OnceLock::new() }
     }
 
-    fn passes(&self, id: EntityId, ty: TypeId, value: ValueId, nanos: i64) -> Result<bool, QueryError> {
+    fn is_selected(&self, id: EntityId, ty: TypeId, value: ValueId, nanos: i64) -> Result<bool, QueryError> {
         match self.predicate.passes_by_value(value, nanos) {
             Some(passes) => Ok(passes),
             None => Ok(self.predicate.facts(&self.inner.facts(id)?, ty, &self.model)),
@@ -114,11 +114,11 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
             };
         }
         let nanos = link.end_time.0.saturating_sub(link.start_time.0);
-        self.passes(link.id, ty, link.value, nanos)
+        self.is_selected(link.id, ty, link.value, nanos)
     }
 
     fn state(&self, ty: TypeId, state: &StateEntity) -> Result<bool, QueryError> {
-        self.passes(state.id, ty, state.value, state.life.to.0.saturating_sub(state.life.from.0))
+        self.is_selected(state.id, ty, state.value, state.life.to.0.saturating_sub(state.life.from.0))
     }
 }
 
@@ -299,7 +299,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         }
         let mut found = PassingEntities::new(limit);
         walk::events(self.inner_source(), (container, ty), interval, |mark| {
-            found.add(mark, self.passes(mark.id, ty, mark.value, 0)?);
+            found.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
         Ok(found.listed)

@@ -105,7 +105,7 @@ pub(crate) fn make_groups(
 }
 
 /// Merges lists by timestamp: counts all items, and keeps the first ones.
-fn merged<T>(
+fn merge_by_time<T>(
     lists: impl Iterator<Item = Result<EntityList<T>, QueryError>>,
     limit: usize,
     key: impl Fn(&T) -> i64,
@@ -190,7 +190,7 @@ impl FilterLayer for GroupSource {
                 let of = |member: &ContainerInfo| {
                     self.inner.states(StateLaneId { container: member.id, ..lane }, interval, limit)
                 };
-                merged(members.iter().map(of), limit, |state| state.life.from.0)
+                merge_by_time(members.iter().map(of), limit, |state| state.life.from.0)
             }
         }
     }
@@ -206,7 +206,7 @@ impl FilterLayer for GroupSource {
             [] => self.inner.events(container, ty, interval, limit),
             members => {
                 let of = |member: &ContainerInfo| self.inner.events(member.id, ty, interval, limit);
-                merged(members.iter().map(of), limit, |mark| mark.time.0)
+                merge_by_time(members.iter().map(of), limit, |mark| mark.time.0)
             }
         }
     }
@@ -266,7 +266,7 @@ impl FilterLayer for GroupSource {
             return sum.samples(interval, limit);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
-        of.map_or_else(|| Ok(hide::none()), |of| self.inner.samples(of, ty, interval, limit))
+        of.map_or_else(|| Ok(hide::empty_list()), |of| self.inner.samples(of, ty, interval, limit))
     }
 
     fn series(

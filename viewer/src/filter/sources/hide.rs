@@ -108,7 +108,7 @@ impl HideSource {
 }
 
 /// An empty list.
-pub(crate) fn none<T>() -> EntityList<T> {
+pub(crate) fn empty_list<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
 
@@ -182,7 +182,7 @@ impl FilterLayer for HideSource {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         if self.is_type_hidden(lane.container, lane.ty)? {
-            Ok(none())
+            Ok(empty_list())
         } else {
             self.inner.states(lane, interval, limit)
         }
@@ -195,17 +195,21 @@ impl FilterLayer for HideSource {
         interval: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        if self.is_type_hidden(container, ty)? { Ok(none()) } else { self.inner.events(container, ty, interval, limit) }
+        if self.is_type_hidden(container, ty)? {
+            Ok(empty_list())
+        } else {
+            self.inner.events(container, ty, interval, limit)
+        }
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if self.hides(ty) {
-            return Ok(none());
+            return Ok(empty_list());
         }
         if !self.hides_containers {
             return self.inner.links(ty, interval, limit);
         }
-        let mut found = none();
+        let mut found = empty_list();
         walk::links(self.inner_source(), ty, interval, |link| {
             if self.shows_both(link.start, link.end) {
                 found.total += 1;
@@ -256,7 +260,7 @@ impl FilterLayer for HideSource {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         if self.is_type_hidden(container, ty)? {
-            Ok(none())
+            Ok(empty_list())
         } else {
             self.inner.samples(container, ty, interval, limit)
         }

@@ -59,11 +59,11 @@ pub(crate) fn sort(
         };
         if descending { order.reverse() } else { order }
     };
-    Ok(arranged(inner, &list, |at| types.contains(&list[at].ty), compare))
+    Ok(sort_siblings(inner, &list, |at| types.contains(&list[at].ty), compare))
 }
 
 /// Moves containers before their siblings, in the order of the patterns that match them.
-pub(crate) fn by_hand(
+pub(crate) fn move_to_front(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -74,11 +74,11 @@ pub(crate) fn by_hand(
             rank[at] = rank[at].min(place);
         }
     }
-    Ok(arranged(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
+    Ok(sort_siblings(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
 }
 
 /// The list with those siblings sorted for which `moved` is true. The sort is stable.
-fn arranged(
+fn sort_siblings(
     inner: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     moved: impl Fn(usize) -> bool,

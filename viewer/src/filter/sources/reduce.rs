@@ -249,7 +249,7 @@ impl FilterLayer for ReduceSource {
             return self.inner.states(lane, interval, limit);
         }
         let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
-        let Some((states, within)) = within else { return Ok(hide::none()) };
+        let Some((states, within)) = within else { return Ok(hide::empty_list()) };
         let mut listed = states.store.states(within, interval, limit)?;
         for state in &mut listed.items {
             state.value = states.value(state.value);
@@ -271,7 +271,7 @@ impl FilterLayer for ReduceSource {
             return self.inner.samples(container, ty, interval, limit);
         }
         entity_filter::check(interval, 1)?;
-        let Some(result) = self.result(container, ty) else { return Ok(hide::none()) };
+        let Some(result) = self.result(container, ty) else { return Ok(hide::empty_list()) };
         result.steps.samples(result.base, interval, limit)
     }
 

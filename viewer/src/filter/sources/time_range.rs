@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::hide::{HideSource, none};
+use super::hide::{HideSource, empty_list};
 use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, summary};
@@ -147,7 +147,7 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
-        let Some(part) = self.part(interval) else { return Ok(none()) };
+        let Some(part) = self.part(interval) else { return Ok(empty_list()) };
         let mut listed = TimelineSource::states(&self.inner, lane, part, limit)?;
         for state in &mut listed.items {
             state.life = clip(state.life, self.window);
@@ -163,7 +163,7 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
-        let Some(part) = self.part(interval) else { return Ok(none()) };
+        let Some(part) = self.part(interval) else { return Ok(empty_list()) };
         TimelineSource::events(&self.inner, container, ty, part, limit)
     }
 
@@ -177,7 +177,7 @@ impl FilterLayer for TimeRangeSource {
         if interval.from <= self.window.from && interval.to >= self.window.to {
             return TimelineSource::links(&self.inner, ty, self.window, limit);
         }
-        let mut found = none();
+        let mut found = empty_list();
         walk::links(&self.inner, ty, interval, |link| {
             let (a, b) = (link.start_time, link.end_time);
             if overlaps(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
@@ -238,7 +238,7 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(interval, 1)?;
-        let Some(part) = self.part(interval) else { return Ok(none()) };
+        let Some(part) = self.part(interval) else { return Ok(empty_list()) };
         let mut listed = TimelineSource::samples(&self.inner, container, ty, part, limit)?;
         for sample in &mut listed.items {
             sample.life = clip(sample.life, self.window);

@@ -58,7 +58,7 @@ pub(crate) fn touch() {
 }
 
 /// Number of blocks that this thread has read.
-pub(crate) fn touched() -> u64 {
+pub(crate) fn blocks_read() -> u64 {
     TOUCHED.get()
 }
 

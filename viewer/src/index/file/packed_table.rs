@@ -211,7 +211,7 @@ impl<'a> TableColumn<'a> {
     /// The first index in `low..high` with a number that is not less than `bound`. The column must
     /// be sorted, and base plus number must not exceed the largest `u64`.
     #[inline]
-    pub(crate) fn lower(&self, mut low: usize, high: usize, bound: u64) -> usize {
+    pub(crate) fn lower_bound(&self, mut low: usize, high: usize, bound: u64) -> usize {
         let Some(above) = bound.checked_sub(self.base) else { return low };
         // The bound in stored units, rounded up: numbers below the next multiple of the step are
         // less than it.
@@ -337,10 +337,10 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     ///
     /// The result must be known to be at least `near`. A walk from left to right with `near` costs
     /// about as much as one search.
-    pub(crate) fn lower(&self, near: u64, bound: u64) -> u64 {
+    pub(crate) fn lower_bound(&self, near: u64, bound: u64) -> u64 {
         let Some(last) = self.blocks_before(near / BLOCK as u64, bound).checked_sub(1) else { return 0 };
         let block = self.block(last);
-        block.row + block.columns[0].lower(0, block.len, bound) as u64
+        block.row + block.columns[0].lower_bound(0, block.len, bound) as u64
     }
 
     /// The last block with a first number less than `bound`. Block `near` is known to have such a

@@ -228,9 +228,9 @@ fn visit_part(
     }
     let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
     visit_part(narrower, before, exponent, visit, rows)?;
-    let begin = table.lower(0, sortable_timestamp(first));
+    let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
-    table.each(begin..table.lower(begin, sortable_timestamp(last)), |block, index| {
+    table.each(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
         let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
         let low = timestamp(stretch);
         let (low, high) = (

@@ -90,14 +90,17 @@ impl<'a> IndexLinks<'a> {
     }
 
     fn started(&self, interval: TimeRange) -> u64 {
-        self.table.lower(0, sortable_timestamp(interval.to.0))
+        self.table.lower_bound(0, sortable_timestamp(interval.to.0))
     }
 
     /// Number of links that overlap an interval. It costs O(log n): links that started before the
     /// interval's end, minus links that ended by its start. The latter are a subset of the former.
     pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        let ended_count =
-            interval.from.0.checked_add(1).map_or(self.len(), |after| self.ends.lower(0, sortable_timestamp(after)));
+        let ended_count = interval
+            .from
+            .0
+            .checked_add(1)
+            .map_or(self.len(), |after| self.ends.lower_bound(0, sortable_timestamp(after)));
         self.started(interval).saturating_sub(ended_count)
     }
 
@@ -135,7 +138,7 @@ impl<'a> IndexLinks<'a> {
     ) -> Result<(), QueryError> {
         // Links in progress at the start of the interval begin in none of its bins. They are
         // usually few, and the tree finds them.
-        let (first, mut result) = (self.table.lower(0, sortable_timestamp(interval.from.0)), Ok(()));
+        let (first, mut result) = (self.table.lower_bound(0, sortable_timestamp(interval.from.0)), Ok(()));
         self.tree.visit(self.table, 0..first, interval.from.0, overlap_end, |block, index| {
             result = visit(&self.link_count(block, index, exponent));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -143,9 +146,9 @@ impl<'a> IndexLinks<'a> {
         result?;
         let density = LinkDensity::new(self.tree.image, self.record.sums, exponent);
         density.visit(interval, exponent, visit, &mut |part, visit| {
-            let first = self.table.lower(0, sortable_timestamp(part.from.0));
+            let first = self.table.lower_bound(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower(first, sortable_timestamp(part.to.0)), |block, index| {
+            self.table.each(first..self.table.lower_bound(first, sortable_timestamp(part.to.0)), |block, index| {
                 result = visit(&self.link_count(block, index, exponent));
                 result.is_ok()
             });
@@ -201,7 +204,7 @@ pub(crate) fn ends_within(
 }
 
 /// States that refer to `container` and overlap the interval, ordered by start.
-pub(crate) fn referring(
+pub(crate) fn referring_states(
     table: PackedTable<'_, 4>,
     tree: MaxEndTree<'_>,
     container: ContainerId,

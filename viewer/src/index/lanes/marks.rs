@@ -52,8 +52,8 @@ impl<'a> IndexMarkLane<'a> {
 
     /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
     fn within_from(&self, interval: TimeRange, near: u64) -> Range<u64> {
-        let first = self.table.lower(near, sortable_timestamp(interval.from.0));
-        first..self.table.lower(first, sortable_timestamp(interval.to.0)).max(first)
+        let first = self.table.lower_bound(near, sortable_timestamp(interval.from.0));
+        first..self.table.lower_bound(first, sortable_timestamp(interval.to.0)).max(first)
     }
 
     /// Counts the events in each of some columns, from left to right. Values are below `values`.

@@ -170,20 +170,21 @@ impl<'a> IndexStateLane<'a> {
     pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<u64> {
         let (from, to) = (interval.from.0, interval.to.0);
         let first = self.first_unless(from, |end| end <= from);
-        first..self.table.lower(first, sortable_timestamp(to)).max(first)
+        first..self.table.lower_bound(first, sortable_timestamp(to)).max(first)
     }
 
     /// States that touch a closed interval: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
-        let after = to.checked_add(1).map_or(self.len(), |after| self.table.lower(first, sortable_timestamp(after)));
+        let after =
+            to.checked_add(1).map_or(self.len(), |after| self.table.lower_bound(first, sortable_timestamp(after)));
         first..after.max(first)
     }
 
     /// The last state that starts before a timestamp, or the next one if `before` is true for its
     /// end.
     fn first_unless(&self, timestamp: i64, before: impl Fn(i64) -> bool) -> u64 {
-        let row = self.table.lower(0, sortable_timestamp(timestamp));
+        let row = self.table.lower_bound(0, sortable_timestamp(timestamp));
         let Some(last) = row.checked_sub(1) else { return row };
         let (block, index) = self.at(last);
         if index >= block.len || before(end(&block, index)) { row } else { last }

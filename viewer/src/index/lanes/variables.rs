@@ -124,7 +124,7 @@ impl<'a> IndexVariableLane<'a> {
     pub(crate) fn overlapping_range(&self, interval: TimeRange) -> Range<u64> {
         let from = interval.from.0;
         let after =
-            from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower(0, sortable_timestamp(after)));
+            from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower_bound(0, sortable_timestamp(after)));
         let mut first = after.saturating_sub(1);
         if after > 0 {
             let (life, _) = self.row(first);
@@ -132,7 +132,7 @@ impl<'a> IndexVariableLane<'a> {
                 first = after;
             }
         }
-        first..self.table.lower(first, sortable_timestamp(interval.to.0)).max(first)
+        first..self.table.lower_bound(first, sortable_timestamp(interval.to.0)).max(first)
     }
 
     /// At most `limit` samples of a range, in order.

@@ -69,14 +69,14 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         for column in columns {
             if column.from.0 != self.timestamp {
-                self.go(column.from.0);
+                self.move_to(column.from.0);
             }
             if self.at.is_at(sortable_timestamp(column.to.0)) {
                 self.within_one(column.to.0, most, cells);
                 continue;
             }
             let before = self.before;
-            self.go(column.to.0);
+            self.move_to(column.to.0);
             self.mixture(&before, &self.before, most, cells);
         }
     }
@@ -137,7 +137,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     #[inline]
     fn before_in(&self, number: u64, timestamp: i64) -> ValueTimes<N> {
         let block = self.lane.table.block_here(number);
-        let index = block.columns[0].lower(0, block.len, sortable_timestamp(timestamp));
+        let index = block.columns[0].lower_bound(0, block.len, sortable_timestamp(timestamp));
         let mut times = self.sums(&block, index);
         if let Some(last) = index.checked_sub(1) {
             let excess = end(&block, last).saturating_sub(timestamp).max(0);
@@ -204,9 +204,9 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.times_before(from), self.times_before(to))
         } else {
-            self.go(from);
+            self.move_to(from);
             let before = self.before;
-            self.go(to);
+            self.move_to(to);
             (before, self.before)
         };
         for ((value, before), after) in self.values[..self.count].iter().zip(before).zip(after) {
@@ -227,7 +227,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// Moves to the edge at a timestamp.
-    fn go(&mut self, timestamp: i64) {
+    fn move_to(&mut self, timestamp: i64) {
         let bound = sortable_timestamp(timestamp);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.at.last && self.at.index > 0 {

@@ -275,7 +275,7 @@ impl<'a> OverviewTable<'a> {
             // All columns lie before the trace, or in a range without stored columns.
             return skipped == i64::from(self.columns);
         };
-        let (mut row, rows) = (self.table.lower(0, begin), self.table.rows());
+        let (mut row, rows) = (self.table.lower_bound(0, begin), self.table.rows());
         if !self.has(lane, row, end) {
             return false;
         }
@@ -321,7 +321,7 @@ impl OverviewTable<'_> {
     fn has(&self, lane: u64, row: u64, end: u64) -> bool {
         let is_there = |row: u64| (row < self.table.rows()).then(|| self.table.row(row)[0]);
         is_there(row).is_some_and(|key| key < end)
-            || is_there(self.table.lower(0, lane << COLUMN_BITS)).is_some_and(|key| key >> COLUMN_BITS == lane)
+            || is_there(self.table.lower_bound(0, lane << COLUMN_BITS)).is_some_and(|key| key >> COLUMN_BITS == lane)
     }
 }
 

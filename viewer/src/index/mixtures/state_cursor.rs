@@ -63,7 +63,7 @@ impl<'a> StateCursor<'a> {
             at += 1;
         }
         if at == linear && at < len {
-            at = starts.lower(at, len, timestamp);
+            at = starts.lower_bound(at, len, timestamp);
         }
         self.index = at;
         self.next = match () {

@@ -22,7 +22,7 @@ use crate::index::file::packed_table::PackedTableWriter;
 use crate::index::file::page_writer::PageWriter;
 use crate::index::mixtures::overview::{self, OverviewWriter};
 use crate::index::model::ModelTables;
-use crate::parallel::in_turn;
+use crate::parallel::map_in_order;
 use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
 use crate::sim::SimOutcome;
 use crate::store::{depth_first, model};
@@ -107,7 +107,7 @@ impl IndexAssembly<'_> {
     ) -> io::Result<([LaneDirectory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
         // Two threads, because each has a piece in memory.
-        let done = in_turn(jobs, 2, |job| job.write(room, extent));
+        let done = map_in_order(jobs, 2, |job| job.write(room, extent));
         let mut directories = std::array::from_fn(|_| LaneDirectory::new(self.room));
         let mut overviews = Vec::new();
         for piece in done {

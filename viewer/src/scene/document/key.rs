@@ -155,7 +155,7 @@ fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
 
 /// A sample of how something is drawn, centred on `y`.
 fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::RgbColor) -> SceneItem {
-    let paint = ColorWithOpacity::opaque(color);
+    let paint = ColorWithOpacity::from_opaque(color);
     match kind {
         "link" => SceneItem::Arrow(SceneArrow {
             from: (x, y + 4.0),

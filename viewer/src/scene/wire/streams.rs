@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn bands_are_differences() {
-        let paint = ColorWithOpacity::opaque(RgbColor { red: 1, green: 2, blue: 3 });
+        let paint = ColorWithOpacity::from_opaque(RgbColor { red: 1, green: 2, blue: 3 });
         let columns = vec![[1.0, 4.0, 2.0], [0.0, 5.0, 3.0], [2.0, 5.0, 2.5]];
         let band =
             VariableBand { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };

@@ -17,7 +17,7 @@ use crate::{diagnostics, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) -> anyhow::Result<ExitStatus> {
     let mut options = OpenOptions::default();
-    options.unit = args.style.of_input()?;
+    options.unit = args.style.input_unit()?;
     options.unit_is_known = args.style.unit.is_some();
     options.wall_clock = args.wall_clock;
     options.launches = args.launch.launches();

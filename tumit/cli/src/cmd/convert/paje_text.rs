@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
     let summary = source.summary();
     let source = args.filters.apply(chain, source)?;
     let write = |out: &mut dyn Write| -> io::Result<u64> {
-        let mut sink = in_style(out, style.of_text());
+        let mut sink = in_style(out, style.text_style());
         replay(source.as_ref(), &mut *sink)?;
         Ok(sink.changed_texts())
     };

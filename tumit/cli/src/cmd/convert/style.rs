@@ -46,7 +46,7 @@ enum HeaderChoice {
 
 impl PajeStyleOptions {
     /// The style in the form of the library.
-    pub(super) fn of_text(self) -> write::PajeStyle {
+    pub(super) fn text_style(self) -> write::PajeStyle {
         let mut style = write::PajeStyle::default();
         style.decimals = self.precision;
         style.unit = self.unit.unwrap_or_default().into();
@@ -60,7 +60,7 @@ impl PajeStyleOptions {
 
     /// The unit of Pajé text in the input. Options that are only for Pajé text in the output are
     /// errors.
-    pub(super) fn of_input(self) -> anyhow::Result<time::TimeUnit> {
+    pub(super) fn input_unit(self) -> anyhow::Result<time::TimeUnit> {
         self.refuse("needs Pajé text as output; rows have timestamps in seconds with nine decimals")?;
         Ok(self.unit.unwrap_or_default().into())
     }

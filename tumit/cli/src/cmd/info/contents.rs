@@ -26,8 +26,6 @@ pub(super) struct RunInfo {
     pub(super) processes: Vec<ProcessInfo>,
     pub(super) events: Vec<EventInfo>,
     pub(super) clocks: Vec<ClockInfo>,
-    /// The key is part of the output and does not change.
-    #[serde(rename = "lost")]
     pub(super) dropped: Vec<DropInfo>,
     #[serde(serialize_with = "texts")]
     pub(super) losses: Vec<TraceDiagnostic>,
@@ -35,8 +33,8 @@ pub(super) struct RunInfo {
     /// included.
     #[serde(skip)]
     pub(super) reported: Vec<TraceDiagnostic>,
-    /// Other diagnostics. Their key is part of the output and does not change.
-    #[serde(rename = "remarks", serialize_with = "texts")]
+    /// Other diagnostics.
+    #[serde(serialize_with = "texts")]
     pub(super) diagnostics: Vec<TraceDiagnostic>,
 }
 
@@ -94,7 +92,7 @@ pub(super) struct LiveInfo {
     pub(super) file: String,
     pub(super) records: u64,
     pub(super) bytes: u64,
-    pub(super) faults: Vec<String>,
+    pub(super) errors: Vec<String>,
 }
 
 /// A stream of a thread.

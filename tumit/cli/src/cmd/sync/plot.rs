@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use tumit_converter::clock::{ClockDeparture, ClockDomain, RunClocks};
+use tumit_converter::clock::{ClockDeviation, ClockDomain, RunClocks};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
@@ -17,10 +17,10 @@ const GREY: &str = "#aaaaaa";
 
 /// The image as SVG.
 pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
-    let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.departures.is_empty()).collect();
-    let departures = curves.iter().flat_map(|domain| &domain.departures);
+    let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.deviations.is_empty()).collect();
+    let deviations = curves.iter().flat_map(|domain| &domain.deviations);
     let (mut start, mut end, mut least, mut most) = (i64::MAX, i64::MIN, 0f64, 0f64);
-    for &ClockDeparture { timestamp, nanos } in departures {
+    for &ClockDeviation { timestamp, nanos } in deviations {
         (start, end) = (start.min(timestamp), end.max(timestamp));
         (least, most) = (least.min(nanos), most.max(nanos));
     }
@@ -44,9 +44,9 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     for (number, domain) in curves.iter().enumerate().rev() {
         let color = COLORS.get(number).copied().unwrap_or(GREY);
         let points: Vec<String> = domain
-            .departures
+            .deviations
             .iter()
-            .map(|&ClockDeparture { timestamp, nanos }| {
+            .map(|&ClockDeviation { timestamp, nanos }| {
                 format!("{:.1},{:.1}", across.place(timestamp as f64 * 1e-9), upward.place(nanos * 1e-3))
             })
             .collect();

@@ -381,7 +381,7 @@ TUMIT1R_FN bool tumit1r_next(struct tumit1r_reader *reader, const struct tumit1r
     if (c == NULL) {
         return false;
     }
-    *kind = TUMIT1R_LOST;
+    *kind = TUMIT1R_DROPPED;
     if (c->head.type != NULL) {
         if (c->head.type->bound_to != spec) {
             tumit1r_bind(c->head.type, spec,

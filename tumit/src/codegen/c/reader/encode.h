@@ -222,7 +222,7 @@ TUMIT1R_FN bool tumit1r_append_record(struct tumit1r_writer *w, uint32_t number,
     if (stream == NULL || need > TUMIT1R_MAX_PAYLOAD_BYTES) {
         return false;
     }
-    if (stream->count > 0 && (stream->count + need > TUMIT1R_OUT_BLOCK || id == TUMIT1R_ID_LOST)) {
+    if (stream->count > 0 && (stream->count + need > TUMIT1R_OUT_BLOCK || id == TUMIT1R_ID_DROPPED)) {
         tumit1r_seal(w, stream);
     }
     if (!tumit1r_room(&stream->bytes, &stream->room, stream->count + need, 1)) {
@@ -255,7 +255,7 @@ TUMIT1R_FN bool tumit1r_append_record(struct tumit1r_writer *w, uint32_t number,
     stream->count += (wide ? 14u : 0u) + 6 + w->body_bytes;
     stream->last = ticks;
     stream->dropped = dropped > stream->dropped ? dropped : stream->dropped;
-    if (id != TUMIT1R_ID_LOST) {
+    if (id != TUMIT1R_ID_DROPPED) {
         stream->records++;
         w->written++;
     }
@@ -277,20 +277,20 @@ TUMIT1R_FN bool tumit1r_write(struct tumit1r_writer *w, const struct tumit1r_spe
     uint32_t number = head->stream != NULL ? head->stream->number
                       : w->current < w->streams_count ? w->streams[w->current].number
                                                       : 0;
-    uint64_t dropped = head->process == w->of && w->of != NULL ? head->dropped : 0;
+    uint64_t dropped = head->process == w->of && w->of != NULL ? head->stream_dropped : 0;
     uint32_t id;
     w->body_bytes = 0;
-    if (kind == TUMIT1R_LOST) {
+    if (kind == TUMIT1R_DROPPED) {
         struct tumit1r_out_stream *stream = tumit1r_out_stream(w, number);
         if (dropped == 0 && stream != NULL) {
-            dropped = stream->dropped + head->lost.count;
+            dropped = stream->dropped + head->dropped.count;
         }
-        return tumit1r_append_number(w, head->lost.count, 8) &&
-               tumit1r_append_number(w, head->lost.bytes, 8) &&
-               tumit1r_append_number(w, head->lost.first_ticks, 8) &&
-               tumit1r_append_number(w, head->lost.last_ticks, 8) &&
-               tumit1r_append_number(w, head->lost.cause, 4) &&
-               tumit1r_append_record(w, number, TUMIT1R_ID_LOST, head->ticks, dropped);
+        return tumit1r_append_number(w, head->dropped.count, 8) &&
+               tumit1r_append_number(w, head->dropped.bytes, 8) &&
+               tumit1r_append_number(w, head->dropped.first_ticks, 8) &&
+               tumit1r_append_number(w, head->dropped.last_ticks, 8) &&
+               tumit1r_append_number(w, head->dropped.cause, 4) &&
+               tumit1r_append_record(w, number, TUMIT1R_ID_DROPPED, head->ticks, dropped);
     }
     if (located) {
         const char *file = head->file == NULL ? "" : head->file;

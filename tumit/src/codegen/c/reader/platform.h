@@ -21,7 +21,8 @@
 /* Values of `kind` that are not events of the spec. */
 /* an event that the spec does not have: see head.type and head.body */
 #define TUMIT1R_OTHER 0xFFFFFFFFu
-#define TUMIT1R_LOST 0xFFFFFFFEu  /* a position with missing records: see head.lost */
+/* a report of dropped, missing or damaged records: see head.dropped */
+#define TUMIT1R_DROPPED 0xFFFFFFFEu
 /* A value of an enum that the spec does not have. The field has this value plus the number in
  * the file. */
 #define TUMIT1R_UNKNOWN 0x10000u

@@ -279,11 +279,11 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
     size_t *offsets;
     uint32_t k;
     if (type == NULL) {
-        if (head->lost.count == 0 && head->lost.cause == TUMIT1R_CAUSE_TRUNCATED) {
+        if (head->dropped.count == 0 && head->dropped.cause == TUMIT1R_CAUSE_TRUNCATED) {
             fprintf(out, "(the next record is truncated: %llu bytes are missing)",
-                    (unsigned long long)head->lost.bytes);
+                    (unsigned long long)head->dropped.bytes);
         } else {
-            fprintf(out, "(%llu records dropped, missing or damaged)", (unsigned long long)head->lost.count);
+            fprintf(out, "(%llu records dropped, missing or damaged)", (unsigned long long)head->dropped.count);
         }
         return;
     }

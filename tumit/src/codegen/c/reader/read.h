@@ -1,7 +1,8 @@
 /* ---- Reading: records stream by stream, or all streams by timestamp ---- */
 
-/* A report of missing records. */
-struct tumit1r_lost {
+/* A report of records that the recorder dropped, or, in a repaired file, of missing or damaged
+ * records of the original. */
+struct tumit1r_dropped {
     uint64_t count, bytes, first_ticks, last_ticks;
     uint32_t cause;
 };
@@ -20,8 +21,8 @@ struct tumit1r_head {
     /* the fields in the layout of the file, until the next record is read */
     const unsigned char *body;
     size_t body_bytes;
-    uint64_t dropped; /* dropped records of the stream at the end of the block */
-    struct tumit1r_lost lost;
+    uint64_t stream_dropped; /* dropped records of the stream at the end of the block */
+    struct tumit1r_dropped dropped;
 };
 /* The position in a stream. Its memory contains one block. */
 struct tumit1r_cursor {
@@ -92,7 +93,7 @@ TUMIT1R_FN bool tumit1r_load(struct tumit1r_cursor *c) {
     c->bytes = 0;
     c->in_block = 0;
     c->ticks = block->first_ticks;
-    c->head.dropped = block->dropped;
+    c->head.stream_dropped = block->dropped;
     if (!tumit1r_room(&c->stored, &c->stored_room, (size_t)block->stored + 1, 1) ||
         tumit1r_read_at(c->process->file, block->payload, c->stored, block->stored) !=
             block->stored ||
@@ -127,7 +128,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     struct tumit1r_head *head = &c->head;
     uint16_t id;
     uint64_t ticks;
-    memset(&head->lost, 0, sizeof head->lost);
+    memset(&head->dropped, 0, sizeof head->dropped);
     head->type = NULL;
     head->file = NULL;
     head->missing = 0;
@@ -144,19 +145,19 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         c->at += skip + 8;
         return c->at < c->bytes ? TUMIT1R_FOUND_DATE : TUMIT1R_FOUND_DAMAGE;
     }
-    if (id == TUMIT1R_ID_LOST) {
-        if (left < skip + TUMIT1R_LOST_BODY_BYTES) {
+    if (id == TUMIT1R_ID_DROPPED) {
+        if (left < skip + TUMIT1R_DROPPED_BODY_BYTES) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         p += skip;
-        head->lost.count = tumit1r_get_u64(p);
-        head->lost.bytes = tumit1r_get_u64(p + 8);
-        head->lost.first_ticks = tumit1r_get_u64(p + 16);
-        head->lost.last_ticks = tumit1r_get_u64(p + 24);
-        head->lost.cause = tumit1r_get_u32(p + 32);
+        head->dropped.count = tumit1r_get_u64(p);
+        head->dropped.bytes = tumit1r_get_u64(p + 8);
+        head->dropped.first_ticks = tumit1r_get_u64(p + 16);
+        head->dropped.last_ticks = tumit1r_get_u64(p + 24);
+        head->dropped.cause = tumit1r_get_u32(p + 32);
         head->body = p;
-        head->body_bytes = TUMIT1R_LOST_BODY_BYTES;
-        c->at += skip + TUMIT1R_LOST_BODY_BYTES;
+        head->body_bytes = TUMIT1R_DROPPED_BODY_BYTES;
+        c->at += skip + TUMIT1R_DROPPED_BODY_BYTES;
     } else {
         const struct tumit1r_type *type =
             id < c->process->types_count ? c->process->types[id] : NULL;

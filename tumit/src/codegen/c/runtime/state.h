@@ -24,14 +24,14 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_BLOCK 65536u       /* maximum length of a payload; positions in it fit 16 bits */
 #define TUMIT1_MEMORY 16777216u   /* bytes of all slots [TUMIT_MEMORY] */
 #define TUMIT1_MIN_MEMORY 1048576u /* minimum, if the system gives no more */
-#define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_LOST_BYTES)
-#define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_LOST_BYTES)
+#define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_DROP_REPORT_BYTES)
+#define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_DROP_REPORT_BYTES)
 /* parts of a divided slot; the first one is not used */
 #define TUMIT1_PARTS (TUMIT1_SLOT / TUMIT1_PART)
 #define TUMIT1_MAX_NAMES 65536u   /* maximum number of strings, and of source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* maximum bytes of an interned string; the rest is truncated */
 #define TUMIT1_RECENT 64u         /* number of strings whose ids a thread caches */
-#define TUMIT1_LOST_BYTES 42u     /* bytes of a `lost` record */
+#define TUMIT1_DROP_REPORT_BYTES 42u     /* bytes of a `dropped` record */
 #define TUMIT1_LZ4_BITS 12        /* bits of the LZ4 hash */
 /* instead of a layout: records of this type are not packed by columns */
 #define TUMIT1_NO_SHAPE 0xFFFFu

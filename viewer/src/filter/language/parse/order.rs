@@ -35,7 +35,7 @@ impl FilterReader<'_> {
     }
 
     /// Reads the rest of `keep`.
-    pub(super) fn having(&mut self) -> Result<FilterExpr, FilterError> {
+    pub(super) fn keep_statement(&mut self) -> Result<FilterExpr, FilterError> {
         let ty = self.pattern("the name of a container type")?;
         self.need("with")?;
         let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
@@ -72,13 +72,13 @@ impl FilterReader<'_> {
                 if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
             }
             "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "integral" => Measure::Integral { of: self.of_variable()? },
+            "integral" => Measure::Integral { of: self.variable_pattern()? },
             "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
             "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
-            "sum" => self.of_field(ReduceOperation::Sum)?,
-            "mean" => self.of_field(ReduceOperation::Mean)?,
-            "min" => self.of_field(ReduceOperation::Min)?,
-            "max" => self.of_field(ReduceOperation::Max)?,
+            "sum" => self.field_measure(ReduceOperation::Sum)?,
+            "mean" => self.field_measure(ReduceOperation::Mean)?,
+            "min" => self.field_measure(ReduceOperation::Min)?,
+            "max" => self.field_measure(ReduceOperation::Max)?,
             _ => {
                 self.at -= usize::from(!word.is_empty());
                 return Err(self.expected_error(alternatives(&MEASURES)));
@@ -86,18 +86,18 @@ impl FilterReader<'_> {
         })
     }
 
-    fn of_variable(&mut self) -> Result<NamePattern, FilterError> {
+    fn variable_pattern(&mut self) -> Result<NamePattern, FilterError> {
         self.need("of")?;
         self.pattern("the name of a variable")
     }
 
     /// Reads a measure of a field, or of a variable, which has only its value.
-    fn of_field(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
+    fn field_measure(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
         let Some(field) = self.name_if("the name of a field") else {
             return Ok(match operation {
-                ReduceOperation::Mean => Measure::Mean { of: self.of_variable()? },
-                ReduceOperation::Min => Measure::Min { of: self.of_variable()? },
-                ReduceOperation::Max => Measure::Max { of: self.of_variable()? },
+                ReduceOperation::Mean => Measure::Mean { of: self.variable_pattern()? },
+                ReduceOperation::Min => Measure::Min { of: self.variable_pattern()? },
+                ReduceOperation::Max => Measure::Max { of: self.variable_pattern()? },
                 ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected_error("the name of a field")),
             });
         };

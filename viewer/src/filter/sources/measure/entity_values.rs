@@ -121,12 +121,12 @@ pub(crate) fn durations(
     };
     let once = subtree_numbers(list, &direct)
         .zip(subtree_numbers(list, &counted_twice))
-        .map(|(all, counted_twice)| without(all, counted_twice));
+        .map(|(all, counted_twice)| multiset_difference(all, counted_twice));
     Ok(once.map(statistic).collect())
 }
 
 /// The numbers in `all` without those in `some`, with multiplicity. O(n log n).
-fn without(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
+fn multiset_difference(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
     if some.is_empty() {
         return all;
     }

@@ -1,7 +1,7 @@
 /* ---- The counts of dropped records. Lock-free, and safe in signal handlers. The counts of
  * overwritten records need the lock ---- */
 
-/* Adds to one of the counts of a stream. The count is written to the file as a `lost` record. */
+/* Adds to one of the counts of a stream. The count is written to the file as a `dropped` record. */
 TUMIT1_SLOW(void tumit1_add_drops(struct tumit1_thread *t_, struct tumit1_drops *to_,
                                   uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
                                   uint32_t cause_)) {
@@ -59,7 +59,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_drop_report(struct tumit1_drops *from_, un
     if (count_ == 0) {
         return p_;
     }
-    p_ = tumit1_put_u16(p_, TUMIT1_ID_LOST);
+    p_ = tumit1_put_u16(p_, TUMIT1_ID_DROPPED);
     p_ = tumit1_put_u32(p_, 0);
     p_ = tumit1_put_u64(p_, count_);
     p_ = tumit1_put_u64(p_, __atomic_exchange_n(&from_->bytes_, 0u, __ATOMIC_RELAXED));
@@ -71,7 +71,7 @@ TUMIT1_SLOW(unsigned char *tumit1_put_drop_report(struct tumit1_drops *from_, un
 /* Whether a payload begins with a count of dropped records, and not with the mark of a truncated
  * record. */
 TUMIT1_SLOW(int tumit1_has_drop_report(const unsigned char *p_)) {
-    return tumit1_get_u16(p_) == TUMIT1_ID_LOST &&
+    return tumit1_get_u16(p_) == TUMIT1_ID_DROPPED &&
            tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES) != 0;
 }
 

@@ -101,7 +101,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite_oldest(void)) {
     bytes_ = (uint32_t)state_ - (uint32_t)done_;
     if ((uint32_t)done_ == 0 && tumit1_has_drop_report(tumit1_payload(slot_))) {
         tumit1_undo_drop_report(&t_->drops_, tumit1_payload(slot_));
-        bytes_ -= TUMIT1_LOST_BYTES;
+        bytes_ -= TUMIT1_DROP_REPORT_BYTES;
     }
     if (t_->planned_slot_ == slot_) {
         t_->planned_slot_ = NULL;

@@ -172,7 +172,7 @@ size_t tumit1_fit(struct tumit1_place *to_, uint64_t limit_, size_t fixed_, cons
     }
     while (exceeds_ - fits_ > 1) {
         const size_t middle_ = fits_ + (exceeds_ - fits_) / 2;
-        uint64_t bytes_ = fixed_ + TUMIT1_LOST_BYTES;
+        uint64_t bytes_ = fixed_ + TUMIT1_DROP_REPORT_BYTES;
         for (i_ = 0; i_ < count_; i_++) {
             bytes_ += sizes_[i_] < middle_ ? sizes_[i_] : middle_;
         }
@@ -202,10 +202,10 @@ size_t tumit1_fit_text(const char *text_, size_t bytes_, size_t max_) {
  * with it. */
 unsigned char *tumit1_begin_cut(uint32_t id_, size_t bytes_, struct tumit1_place *to_) {
     const uint64_t missing_ = to_->now_ - bytes_;
-    unsigned char *p_ = tumit1_begin(id_, bytes_ + TUMIT1_LOST_BYTES, to_);
+    unsigned char *p_ = tumit1_begin(id_, bytes_ + TUMIT1_DROP_REPORT_BYTES, to_);
     if (p_ != NULL) {
         /* with the delta of the record */
-        (void)tumit1_put_u16(p_ - TUMIT1_RECORD_HEAD_BYTES, TUMIT1_ID_LOST);
+        (void)tumit1_put_u16(p_ - TUMIT1_RECORD_HEAD_BYTES, TUMIT1_ID_DROPPED);
         p_ = tumit1_put_u64(p_, 0);
         p_ = tumit1_put_u64(p_, missing_);
         p_ = tumit1_put_u64(p_, to_->now_);

@@ -119,7 +119,7 @@ TUMIT1_SLOW(int tumit1_publish_live_file(void)) {
 TUMIT1_SLOW(void tumit1_count_live_drops(uint32_t stream_, uint64_t count_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     if (__atomic_load_n(&pool_->live_, __ATOMIC_ACQUIRE)) {
-        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_LOSSES);
+        uint64_t *counters_ = (uint64_t *)(void *)(pool_->map_ + TUMIT1_LIVE_DROP_COUNTERS);
         __atomic_fetch_add(&counters_[stream_ % TUMIT1_LIVE_COUNTERS], count_, __ATOMIC_RELAXED);
     }
 }

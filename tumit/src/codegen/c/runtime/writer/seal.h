@@ -84,7 +84,7 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_pending_block *pending
  * remains to be written. Returns 0 or an errno. After an error the count is reported again. */
 TUMIT1_SLOW(int tumit1_report_overwritten(struct tumit1_thread *t_,
                                           const struct tumit1_pending_block *next_)) {
-    unsigned char drops_[TUMIT1_LOST_BYTES];
+    unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     struct tumit1_pending_block pending_;
     int error_;
     memset(&pending_, 0, sizeof pending_);
@@ -252,7 +252,7 @@ TUMIT1_SLOW(int tumit1_set_pending_of_current(struct tumit1_pending_block *pendi
 /* At the end: writes a count of dropped records that the file cannot store to the log of the
  * live file, which then remains. */
 TUMIT1_SLOW(void tumit1_report_to_live_file(struct tumit1_thread *t_)) {
-    unsigned char drops_[TUMIT1_LOST_BYTES];
+    unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     if (!tumit1_session.pool_.live_ || tumit1_put_drop_report(&t_->drops_, drops_) == drops_) {
         return;
     }
@@ -268,7 +268,7 @@ TUMIT1_SLOW(void tumit1_report_to_live_file(struct tumit1_thread *t_)) {
 /* Writes a block that has only the count of dropped records. It is no block of the slot. Those
  * get higher numbers. */
 TUMIT1_SLOW(void tumit1_report_drops(struct tumit1_thread *t_)) {
-    unsigned char drops_[TUMIT1_LOST_BYTES];
+    unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     struct tumit1_pending_block pending_;
     memset(&pending_, 0, sizeof pending_);
     if (tumit1_put_drop_report(&t_->drops_, drops_) == drops_) {
@@ -280,7 +280,7 @@ TUMIT1_SLOW(void tumit1_report_drops(struct tumit1_thread *t_)) {
     pthread_mutex_unlock(&tumit1_state_lock);
     pending_.thread_ = t_;
     pending_.payload_ = drops_;
-    pending_.bytes_ = TUMIT1_LOST_BYTES;
+    pending_.bytes_ = TUMIT1_DROP_REPORT_BYTES;
     pending_.first_ = pending_.last_ = tumit1_get_u64(drops_ + 30);
     pending_.dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
     if (tumit1_append_records(&pending_, 1) != 0) {
