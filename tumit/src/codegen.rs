@@ -1,5 +1,5 @@
-//! Generators: from a [`Spec`] to the text of tracing functions. They read only the `Spec`. Their
-//! output is deterministic.
+//! Generators: from a [`Spec`](crate::spec::Spec) to the text of tracing functions. They read only
+//! the `Spec`. Their output is deterministic.
 //!
 //! ```
 //! use tumit::codegen::{Backend, CodegenOptions, c::CBackend};

@@ -1,8 +1,8 @@
 //! Statistics of an interval: time and number of states per container, communication, and
 //! variables.
 //!
-//! All queries use the [`TimelineSource`] interface, so that filters and groups are respected.
-//! [`table`] formats the results as rows for a command or a page.
+//! All queries use the interface [`TimelineSource`](crate::query::TimelineSource), so that filters
+//! and groups are respected. [`table`] formats the results as rows for a command or a page.
 //!
 //! ```
 //! use tumit_viewer::query::TimelineSource;

@@ -51,8 +51,8 @@ pub(crate) struct SlotHeader<Word = AtomicU64> {
     pub(crate) dropped: Word,
     /// Index of the stream.
     pub(crate) stream: AtomicU32,
-    /// Use of the slot, a value of `tracer_format::live_file::taken`. Readers of the live file see the
-    /// whole head.
+    /// Use of the slot, a value of `tracer_format::live_file::taken`. Readers of the live file see
+    /// the whole head.
     pub(crate) taken: AtomicU32,
 }
 

@@ -138,8 +138,8 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
 
-    /// Returns the number of point events in each column, in total and for the `limit` most frequent
-    /// values.
+    /// Returns the number of point events in each column, in total and for the `limit` most
+    /// frequent values.
     ///
     /// # Errors
     /// See [`QueryError`].

@@ -154,7 +154,8 @@ impl<R: Read> PajeReader<R> {
         self.lines.input()
     }
 
-    /// The number of the last processed line, from 1, encoded as in [`TraceLine`].
+    /// The number of the last processed line, from 1, encoded as in
+    /// [`TraceLine`](crate::read::TraceLine).
     pub fn number(&self) -> u64 {
         self.line().number
     }
@@ -170,7 +171,7 @@ impl<R: Read> PajeReader<R> {
     }
 
     /// The names of the files that are read as parts of the trace, counted as in
-    /// [`TraceLine::part`].
+    /// [`TraceLine::part`](crate::read::TraceLine::part).
     pub fn parts(&self) -> &[std::sync::Arc<str>] {
         &self.processor.state.faults.parts
     }
@@ -193,7 +194,7 @@ impl<R: Read> PajeReader<R> {
     /// Reads numbers like `pj_dump`, and ends at the timestamp of the last line, which is 0 if that
     /// line has none.
     ///
-    /// Timestamps are then not nanoseconds, but [`date_of_double`] of seconds, which has the same
+    /// Timestamps are then not nanoseconds, but `date_of_double` of seconds, which has the same
     /// order. Invalid numbers are reported as usual, but a line is left out only if `pj_dump` would
     /// use an arbitrary timestamp.
     #[must_use]
