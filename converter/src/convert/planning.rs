@@ -1,5 +1,5 @@
-//! What a conversion determines before its passes: the programs and facts of each stream, the ends
-//! of threads and processes, and the suffixes of container labels.
+//! The preparation of a conversion, before its passes: the programs and facts of each stream, the
+//! ends of threads and processes, and the suffixes of container labels.
 
 pub(crate) mod labels;
 pub(crate) mod plan;

@@ -1,4 +1,4 @@
-//! The images of the page: what is drawn, where, and in which colours.
+//! The images of the page: their contents, positions and colours.
 
 mod comparison;
 mod diagram;

@@ -1,4 +1,4 @@
-//! The panels beside the images: filters, entities, results, notes, files.
+//! The panels of the page: filters, entities, results, notes, files.
 
 pub(crate) mod charts_sources_notes;
 mod counted_results;

@@ -77,7 +77,7 @@ enum PartFolder {
     Unavailable(&'static str),
 }
 
-/// The identity of a file, whatever its path.
+/// The identity of a file. It is equal for all paths to this file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct FileIdentity {
     device: u64,

@@ -54,7 +54,7 @@ pub(crate) struct FirstRecord {
     pub(crate) ordinal: u64,
 }
 
-/// The values of a column that an action needs, as far as they were found.
+/// The values found so far in a column that an action needs.
 #[derive(Debug)]
 struct ActionValues {
     /// The record id.

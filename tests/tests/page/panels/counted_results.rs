@@ -261,7 +261,7 @@ fn a_source_line_leads_to_all_its_entities() {
         ])
     );
     // Beyond the entities that the answer lists with the lines. The loop is in the page, because a
-    // request to the browser for each of 202 clicks takes longer than all else in this test.
+    // request to the browser for each of 202 clicks takes longer than the rest of this test.
     browser.evaluate(
         "(async () => {
             for (let number = 1; number <= 202; number++) {

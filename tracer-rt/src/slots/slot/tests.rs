@@ -14,7 +14,7 @@ use loom::sync::{Arc, Mutex};
 
 use super::{FlushMark, ONE_RECORD, SharedWord, records, used_bytes};
 
-/// The head of a slot whose words the model checker watches.
+/// The head of a slot. The model checker observes its words.
 type SlotHeader = super::SlotHeader<AtomicU64>;
 
 impl SharedWord for AtomicU64 {

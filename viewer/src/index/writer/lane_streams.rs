@@ -49,7 +49,7 @@ pub(crate) fn write_value(out: &mut Vec<u8>, value: ValueId, detail: u32) {
     }
 }
 
-/// Reads what [`write_value`] writes.
+/// Reads the bytes that [`write_value`] writes.
 pub(crate) fn read_value(from: &mut ByteStreamReader<'_>) -> io::Result<DetailedValue> {
     let value = from.number()?;
     let detail = if value & 1 == 1 { from.number()? } else { 0 };
