@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cursor::{CURSOR, busy};
 
-/// Runs work that takes locks.
-/// Records of signal handlers meanwhile are nested. Returns false without running the work if the
-/// recorder was interrupted. A child created without fork handlers does not run it either.
+/// Runs work that takes locks. Records of signal handlers during the work go to the signal stream.
+///
+/// Returns false, without running the work, if the caller has interrupted the recorder: it then
+/// defers its request. In a child created without fork handlers, the work is omitted, and the
+/// result is true, so that no request is deferred.
 pub(crate) fn run_unnested(work: impl FnOnce()) -> bool {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();

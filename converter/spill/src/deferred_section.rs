@@ -8,7 +8,8 @@ use crate::temporary_space::TemporarySpace;
 /// Bytes read at once.
 const READ_BYTES: usize = 1 << 16;
 
-/// Bytes of an output that are written while another part of the output grows, and follow it.
+/// A later section of an output. Its bytes are collected while an earlier section is written, and
+/// are appended after that.
 ///
 /// ```
 /// use tumit_spill::deferred_section::DeferredSection;

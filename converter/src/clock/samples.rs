@@ -209,9 +209,9 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
     left_out
 }
 
-/// Removes slow exchanges: those of a pair in a burst with a fastest round trip that is much longer
-/// than in the best burst of the pair. Their offset may be off by half of it. The first and the
-/// last burst of a pair are kept.
+/// Removes the exchanges of a pair in a burst if the fastest round trip there is much longer than
+/// in the best burst of the pair. The error of an offset is up to half of the round trip. The first
+/// and the last burst of each pair are kept.
 fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]) {
     let pair = |exchange: &TickExchange| (exchange.a.min(exchange.b), exchange.a.max(exchange.b));
     let took = |&TickExchange { a, b, t1, t2, t3, t4 }: &TickExchange| {

@@ -20,7 +20,8 @@ use tumit_paje::time::LocalTicks;
 /// Maximum number of causes with separate sums.
 const MAX_CAUSES: usize = 64;
 
-/// Bytes per record of a block that is evaluated by columns: its timestamp and its operation.
+/// Bytes of memory per record of a block that is evaluated by columns: ticks, raw timestamp,
+/// corrected timestamp and operation, 8 bytes each.
 const RECORD_MEMORY: usize = 32;
 
 /// Reads a stream. Holds one decoded block, or one piece of it.
@@ -174,7 +175,7 @@ impl<'r> RunStreamReader<'r> {
         &self.damage
     }
 
-    /// Number of records in these blocks.
+    /// Number of records in [`Self::damage`].
     pub(crate) const fn damaged_records(&self) -> u64 {
         self.damaged_records
     }
@@ -184,19 +185,20 @@ impl<'r> RunStreamReader<'r> {
         self.next_block
     }
 
-    /// Whether the next record is the first of a block, and no gap before it is known.
+    /// Whether the next record is the first of a block, and no gap precedes it so far.
     pub(crate) fn is_between_blocks(&self) -> bool {
         self.at >= self.payload.len() && self.piece.is_none() && self.gap.is_none()
     }
 
-    /// Whether all blocks were read, and no losses follow them.
-    pub(crate) fn is_at_end(&self) -> bool {
+    /// Whether the current block is the last one, and no losses follow it. Records of this block
+    /// may be unread.
+    pub(crate) fn has_no_further_block(&self) -> bool {
         let stream = self.stream;
         self.next_block >= stream.blocks.len() && stream.unreported_losses().is_empty() && !stream.end_is_torn()
     }
 
-    /// Reads the columns for which `is_read` holds of the whole next block, and returns its
-    /// position.
+    /// Reads the whole next block, but only the columns that `is_wanted(id, part)` selects. Returns
+    /// the position of the block.
     ///
     /// `None` if its records must be read one by one. This is the case if there is a gap before it,
     /// if it has another codec or is damaged, if it contains `dropped` records or records of
@@ -204,7 +206,7 @@ impl<'r> RunStreamReader<'r> {
     /// timestamp.
     pub(crate) fn next_columns(
         &mut self,
-        is_read: impl FnMut(u16, usize) -> bool,
+        is_wanted: impl FnMut(u16, usize) -> bool,
         is_due: impl Fn(u64) -> bool,
     ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block).filter(|_| self.is_between_blocks()) else {
@@ -231,7 +233,7 @@ impl<'r> RunStreamReader<'r> {
             return Ok(None);
         }
         let first_ticks = block.header.first_ticks;
-        let Some(columns) = columns(&block.header, stored, is_read) else { return Ok(None) };
+        let Some(columns) = columns(&block.header, stored, is_wanted) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
         // The header of a damaged block may state fewer records.
         if columns.records() > expected {
@@ -246,8 +248,8 @@ impl<'r> RunStreamReader<'r> {
         Ok(Some((columns, place)))
     }
 
-    /// Whether the current block is held in pieces because memory is short.
-    pub(crate) const fn is_in_pieces(&self) -> bool {
+    /// Whether further pieces of the current block follow, because memory is short.
+    pub(crate) const fn has_further_pieces(&self) -> bool {
         self.piece.is_some()
     }
 
@@ -257,7 +259,8 @@ impl<'r> RunStreamReader<'r> {
         std::mem::take(&mut self.of_columns)
     }
 
-    /// The position of the next record in its block.
+    /// Reads the next record, and returns its position in its block. `None` at the end of the
+    /// stream.
     pub(crate) fn advance(&mut self) -> Result<Option<RecordPosition>, RunReadError> {
         loop {
             if let Some(place) = self.advance_plainly() {
@@ -419,10 +422,10 @@ impl<'r> RunStreamReader<'r> {
         self.memory = BudgetShare::default();
         let room = BudgetShare::reserve(block.header.raw_bytes as usize);
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
-        // Waiting records may still refer to the last block. This one then gets its own memory.
+        // Waiting records may still refer to the last block. The new block then gets a new buffer.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
         let unpacked = match unpack(&block.header, &self.stored[..filled], &mut payload) {
-            Ok(unpacked) if block.header.codec == 0 => {
+            Ok(unpacked) if block.header.codec == PayloadCodec::Raw as u8 => {
                 let copy = unpacked.to_vec();
                 Ok(copy)
             }
@@ -447,8 +450,8 @@ impl<'r> RunStreamReader<'r> {
 }
 
 /// Whether blocks are missing between two blocks. `before` is `None` at the start of a stream.
-/// After a block of the live file, the recorder may skip a sequence number. A record reports
-/// overwritten blocks.
+/// After a block of the live file, the recorder may skip a sequence number. With the flag
+/// `OVERWRITTEN`, a `dropped` record already counts the missing blocks.
 pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
     let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
     let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;

@@ -6,11 +6,11 @@
 //! $ cargo run --release -p tests --bin make_trace -- links.tmt 1000000 64 20000  # 10 x messages
 //! ```
 //!
-//! Every thread has its own clock. It advances by pseudo-random steps with a fixed seed, so the
-//! trace is the same everywhere. States last from 50 ns to milliseconds, and every few thousand
-//! states a thread is idle for up to 20 ms. Most states are calls, up to twelve deep, of a thousand
-//! functions, some of them rare. Each thread sends a message to the next thread about every 200 µs
-//! (or every number of nanoseconds of the fourth argument).
+//! Each thread counts its own simulated time. It advances by pseudo-random steps with a fixed seed,
+//! so the trace is the same everywhere. States last from 50 ns to milliseconds, and every few
+//! thousand states a thread is idle for up to 20 ms. Most states are calls, up to twelve deep, of a
+//! thousand functions, some of them rare. Each thread sends a message to the next thread about
+//! every 200 µs (or every number of nanoseconds of the fourth argument).
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
 

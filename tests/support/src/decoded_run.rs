@@ -30,7 +30,7 @@ pub struct DecodedFile {
     pub streams: BTreeMap<u32, DecodedStream>,
     /// Readings of the clock together with those of the system.
     pub anchors: Vec<ClockAnchor>,
-    /// The file contains the end of its process.
+    /// Whether the file has an end block of its process.
     pub ended: bool,
     /// Number of written records, in the end block.
     pub end_written: Option<u64>,
@@ -53,7 +53,7 @@ pub struct DecodedStream {
     pub name: Option<String>,
     /// The stream contains records of signal handlers.
     pub signal: bool,
-    /// Number of the thread.
+    /// Thread id of the system.
     pub tid: u64,
     /// Timestamp of the thread's end.
     pub end: Option<u64>,
@@ -253,7 +253,7 @@ fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payloa
                 match tag {
                     tag::TID => stream.tid = integer(bytes).unwrap(),
                     tag::SIGNAL_STREAM => stream.signal = true,
-                    // No test checks it: the policy is in the environment of the case.
+                    // Not stored: each test sets the policy itself.
                     tag::OVERWRITTEN => {}
                     tag::THREAD_END => stream.end = integer(bytes),
                     tag::THREAD_NAME => stream.name = Some(String::from_utf8(bytes.to_vec()).unwrap()),

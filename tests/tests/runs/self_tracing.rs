@@ -52,8 +52,9 @@ fn waits_and_writes_are_shown_by_all_commands() {
         |arguments: &[&str]| String::from_utf8(output(tumit().args(arguments).arg(&run)).stdout).expect("UTF-8");
     let dump = stdout_of(&["dump"]);
     let count = |text: &str| dump.lines().filter(|line| line.contains(text)).count();
-    assert_eq!(count(" tick "), TICKS as usize, "they were waited for");
-    // Of twenty slots, those after the first four.
+    assert_eq!(count(" tick "), TICKS as usize, "no record is dropped");
+    // The records of 22 bytes fill twenty slots. The thread waits for each slot after the first
+    // four.
     assert!(count("wait.begin") >= 3, "{}", dump.lines().take(5).collect::<Vec<_>>().join("\n"));
     assert_eq!(count("wait.begin"), count("wait.end"));
     assert!(count("write.begin") >= 3 && count("write.begin").abs_diff(count("write.end")) <= 2);

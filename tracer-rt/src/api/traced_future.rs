@@ -64,7 +64,7 @@ impl<F: Fields + Clone, E: Fields + Copy> SpanPart for SpanArguments<F, E> {
 
 impl<F, E> SpanEnd for SpanArguments<F, E> {}
 
-/// A span of a level that is not compiled.
+/// The parts of a span whose level is compiled to nothing (`off = [...]`): none is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct UntracedFuture;
 

@@ -218,10 +218,9 @@ impl LevelTable {
 
     /// Sets the overflow policies.
     ///
-    /// `policies` must include those of the environment, because the environment is not read again.
+    /// They replace those of the environment, so the caller includes these.
     pub(crate) fn set_policies(&mut self, policies: Vec<(String, OverflowPolicy)>) {
-        // Otherwise the next spec that is registered would read the environment and replace these
-        // policies.
+        // The environment now counts as read. Otherwise the next spec would replace the policies.
         self.read_environment();
         self.store_policies(policies);
     }

@@ -141,8 +141,8 @@ impl SlotPool {
     fn divide(&mut self, whole: *const SlotHeader) {
         for piece in (1..PIECES).rev() {
             let part = whole.wrapping_byte_add(piece * PART_BYTES);
-            // SAFETY: within a slot that no thread uses. The old bytes are no head, and the words
-            // of a head may have any value.
+            // SAFETY: within a slot that no thread uses. The old bytes are records, but every bit
+            // pattern is a valid head.
             unsafe { &*part }.taken.store(taken::NO, Ordering::Relaxed);
             self.parts.push(part);
         }
@@ -151,7 +151,8 @@ impl SlotPool {
         unsafe { &*whole }.taken.store(taken::DIVIDED, Ordering::Release);
     }
 
-    /// Joins the parts of each slot that has only free parts.
+    /// Joins the parts of each slot that has only free parts. Calls [`make_ready`] under the lock
+    /// of the pool, because it is rare.
     fn join(&mut self) {
         let taken_parts = &self.taken_parts;
         let whole = |part: &*const SlotHeader| taken_parts[offset(*part) / SLOT_BYTES] == 0;
@@ -213,9 +214,9 @@ impl SlotPool {
     }
 }
 
-/// Writes to each page of a slot that is not in use, so that its next owner has no page faults.
-/// This covers the first fault of a page and those after the system has written pages of the file
-/// to the disk.
+/// Marks a slot as free, and writes to each of its pages, so that its next owner has no page
+/// faults. This covers the first fault of a page and those after the system has written pages of
+/// the file to the disk.
 pub(crate) fn make_ready(slot: *const SlotHeader) {
     // SAFETY: the pointer is to a slot of the pool.
     unsafe { &*slot }.taken.store(taken::NO, Ordering::Release);

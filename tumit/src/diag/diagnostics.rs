@@ -132,7 +132,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds a diagnostic, unless the list contains it already.
+    /// Adds a diagnostic. If the list has one about the same name, that one only gets a further
+    /// place. A diagnostic that the list contains already is omitted.
     ///
     /// The list keeps at most [`MAX_KEPT`] diagnostics, because a text with more of them is no
     /// spec. The first error is always kept.

@@ -93,7 +93,7 @@ impl fmt::Debug for OpenOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceOpenError {
-    /// A read error.
+    /// The file cannot be opened or read.
     #[error("{}: {source}", path.display())]
     Io {
         /// The path.
@@ -101,7 +101,7 @@ pub enum TraceOpenError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The file is not a trace in a known format.
+    /// The Pajé text cannot be read: it has another format, or reading or the consumer failed.
     #[error("{}: {source}", path.display())]
     Read {
         /// The file.

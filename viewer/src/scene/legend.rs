@@ -32,8 +32,8 @@ pub struct LegendGroup {
     pub types: Vec<u32>,
     /// For states: number of containers that have them.
     pub containers: Option<u64>,
-    /// Its values, in order of declaration. For variables, and for links and events of one value,
-    /// the type itself.
+    /// Its values, in order of declaration. One entry represents the whole type for variables, and
+    /// for links and events with one value or more than twelve.
     pub entries: Vec<LegendEntry>,
 }
 
@@ -54,7 +54,7 @@ pub struct LegendEntry {
     /// For states: share of the existence time of the containers, as in statistics. Nested states
     /// of the same value count once.
     pub share: Option<f64>,
-    /// For states: total nanoseconds of all containers.
+    /// For states: nanoseconds in states of this value, summed over the containers.
     #[serde(serialize_with = "crate::stats::as_number")]
     pub nanos: Option<i128>,
     /// For states: share of the time for which a state of the value is the innermost one.

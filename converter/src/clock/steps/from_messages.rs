@@ -81,7 +81,7 @@ struct PairedObservation {
 /// A jump of an offset that may be a clock step.
 struct StepCandidate {
     step: OffsetStep,
-    /// Lower bound of the jump beyond the effect of rates.
+    /// Minimum size of the jump, after the drift before and after it is subtracted.
     least: f64,
     /// The largest jump that waiting can explain.
     waiting: f64,

@@ -224,7 +224,7 @@ impl<'r> StreamCursor<'r> {
                 let is_located = program.is_some_and(|program| program.located);
                 rows.add(item, body, is_located, self.source.reader().blocks_read());
             }
-            let most = if self.source.reader().is_in_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
+            let most = if self.source.reader().has_further_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
             if rows.corrected.len() >= most || rows.bytes.len() >= BATCH_BYTES || self.source.is_between_blocks() {
                 return Ok(Some(rows));
             }

@@ -125,7 +125,7 @@ impl<'r> OrderedStream<'r> {
     /// Whether the stream is known to have ended. `false` if this is not known without reading
     /// further.
     pub(crate) fn is_at_end(&self) -> bool {
-        self.is_between_blocks() && self.reader.is_at_end()
+        self.is_between_blocks() && self.reader.has_no_further_block()
     }
 
     /// The current item and the bytes of its record.

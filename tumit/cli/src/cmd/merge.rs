@@ -173,7 +173,8 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     Ok(errors)
 }
 
-/// Copies the process file of these processes. The copy includes the contents of the live file.
+/// Copies the file of `processes`: several if it is a sorted file. The copy includes the contents
+/// of the live file. If `is_changed`, the ids of the merged run are added.
 fn copy(processes: &[&ProcessInRun], is_changed: bool, folder: &Path) -> anyhow::Result<()> {
     let source = &processes[0].path;
     // The name of a copied pipe is meaningless.

@@ -121,7 +121,7 @@ fn encode_to_fit(
         let resolution = view.resolution / factor;
         let scene = draw(ChartView { resolution, ..view })?;
         let limit = max_bytes(&scene, view);
-        let details = StreamDetail::ALL.into_iter().filter(|detail| detail.is_whole() || !whole);
+        let details = StreamDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !whole);
         let mut details = details.peekable();
         // Half as many columns take at least half as many bytes.
         let mut min_columns = 1;
@@ -129,8 +129,12 @@ fn encode_to_fit(
             if detail.columns < min_columns && details.peek().is_some() {
                 continue;
             }
-            let message =
-                SceneMessage::new(&scene, resolution, detail, detail.is_whole() && *factor <= 1.0 && !scene.is_quick);
+            let message = SceneMessage::new(
+                &scene,
+                resolution,
+                detail,
+                detail.has_all_columns() && *factor <= 1.0 && !scene.is_quick,
+            );
             if message.compressed_size() > limit && details.peek().is_some() {
                 min_columns = message.compressed_size() * detail.columns / limit;
                 continue;

@@ -40,9 +40,9 @@ impl StreamDetail {
         Self { columns: 16, steps: 1 },
     ];
 
-    /// Whether each pixel column is separate.
+    /// Whether no pixel columns are combined.
     #[must_use]
-    pub const fn is_whole(self) -> bool {
+    pub const fn has_all_columns(self) -> bool {
         self.columns == 1
     }
 }
@@ -93,7 +93,7 @@ impl SceneStreams {
         while columns.peek().is_some() {
             let some = columns.by_ref().take(detail.columns);
             let before = mixed.columns;
-            if detail.is_whole() {
+            if detail.has_all_columns() {
                 let Some(column) = some.last() else { break };
                 mixed.columns += 1;
                 // Many columns equal the one before.

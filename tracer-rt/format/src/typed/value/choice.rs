@@ -104,7 +104,7 @@ impl<'a, E: Enumerated> Field<'a> for Choice<'a, E> {
     fn from_value(value: Value<'a>, context: Context<'a>) -> Option<Self> {
         let Value::Enum { index, value: number } = value else { return None };
         let name = context.enums.get(index as usize).and_then(|item| item.name_of(number));
-        // In most cases the numbers are those of the spec.
+        // In most cases the number in the file is the position in `VALUES`.
         let guess = E::VALUES.get(usize::from(number)).filter(|(_, spec_name, _)| Some(*spec_name) == name);
         let value = guess.or_else(|| E::VALUES.iter().find(|(_, spec_name, _)| Some(*spec_name) == name));
         Some(value.map_or(Self::Unknown { number, name }, |(value, ..)| Self::Known(*value)))

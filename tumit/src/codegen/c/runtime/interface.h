@@ -73,9 +73,9 @@ struct tumit1_cursor {
     /* the program's errno, which is restored after a call of the recorder */
     int errno_;
     uint32_t forked_;       /* the process forked while the thread was inside the recorder */
-    struct tumit1_thread *thread_;
+    struct tumit1_stream *thread_;
     struct tumit1_slot *flight_slot_;     /* slot for records of levels that overwrite */
-    struct tumit1_thread *flight_thread_;  /* stream of these records */
+    struct tumit1_stream *flight_thread_;  /* stream of these records */
     char name_[48], label_[48];
     uint32_t before_fork_;  /* during a fork: the argument of tumit1_end_work() after it */
     uint32_t inner_forks_;  /* forks by signal handlers inside the recorder */

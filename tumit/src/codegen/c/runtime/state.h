@@ -114,12 +114,13 @@ struct tumit1_drops {
     uint32_t cause_;
 };
 
-/* The stream of a thread. The recorder's lock protects it, except for the drop counts, and for
- * `recent_`, which only the thread itself uses. */
 /* bytes of the tagged fields of a stream: three numbers, name and label */
 #define TUMIT1_STREAM_BYTES 160
-struct tumit1_thread {
-    struct tumit1_thread *next_;
+
+/* A stream of a thread. The recorder's lock protects it, except for the drop counts, and for
+ * `recent_`, which only the thread itself uses. */
+struct tumit1_stream {
+    struct tumit1_stream *next_;
     struct tumit1_cursor *cursor_; /* NULL after the end of the thread */
     struct tumit1_slot *slot_;     /* the current slot, or NULL */
     uint64_t sequence_;            /* number of the first block from the next slot */
@@ -321,8 +322,8 @@ struct tumit1_session {
     struct tumit1_requested_switch *requested_switches_;  /* latest first */
     struct tumit1_pool pool_;
     struct tumit1_provider *providers_;
-    struct tumit1_thread *live_;  /* streams that may have unreported data */
-    struct tumit1_thread *spare_;
+    struct tumit1_stream *live_;  /* streams that may have unreported data */
+    struct tumit1_stream *spare_;
     struct tumit1_names strings_;
     struct tumit1_names sites_;
     unsigned char *arena_;   /* small allocations that live until the end */
@@ -360,7 +361,7 @@ uint32_t tumit1_crc_tables[8][256];
 
 TUMIT1_CALL void tumit1_complete_child(void);
 TUMIT1_CALL void tumit1_begin_unannounced_child(void);
-TUMIT1_CALL void tumit1_detach(struct tumit1_thread *t_, uint64_t now_);
+TUMIT1_CALL void tumit1_detach(struct tumit1_stream *t_, uint64_t now_);
 TUMIT1_CALL void tumit1_apply_levels(void);
 TUMIT1_CALL void tumit1_report_early_drops(void);
 TUMIT1_CALL void tumit1_self_trace_request(const char *name_, size_t length_, int on_);

@@ -2,7 +2,7 @@
 
 /* Takes the slot from the thread. Queues it for the writer thread, or keeps it until it is
  * overwritten. The caller holds the lock. */
-TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
+TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_stream *t_)) {
     struct tumit1_slot *slot_ = t_->slot_;
     uint64_t done_;
     if (slot_ == NULL) {
@@ -22,7 +22,7 @@ TUMIT1_SLOW(void tumit1_hand_over(struct tumit1_thread *t_)) {
 
 /* A new slot for the thread. It starts with the count of dropped records. NULL when none is
  * free. The caller holds the lock. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_thread *t_, size_t bytes_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_new_slot(struct tumit1_stream *t_, size_t bytes_,
                                                 uint64_t now_)) {
     struct tumit1_slot *slot_ = t_->overwrites_ ? tumit1_take_flight_slot(t_, bytes_)
                                                 : tumit1_take_slot_or_part(t_, bytes_);
@@ -71,7 +71,7 @@ TUMIT1_SLOW(void tumit1_set_slot(int overwrites_, struct tumit1_slot *slot_)) {
 
 /* Records the end of the stream's thread. The live file has the rest of its tags already. The
  * caller holds the lock. */
-TUMIT1_SLOW(void tumit1_store_thread_end(struct tumit1_thread *t_, uint64_t end_)) {
+TUMIT1_SLOW(void tumit1_store_thread_end(struct tumit1_stream *t_, uint64_t end_)) {
     unsigned char tag_[16];
     if (end_ != 0) {
         t_->end_ = end_;
@@ -84,7 +84,7 @@ TUMIT1_SLOW(void tumit1_store_thread_end(struct tumit1_thread *t_, uint64_t end_
 
 /* Detaches the stream of a thread that has ended. The thread's end is `now_` or its last record,
  * whichever is later. `now_` is 0 if the time of the end is unknown. The caller has the lock. */
-void tumit1_detach(struct tumit1_thread *t_, uint64_t now_) {
+void tumit1_detach(struct tumit1_stream *t_, uint64_t now_) {
     if (t_ != NULL) {
         tumit1_hand_over(t_);
         now_ = now_ > t_->last_ ? now_ : t_->last_;
@@ -220,9 +220,9 @@ TUMIT1_SLOW(int tumit1_must_not_attach(void)) {
 
 /* Creates a stream at the first record of a thread, of levels that overwrite or of the others.
  * NULL when it cannot. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int overwrites_)) {
+TUMIT1_SLOW(struct tumit1_stream *tumit1_attach(struct tumit1_cursor *c_, int overwrites_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_thread *t_ = NULL;
+    struct tumit1_stream *t_ = NULL;
     const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
     unsigned char tags_[TUMIT1_STREAM_BYTES];
     int unknown_ = 0;
@@ -236,7 +236,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_attach(struct tumit1_cursor *c_, int ov
         if (t_ != NULL) {
             s_->spare_ = t_->next_;
         } else {
-            t_ = (struct tumit1_thread *)tumit1_arena_copy(NULL, sizeof *t_);
+            t_ = (struct tumit1_stream *)tumit1_arena_copy(NULL, sizeof *t_);
         }
     }
     if (t_ != NULL) {

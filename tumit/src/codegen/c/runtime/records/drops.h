@@ -2,7 +2,7 @@
  * overwritten records need the lock ---- */
 
 /* Adds to one of the counts of a stream. The count is written to the file as a `dropped` record. */
-TUMIT1_SLOW(void tumit1_add_drops(struct tumit1_thread *t_, struct tumit1_drops *to_,
+TUMIT1_SLOW(void tumit1_add_drops(struct tumit1_stream *t_, struct tumit1_drops *to_,
                                   uint64_t count_, uint64_t bytes_, uint64_t first_, uint64_t last_,
                                   uint32_t cause_)) {
     uint64_t none_ = 0;
@@ -16,7 +16,7 @@ TUMIT1_SLOW(void tumit1_add_drops(struct tumit1_thread *t_, struct tumit1_drops 
 }
 
 /* Counts dropped records of a stream. */
-TUMIT1_SLOW(void tumit1_count_drops(struct tumit1_thread *t_, uint64_t count_, uint64_t bytes_,
+TUMIT1_SLOW(void tumit1_count_drops(struct tumit1_stream *t_, uint64_t count_, uint64_t bytes_,
                                     uint64_t first_, uint64_t last_, uint32_t cause_)) {
     tumit1_count_live_drops(t_->stream_, count_);
     tumit1_add_drops(t_, &t_->drops_, count_, bytes_, first_, last_, cause_);
@@ -39,7 +39,7 @@ TUMIT1_SLOW(void tumit1_count_early_drop(size_t bytes_)) {
 
 /* Moves these counts from the process to a new stream. Their timestamp is the first one of the
  * stream. The caller holds the lock. */
-TUMIT1_SLOW(void tumit1_move_early_drops(struct tumit1_thread *t_)) {
+TUMIT1_SLOW(void tumit1_move_early_drops(struct tumit1_stream *t_)) {
     const uint64_t count_ =
         __atomic_exchange_n(&tumit1_session.early_drops_.count_, 0u, __ATOMIC_ACQUIRE);
     if (count_ != 0) {

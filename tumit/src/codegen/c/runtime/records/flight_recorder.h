@@ -26,8 +26,8 @@ TUMIT1_SLOW(struct tumit1_slot **tumit1_kept_slot_at(uint32_t number_)) {
 }
 
 /* The thread with this stream. The caller holds the lock. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
-    struct tumit1_thread *t_ = tumit1_session.live_;
+TUMIT1_SLOW(struct tumit1_stream *tumit1_find_stream(uint32_t stream_)) {
+    struct tumit1_stream *t_ = tumit1_session.live_;
     while (t_ != NULL && t_->stream_ != stream_) {
         t_ = t_->next_;
     }
@@ -35,7 +35,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_find_stream(uint32_t stream_)) {
 }
 
 /* Keeps a full slot. */
-TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_stream *t_, struct tumit1_slot *slot_)) {
     *tumit1_kept_slot_at(tumit1_session.pool_.kept_count_++) = slot_;
     tumit1_session.pool_.kept_bytes_ += tumit1_slot_bytes(slot_);
     t_->retained_++;
@@ -44,7 +44,7 @@ TUMIT1_SLOW(void tumit1_keep_slot(struct tumit1_thread *t_, struct tumit1_slot *
 /* Removes the oldest kept slot. */
 TUMIT1_SLOW(struct tumit1_slot *tumit1_take_oldest_kept_slot(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    struct tumit1_thread *t_;
+    struct tumit1_stream *t_;
     struct tumit1_slot *slot_;
 #if TUMIT1_BROKEN_FLIGHT_RECORDER == 2
     struct tumit1_slot *newest_ = *tumit1_kept_slot_at(pool_->kept_count_ - 1);
@@ -83,7 +83,7 @@ TUMIT1_SLOW(void tumit1_count_overwritten(struct tumit1_slot *slot_, uint64_t co
 TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite_oldest(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = pool_->kept_count_ == 0 ? NULL : *tumit1_kept_slot_at(0);
-    struct tumit1_thread *t_;
+    struct tumit1_stream *t_;
     uint64_t state_, done_, first_, last_, count_;
     uint32_t bytes_;
     if (slot_ == NULL || slot_ == pool_->being_written_) {
@@ -120,7 +120,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_overwrite_oldest(void)) {
 
 /* Takes a slot for a record of a stream that overwrites: a free one, or the oldest kept one.
  * NULL when there is neither. Kept slots can use half of the memory. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_flight_slot(const struct tumit1_thread *t_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_flight_slot(const struct tumit1_stream *t_,
                                                         size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const int fits_part_ = bytes_ <= TUMIT1_MAX_PART_RECORD;
@@ -144,7 +144,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_flight_slot(const struct tumit1_thre
 TUMIT1_SLOW(void tumit1_release_kept_slots(void)) {
     while (tumit1_session.pool_.kept_count_ != 0) {
         struct tumit1_slot *slot_ = tumit1_take_oldest_kept_slot();
-        struct tumit1_thread *t_ = tumit1_find_stream(slot_->stream_);
+        struct tumit1_stream *t_ = tumit1_find_stream(slot_->stream_);
         if (t_ != NULL) {
             slot_->dropped_ = __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);
             tumit1_queue_slot(t_, slot_);

@@ -187,7 +187,7 @@ TUMIT1_SLOW(int tumit1_append_schemas(void)) {
 }
 
 /* The tagged fields of a stream, at most TUMIT1_STREAM_BYTES. The caller holds the lock. */
-TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_thread *t_)) {
+TUMIT1_SLOW(unsigned char *tumit1_put_stream(unsigned char *p_, const struct tumit1_stream *t_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_TID, t_->tid_);
     if (t_->overwrites_) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_OVERWRITTEN, 1);
@@ -208,7 +208,7 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
     for (;;) {
         unsigned char block_[TUMIT1_HEADER_BYTES + TUMIT1_STREAM_BYTES];
         const unsigned char *end_ = block_;
-        struct tumit1_thread *t_;
+        struct tumit1_stream *t_;
         int error_;
         pthread_mutex_lock(&tumit1_state_lock);
         for (t_ = tumit1_session.live_; t_ != NULL && t_->described_; t_ = t_->next_) {
@@ -262,7 +262,7 @@ TUMIT1_SLOW(void tumit1_save_names(void)) {
  * latest texts. Entries of the table never change, so the thread compares them without the lock. */
 uint32_t tumit1_intern(const char *text_) {
     struct tumit1_names *names_ = &tumit1_session.strings_;
-    struct tumit1_thread *t_ =
+    struct tumit1_stream *t_ =
         tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.flight_thread_;
     size_t length_ = text_ == NULL ? 0 : strlen(text_);
     uint32_t hash_, id_, busy_;

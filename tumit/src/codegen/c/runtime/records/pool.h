@@ -192,7 +192,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
 /* Takes a slot for a record of `bytes_` bytes. With many threads, and for the first records of a
  * thread while others have many slots, it takes a part of a slot, because most threads record
  * little. NULL when there is none. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot_or_part(const struct tumit1_thread *t_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot_or_part(const struct tumit1_stream *t_,
                                                          size_t bytes_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_;
@@ -236,7 +236,7 @@ TUMIT1_SLOW(void tumit1_return_slot(struct tumit1_slot *slot_)) {
 }
 
 /* Queues a full slot for writing. */
-TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_stream *t_, struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->queue_first_ + pool_->queue_count_++;
     pool_->queue_[at_ < pool_->places_ ? at_ : at_ - pool_->places_] = slot_;

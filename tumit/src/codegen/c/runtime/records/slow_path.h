@@ -2,7 +2,7 @@
 
 /* Counts a record of a signal handler that runs while its thread is inside a record. */
 TUMIT1_SLOW(void tumit1_count_nested_drop(size_t bytes_)) {
-    struct tumit1_thread *t_ =
+    struct tumit1_stream *t_ =
         tumit1_cursor.thread_ != NULL ? tumit1_cursor.thread_ : tumit1_cursor.flight_thread_;
     if (t_ != NULL) {
         uint64_t now_ = tumit1_clock_kind != 0 ? tumit1_now_slow() : 0;
@@ -14,7 +14,7 @@ TUMIT1_SLOW(void tumit1_count_nested_drop(size_t bytes_)) {
 
 /* A slot for a thread that has none, or a full one. NULL when none is free. `called_` is set if
  * the call made the thread wait. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange_slot(struct tumit1_thread *t_, size_t bytes_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange_slot(struct tumit1_stream *t_, size_t bytes_,
                                                      uint64_t now_, int *called_)) {
     struct tumit1_session *s_ = &tumit1_session;
     struct tumit1_slot *slot_ = NULL;
@@ -37,7 +37,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_exchange_slot(struct tumit1_thread *t_, s
 
 /* Waits for a free slot, if the policy of the record's level requires it. The record keeps the
  * timestamp of its call. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_wait_for_slot(struct tumit1_thread *t_, uint32_t id_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_wait_for_slot(struct tumit1_stream *t_, uint32_t id_,
                                                      size_t bytes_, uint64_t now_)) {
     const struct timespec nap_ = {0, 50000};
     uint64_t give_up_;
@@ -64,7 +64,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_wait_for_slot(struct tumit1_thread *t_, u
 
 /* Finds room for a record of the calling thread's stream. If there is room for only a part of a
  * record that can be truncated, `cut_` gets the size of that part. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_thread *t_, uint32_t id_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_stream *t_, uint32_t id_,
                                                  size_t bytes_, uint64_t now_, uint64_t *cut_)) {
     struct tumit1_slot *slot_;
     int called_ = 0, why_ = -1;
@@ -110,7 +110,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     struct tumit1_room room_;
     const uint32_t before_ = tumit1_begin_work();
     const int overwrites_ = (id_ & TUMIT1_OVERWRITES) != 0;
-    struct tumit1_thread *t_ = overwrites_ ? c_->flight_thread_ : c_->thread_;
+    struct tumit1_stream *t_ = overwrites_ ? c_->flight_thread_ : c_->thread_;
     uint64_t cut_ = 0;
     room_.slot_ = NULL;
     room_.now_ = now_;
@@ -195,7 +195,7 @@ uint32_t tumit1_put_wide_timestamp(unsigned char *p_, uint64_t last_, uint64_t n
 }
 
 /* Gives a stream the name and the label of the calling thread. The caller holds the lock. */
-TUMIT1_SLOW(void tumit1_update_stream_name(struct tumit1_thread *t_)) {
+TUMIT1_SLOW(void tumit1_update_stream_name(struct tumit1_stream *t_)) {
     unsigned char tags_[TUMIT1_STREAM_BYTES];
     if (t_ != NULL) {
         memcpy(t_->name_, tumit1_cursor.name_, sizeof t_->name_);

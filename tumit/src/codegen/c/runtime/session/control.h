@@ -253,7 +253,7 @@ TUMIT1_SLOW(void tumit1_run_deferred(void)) {
 
 /* Number of records dropped so far. The caller holds the lock. */
 TUMIT1_SLOW(uint64_t tumit1_dropped_records(void)) {
-    const struct tumit1_thread *t_;
+    const struct tumit1_stream *t_;
     uint64_t dropped_ = __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED);
     for (t_ = tumit1_session.live_; t_ != NULL; t_ = t_->next_) {
         dropped_ += __atomic_load_n(&t_->dropped_, __ATOMIC_RELAXED);

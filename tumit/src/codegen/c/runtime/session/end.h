@@ -24,7 +24,7 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
  * number of full slots is finite. Returns the number of records that are in no file. */
 TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    const struct tumit1_thread *t_;
+    const struct tumit1_stream *t_;
     uint64_t dropped_, end_ = tumit1_now_slow();
     uint32_t next_;
     tumit1_restore_file();
@@ -45,10 +45,10 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
         t_ = tumit1_find_stream(next_);
         pthread_mutex_unlock(&tumit1_state_lock);
         if (t_ != NULL && tumit1_writer.keeps_live_file_) {
-            tumit1_report_to_live_file((struct tumit1_thread *)(uintptr_t)t_);
+            tumit1_report_to_live_file((struct tumit1_stream *)(uintptr_t)t_);
         } else if (t_ != NULL) {
-            (void)tumit1_report_overwritten((struct tumit1_thread *)(uintptr_t)t_, NULL);
-            tumit1_report_drops((struct tumit1_thread *)(uintptr_t)t_);
+            (void)tumit1_report_overwritten((struct tumit1_stream *)(uintptr_t)t_, NULL);
+            tumit1_report_drops((struct tumit1_stream *)(uintptr_t)t_);
         }
     }
     tumit1_writer.keeps_live_file_ = s_->pool_.live_ && tumit1_writer.has_unwritten_;

@@ -50,7 +50,7 @@ TUMIT1_SLOW(void tumit1_begin_child(void)) {
         (void)tumit1_map_private(s_->pool_.map_, tumit1_pool_bytes());
     }
     while (s_->live_ != NULL) {
-        struct tumit1_thread *t_ = s_->live_;
+        struct tumit1_stream *t_ = s_->live_;
         s_->live_ = t_->next_;
         t_->next_ = s_->spare_;
         s_->spare_ = t_;

@@ -1,14 +1,15 @@
 /* ---- Sealing: records in slots become blocks. The writer thread or a flushing thread does it,
  * and holds the writer's lock ---- */
 
-/* The contents of one block of records: a part of a slot, or only the count of dropped records. */
+/* A block before it is written: the records of a slot that are not in the file yet, or only the
+ * count of dropped records. */
 struct tumit1_pending_block {
-    struct tumit1_thread *thread_;
+    struct tumit1_stream *thread_;
     struct tumit1_slot *slot_;
     const unsigned char *payload_;
     uint32_t bytes_, records_;
     uint64_t sequence_, dropped_, first_, last_;
-    uint64_t after_; /* contents of the slot that are then in the file, in the form of `flushed_` */
+    uint64_t after_; /* the value of `flushed_` of the slot after the block is written */
     uint8_t flags_;
 };
 
@@ -80,9 +81,10 @@ TUMIT1_SLOW(int tumit1_append_records(const struct tumit1_pending_block *pending
 }
 
 /* Writes a block with the count of records overwritten since the previous such block. Its number
- * is that of an overwritten block, before the number of `next_`. `next_` is NULL when nothing
- * remains to be written. Returns 0 or an errno. After an error the count is reported again. */
-TUMIT1_SLOW(int tumit1_report_overwritten(struct tumit1_thread *t_,
+ * is one less than that of `next_`: the number of the last overwritten block. `next_` is NULL when
+ * nothing remains to be written. Returns 0 or an errno. After an error the count is reported
+ * again. */
+TUMIT1_SLOW(int tumit1_report_overwritten(struct tumit1_stream *t_,
                                           const struct tumit1_pending_block *next_)) {
     unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     struct tumit1_pending_block pending_;
@@ -124,7 +126,7 @@ TUMIT1_SLOW(int tumit1_append_pending(const struct tumit1_pending_block *pending
 /* Counts a piece that could not be written as dropped. The next block gets its number, because a
  * gap in the numbers would report the same drops again. */
 TUMIT1_SLOW(void tumit1_drop_pending(const struct tumit1_pending_block *pending_)) {
-    struct tumit1_thread *t_ = pending_->thread_;
+    struct tumit1_stream *t_ = pending_->thread_;
     t_->failed_++;
     if (tumit1_has_drop_report(pending_->payload_)) {
         tumit1_undo_drop_report(&t_->drops_, pending_->payload_);
@@ -140,11 +142,11 @@ TUMIT1_SLOW(int tumit1_stays_in_live_file(void)) {
     return tumit1_session.pool_.live_ && tumit1_writer.file_ >= 0;
 }
 
-/* Creates a piece of a slot, from its `flushed_` to `to_`, which is a `state_`. `last_` is the
- * timestamp of the last record there. Returns 0 when the piece is empty. A block has the
- * timestamp of its first record, and this record must have delta zero. If it has not, the piece
- * is a copy with delta zero. */
-TUMIT1_SLOW(int tumit1_set_pending(struct tumit1_pending_block *pending_, struct tumit1_thread *t_,
+/* Fills `pending_` with the records between `flushed_` and `to_`, a value of `state_`. `last_` is
+ * the timestamp of the last of them. Returns 0 when there are none. A block has the timestamp of
+ * its first record, and this record must have delta zero. If it has not, the block is a copy with
+ * delta zero. */
+TUMIT1_SLOW(int tumit1_set_pending(struct tumit1_pending_block *pending_, struct tumit1_stream *t_,
                                    struct tumit1_slot *slot_, uint64_t to_, uint64_t last_)) {
     const uint64_t from_ = slot_->flushed_;
     const uint32_t start_ = (uint32_t)from_;
@@ -180,7 +182,7 @@ TUMIT1_SLOW(int tumit1_set_pending(struct tumit1_pending_block *pending_, struct
 /* Marks a piece as written, with one store after the write. If the process is killed before the
  * store, readers recognise the block by its number. */
 TUMIT1_SLOW(void tumit1_commit(const struct tumit1_pending_block *pending_)) {
-    struct tumit1_thread *t_ = pending_->thread_;
+    struct tumit1_stream *t_ = pending_->thread_;
     pthread_mutex_lock(&tumit1_state_lock);
     pending_->slot_->flushed_last_ = pending_->last_;
     __atomic_store_n(&pending_->slot_->flushed_, pending_->after_, __ATOMIC_RELEASE);
@@ -193,7 +195,7 @@ TUMIT1_SLOW(void tumit1_commit(const struct tumit1_pending_block *pending_)) {
 
 /* The next piece of a slot that its thread handed over. */
 TUMIT1_SLOW(int tumit1_set_pending_of_full(struct tumit1_pending_block *pending_,
-                                           struct tumit1_thread *t_, struct tumit1_slot *slot_)) {
+                                           struct tumit1_stream *t_, struct tumit1_slot *slot_)) {
     if (t_->planned_slot_ == slot_) {
         return tumit1_set_pending(pending_, t_, slot_, t_->planned_, t_->planned_last_);
     }
@@ -203,9 +205,9 @@ TUMIT1_SLOW(int tumit1_set_pending_of_full(struct tumit1_pending_block *pending_
 }
 
 /* Whether the thread is not inside a record. A thread may have ended without notice, and its
- * memory may be unmapped. So the kernel reads the word, and reports a different value or a
- * missing page. */
-TUMIT1_SLOW(int tumit1_is_between_records(const struct tumit1_thread *t_)) {
+ * memory may be unmapped. So the kernel reads `busy_`: futex returns EAGAIN if it is not
+ * TUMIT1_BUSY, and EFAULT if its page is missing. */
+TUMIT1_SLOW(int tumit1_is_between_records(const struct tumit1_stream *t_)) {
     const struct timespec none_ = {0, 0};
     if (t_->cursor_ == &tumit1_cursor) {
         return tumit1_cursor.busy_ == 0;
@@ -217,10 +219,10 @@ TUMIT1_SLOW(int tumit1_is_between_records(const struct tumit1_thread *t_)) {
 
 /* The records that a thread has published in its slot so far. While the thread is inside a
  * record, the timestamp of the last record is uncertain. The result is then empty, unless
- * `at_end_`. A piece with a write error is returned again unchanged, because the numbers of
- * later blocks depend on it. The caller also holds the lock. */
+ * `at_end_`. A block with a write error is returned again unchanged, because the numbers of
+ * later blocks depend on it. The caller holds `tumit1_state_lock`, besides the writer's lock. */
 TUMIT1_SLOW(int tumit1_set_pending_of_current(struct tumit1_pending_block *pending_,
-                                              struct tumit1_thread *t_, int at_end_)) {
+                                              struct tumit1_stream *t_, int at_end_)) {
     struct tumit1_slot *slot_ = t_->slot_;
     uint64_t state_ = 0, last_ = 0;
     int settled_ = 0, tries_;
@@ -251,7 +253,7 @@ TUMIT1_SLOW(int tumit1_set_pending_of_current(struct tumit1_pending_block *pendi
 
 /* At the end: writes a count of dropped records that the file cannot store to the log of the
  * live file, which then remains. */
-TUMIT1_SLOW(void tumit1_report_to_live_file(struct tumit1_thread *t_)) {
+TUMIT1_SLOW(void tumit1_report_to_live_file(struct tumit1_stream *t_)) {
     unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     if (!tumit1_session.pool_.live_ || tumit1_put_drop_report(&t_->drops_, drops_) == drops_) {
         return;
@@ -265,9 +267,9 @@ TUMIT1_SLOW(void tumit1_report_to_live_file(struct tumit1_thread *t_)) {
     pthread_mutex_unlock(&tumit1_state_lock);
 }
 
-/* Writes a block that has only the count of dropped records. It is no block of the slot. Those
- * get higher numbers. */
-TUMIT1_SLOW(void tumit1_report_drops(struct tumit1_thread *t_)) {
+/* Writes a block that has only the count of dropped records. It takes the next number of the
+ * stream, so later blocks of the slot follow it. */
+TUMIT1_SLOW(void tumit1_report_drops(struct tumit1_stream *t_)) {
     unsigned char drops_[TUMIT1_DROP_REPORT_BYTES];
     struct tumit1_pending_block pending_;
     memset(&pending_, 0, sizeof pending_);
@@ -294,7 +296,7 @@ TUMIT1_SLOW(void tumit1_report_drops(struct tumit1_thread *t_)) {
 /* Removes the streams of ended threads that are completely written. */
 TUMIT1_SLOW(void tumit1_remove_exited_streams(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_thread **link_, *t_;
+    struct tumit1_stream **link_, *t_;
     pthread_mutex_lock(&tumit1_state_lock);
     link_ = &s_->live_;
     while ((t_ = *link_) != NULL) {
@@ -322,7 +324,7 @@ TUMIT1_SLOW(void tumit1_remove_exited_streams(void)) {
 
 /* The oldest full slot, and its thread. `prefers_speed_` is set when speed is more important than
  * size, because many slots wait. */
-TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full_slot(struct tumit1_thread **t_,
+TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full_slot(struct tumit1_stream **t_,
                                                       int *prefers_speed_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     struct tumit1_slot *slot_ = NULL;
@@ -353,7 +355,7 @@ TUMIT1_SLOW(void tumit1_requeue_slot(struct tumit1_slot *slot_)) {
 /* Writes the oldest full slot. Returns 0 when there is none, or when it cannot be written and
  * remains. */
 TUMIT1_SLOW(int tumit1_write_full_slot(void)) {
-    struct tumit1_thread *t_ = NULL;
+    struct tumit1_stream *t_ = NULL;
     struct tumit1_pending_block pending_;
     int prefers_speed_, error_;
     struct tumit1_slot *slot_ = tumit1_take_full_slot(&t_, &prefers_speed_);
@@ -380,9 +382,9 @@ TUMIT1_SLOW(int tumit1_write_full_slot(void)) {
     return 1;
 }
 
-/* The number of queued slots up to the first of this stream. 0 when it has none. The caller also
- * holds the lock. */
-TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_thread *t_)) {
+/* The number of queued slots up to the first of this stream. 0 when it has none. The caller holds
+ * `tumit1_state_lock`, besides the writer's lock. */
+TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_stream *t_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t i_;
     for (i_ = 0; t_->queued_ != 0 && i_ < pool_->queue_count_; i_++) {
@@ -405,12 +407,12 @@ TUMIT1_SLOW(void tumit1_store_write_result(const struct tumit1_pending_block *pe
     if (gives_up_) {
         tumit1_drop_pending(pending_);
     } else if (error_ != 0) {
-        struct tumit1_thread *t_ = pending_->thread_;
+        struct tumit1_stream *t_ = pending_->thread_;
         tumit1_writer.has_unwritten_ = 1;
         pthread_mutex_lock(&tumit1_state_lock);
         tumit1_session.pool_.being_written_ = NULL;
         if (t_->slot_ == pending_->slot_) {
-            /* no number is used yet: readers of the live file make one block of the rest */
+            /* the block has no number in the file yet, so the thread may add records to it */
             t_->planned_slot_ = NULL;
         }
         pthread_mutex_unlock(&tumit1_state_lock);
@@ -419,19 +421,19 @@ TUMIT1_SLOW(void tumit1_store_write_result(const struct tumit1_pending_block *pe
 
 /* Whether a thread ended without notice: it was cancelled inside a record, or it recorded after
  * the last of its destructors. */
-TUMIT1_SLOW(int tumit1_has_exited(const struct tumit1_thread *t_)) {
+TUMIT1_SLOW(int tumit1_has_exited(const struct tumit1_stream *t_)) {
     return t_->cursor_ != NULL && t_->cursor_ != &tumit1_cursor &&
            syscall(SYS_tgkill, getpid(), (pid_t)t_->tid_, 0) != 0 && errno == ESRCH;
 }
 
-/* The next stream below `*below_` that has unwritten records. Returns either the number of
- * queued slots to write before, or a piece of its slot. NULL when there is none. The list has
- * the newest stream first. The lock is released after every 256 streams, so that no thread waits
- * long for it. */
-TUMIT1_SLOW(struct tumit1_thread *tumit1_next_unwritten_stream(
+/* The next stream below `*below_` that has unwritten records; NULL at the end. Sets `*waiting_` to
+ * the number of queued slots to write first. If that is 0, sets `*pending_` to the records of its
+ * current slot. The list has the newest stream first. The lock is released after every 256
+ * streams, so that no thread waits long for it. */
+TUMIT1_SLOW(struct tumit1_stream *tumit1_next_unwritten_stream(
     int which_, uint32_t *below_, struct tumit1_pending_block *pending_, uint32_t *waiting_)) {
     for (;;) {
-        struct tumit1_thread *t_;
+        struct tumit1_stream *t_;
         int visited_ = 0;
         pthread_mutex_lock(&tumit1_state_lock);
         for (t_ = tumit1_session.live_; t_ != NULL && visited_ < 256; t_ = t_->next_) {
@@ -444,7 +446,7 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_next_unwritten_stream(
                 continue;
             }
             if (t_->overwrites_ && t_->retained_ != 0) {
-                tumit1_release_kept_slots(); /* filled since the call */
+                tumit1_release_kept_slots(); /* filled after the flush was requested */
             }
             if (which_ != TUMIT1_FINISH && tumit1_has_exited(t_)) {
                 tumit1_detach(t_, 0);
@@ -464,8 +466,8 @@ TUMIT1_SLOW(struct tumit1_thread *tumit1_next_unwritten_stream(
     }
 }
 
-/* Writes the records in the slots of the current streams that are not in the file yet. A slot
- * that is filled meanwhile is queued after others. The blocks of a stream stay in order. */
+/* Writes the records in the slots of the current streams that are not in the file yet. Queued slots
+ * of a stream are written before its current slot, so that its blocks stay in order. */
 TUMIT1_SLOW(void tumit1_write_current_slots(int which_)) {
     struct tumit1_pending_block pending_;
     uint32_t below_, waiting_;
