@@ -138,7 +138,14 @@ export function timeTicks(origin, from, to, width, spacing) {
  * @param {(spacing: number) => Ticks} rule @param {number} [spacing]
  */
 export function placed(width, measure, rule, spacing = SPACING) {
+  const least = spacing / 2.5;
+  const isWide = width >= 4 * spacing;
   let found = rule(spacing);
+  // A wide interval may exclude both neighbours of its only round number.
+  while (found.ticks.length < 2 && isWide && spacing > least) {
+    spacing *= 0.8;
+    found = rule(spacing);
+  }
   for (let round = 0; round < 8; round++) {
     const widest = Math.max(0, ...found.ticks.map((tick) => measure(tick.label)));
     const apart = Math.min(Infinity, ...found.ticks.slice(1).map((tick, at) => tick.x - found.ticks[at].x));
@@ -150,7 +157,7 @@ export function placed(width, measure, rule, spacing = SPACING) {
   const ticks = found.ticks.map(({ x, label }) => {
     const half = measure(label) / 2;
     const center = Math.max(Math.min(x, width - half), half);
-    const fits = center - half >= free && center + half <= width;
+    const fits = center - half >= free && 2 * half <= width;
     if (fits) free = center + half + GAP;
     return { x, center, label: fits ? label : null };
   });
