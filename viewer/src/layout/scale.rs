@@ -103,9 +103,9 @@ impl TimeScale {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
-        // The interval may exclude both neighbours of its only round number. The next smaller step
-        // is at most 2.5 times smaller.
-        while ticks.all.len() < 2 && spacing > SPACING / 2.5 {
+        // A wide interval may exclude both neighbours of its only round number. The next smaller
+        // step is at most 2.5 times smaller.
+        while ticks.all.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
             spacing *= 0.8;
             ticks = self.ticks(spacing);
         }
