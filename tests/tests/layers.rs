@@ -1,7 +1,8 @@
 //! The modules of each package are in layers: a module imports from lower layers only.
 //! The file `LAYERS` next to a package's `Cargo.toml` lists them, one layer per line, lowest first.
 //! `[clock]` begins the layers of the files in the folder `clock`, and `[clock/graph]` those of a
-//! folder in it. In no folder do a module and its inner module use each other (see `nesting`).
+//! folder in it. In no folder do a module and its inner module use each other (see `nesting`), and
+//! the files of a folder without layers import each other without cycles (see `cycles`).
 //!
 //! `allow a -> b` names a known violation of the layers, and `allow a/b -> a` one of the inner
 //! module `b` of `a`. The test fails if such a violation no longer exists, until its line is
@@ -10,12 +11,14 @@
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod layers {
+    pub(crate) mod cycles;
     pub(crate) mod imports;
     pub(crate) mod modules;
     pub(crate) mod nesting;
     pub(crate) mod order;
     pub(crate) mod packages;
     pub(crate) mod scripts;
+    pub(crate) mod targets;
     pub(crate) mod tokens;
 }
 
@@ -24,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
 use layers::packages::packages;
-use layers::scripts;
+use layers::{cycles, scripts};
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -34,6 +37,12 @@ fn workspace() -> PathBuf {
 fn modules_import_from_lower_layers_only() {
     let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| violations(package)).collect();
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn files_of_a_folder_import_each_other_without_cycles() {
+    let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| cycles::violations(package)).collect();
+    assert!(found.is_empty(), "{} cycles:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
@@ -212,6 +221,70 @@ fn cycles_of_inner_modules_are_allowed_only_while_they_exist() {
     assert_eq!(planted("", &[layers, outer, inner]), "");
     let idle = planted("", &[layers, outer]);
     assert!(idle.contains("`allow high/inner -> high` is not needed any more: delete it"), "{idle}");
+}
+
+/// The cycles in the folder `outer` of a target whose root file is `root`. The folder has the files
+/// `first`, `second` and `third`.
+fn planted_cycles(root: &str, layers: &str, [first, second, third]: [&str; 3]) -> String {
+    let outer = "mod first; mod second; mod third; pub(crate) use self::second::deep;";
+    let folder = root.rsplit_once('/').unwrap().0;
+    let paths = ["outer.rs", "outer/first.rs", "outer/second.rs", "outer/third.rs"];
+    let paths = paths.map(|path| format!("{folder}/{path}"));
+    let texts = [outer, first, second, third];
+    let files = paths.iter().map(String::as_str).zip(texts);
+    let manifest = "[[bin]]\nname = \"tool\"\npath = \"more/tool.rs\"\n";
+    let others = [("LAYERS", layers), ("Cargo.toml", manifest), (root, "mod outer;")];
+    let files: Vec<(&str, &str)> = others.into_iter().chain(files).collect();
+    checked(&files, cycles::violations)
+}
+
+const FIRST: &str = "use super::second::deep; pub(crate) fn start() {}";
+const SECOND: &str = "use super::first::start; pub(crate) fn deep() {}";
+
+#[test]
+fn cycles_between_the_files_of_a_folder_are_found() {
+    let cycle = |path: &str| {
+        format!(
+            "the files of `outer` import each other in a cycle: `first` uses `{path}` (src/outer/first.rs:1), \
+             `second` uses `super::first::start` (src/outer/second.rs:1)"
+        )
+    };
+    let planted = |first, second, third| planted_cycles("src/lib.rs", "outer\nlib\n", [first, second, third]);
+    assert_eq!(planted(FIRST, SECOND, ""), cycle("super::second::deep"));
+    for (first, path) in [
+        ("use crate::outer::second::deep;", "crate::outer::second::deep"),
+        ("fn f() { super::second::deep() }", "super::second::deep"),
+        // The folder's module re-exports the function by `self::second::deep`.
+        ("use super::deep;", "super::deep"),
+        ("use self::super::deep;", "self::super::deep"),
+        ("use self::super::second::deep;", "self::super::second::deep"),
+        ("use self::inner::deep; mod inner { pub(crate) use super::super::second::deep; }", "self::inner::deep"),
+        ("fn f() { self::super::super::outer::deep() }", "self::super::super::outer::deep"),
+        ("mod inner { use self::super::super::second::deep; }", "self::super::super::second::deep"),
+    ] {
+        assert_eq!(planted(first, SECOND, ""), cycle(path), "{first}");
+    }
+    let three = planted(FIRST, "use super::third::back;", "use super::first::start; pub(crate) fn back() {}");
+    let parts = ["`first` uses", "`second` uses `super::third::back` (src/outer/second.rs:1), `third` uses"];
+    assert!(parts.iter().all(|part| three.contains(part)), "{three}");
+
+    for (first, second) in [
+        (FIRST, "pub(crate) fn deep() {}"),
+        (FIRST, "#[cfg(test)] mod tests { use super::super::first::start; }"),
+        ("mod one { use super::two::Two; } mod two { use super::one::One; }", ""),
+    ] {
+        assert_eq!(planted(first, second, ""), "", "{first} {second}");
+    }
+}
+
+#[test]
+fn cycles_are_found_in_all_targets_and_in_folders_without_layers() {
+    let layers = "outer\nlib\n[outer]\nsecond\nfirst third\nmod\n";
+    assert_eq!(planted_cycles("src/lib.rs", layers, [FIRST, SECOND, ""]), "");
+    for root in ["more/tool.rs", "src/bin/tool.rs", "tests/tool.rs", "benches/tool/main.rs", "examples/tool.rs"] {
+        let found = planted_cycles(root, layers, [FIRST, SECOND, ""]);
+        assert!(found.contains("`second` uses `super::first::start`"), "{root}: {found}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! record to the end.
 
 pub(crate) mod flight_recorder;
+mod kept_slots;
 mod recorder_state;
 pub(crate) mod stream_entry;
 mod streams;

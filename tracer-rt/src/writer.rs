@@ -6,6 +6,7 @@ pub(crate) mod affinity;
 mod block_writer;
 mod clock_steps;
 mod codec;
+mod commands;
 mod drop_blocks;
 mod file_handle;
 mod flush_active;

@@ -6,6 +6,7 @@ mod end_rules;
 mod label;
 mod output;
 mod paje_text;
+mod rule_target;
 mod rules;
 mod unused;
 

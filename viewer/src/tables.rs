@@ -31,6 +31,7 @@ pub mod hierarchy;
 mod json;
 mod pj_dump;
 mod row;
+mod row_kind;
 #[cfg(test)]
 mod tests;
 mod writer;

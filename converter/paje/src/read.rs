@@ -66,6 +66,7 @@ pub(crate) mod symbols;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokenizer;
+mod trace_line;
 
 use std::io::Read;
 
@@ -74,8 +75,9 @@ pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
 pub use pj_dump_compat::{date_of_double, double_of_date};
 pub use reader::{PajeReader, ReadReport};
-pub use split_files::{TraceLine, names_parts, note_copy};
+pub use split_files::{names_parts, note_copy};
 pub use split_trace::{NamedPart, parts_of};
+pub use trace_line::TraceLine;
 
 /// Reads Pajé text, sends its operations to a sink, and finishes the sink with the maximum
 /// timestamp.

@@ -58,8 +58,14 @@ pub(crate) fn violations(package: &Path) -> Vec<String> {
 }
 
 /// The file that contains the crate's module: `lib.rs`, or `main.rs` if there is no library.
-fn root_file(package: &Path) -> Option<PathBuf> {
+pub(crate) fn root_file(package: &Path) -> Option<PathBuf> {
     ["src/lib.rs", "src/main.rs"].map(|root| package.join(root)).into_iter().find(|root| root.is_file())
+}
+
+/// The folders with a section in the `LAYERS` file of a package. The crate's own section is empty.
+pub(crate) fn folders(package: &Path) -> BTreeSet<String> {
+    let Ok(text) = std::fs::read_to_string(package.join("LAYERS")) else { return BTreeSet::new() };
+    LayerList::parse(&text, "LAYERS").sections.into_iter().map(|section| section.folder).collect()
 }
 
 impl LayerList {

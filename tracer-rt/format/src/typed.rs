@@ -20,6 +20,7 @@ mod array;
 mod binding;
 mod context;
 mod display;
+mod notation;
 mod record;
 mod spec;
 mod value;

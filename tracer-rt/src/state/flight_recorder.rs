@@ -2,7 +2,6 @@
 //! Their full slots are kept and not written. They take at most half of all slots. They are written
 //! on request ([`crate::dump`], a panic, the end of the process) or reused for newer records.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{Ordering, fence};
 
 use tracer_format::cause;
@@ -16,54 +15,11 @@ use crate::slots::write::payload;
 use crate::slots::{DROP_REPORT_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
 use crate::stream::drops::{join_reports, report_at_start};
 
-/// Full slots of streams that overwrite, oldest first.
-#[derive(Debug)]
-pub(crate) struct FlightRecorder {
-    slots: VecDeque<*const SlotHeader>,
-    /// Size of these slots in bytes. A part of a slot counts with its own size.
-    bytes: usize,
-}
-
-impl FlightRecorder {
-    pub(crate) const fn new() -> Self {
-        Self { slots: VecDeque::new(), bytes: 0 }
-    }
-
-    pub(crate) fn reserve(&mut self, slots: usize) {
-        self.slots.reserve(slots);
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.slots.clear();
-        self.bytes = 0;
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = *const SlotHeader> + '_ {
-        self.slots.iter().copied()
-    }
-
-    /// Keeps a full slot.
-    pub(crate) fn push(&mut self, slot: *const SlotHeader) {
-        self.bytes += slot_bytes(slot);
-        self.slots.push_back(slot);
-    }
-
-    fn pop_oldest(&mut self) -> Option<*const SlotHeader> {
-        self.remove(0)
-    }
-
-    fn remove(&mut self, at: usize) -> Option<*const SlotHeader> {
-        let slot = self.slots.remove(at)?;
-        self.bytes -= slot_bytes(slot);
-        Some(slot)
-    }
-}
-
 /// Takes a slot for a stream that overwrites: a free one, or the oldest of all such streams.
 /// `is_first` is true for the stream's first slot.
 pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
     let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
-    if state.ring.bytes < most
+    if state.ring.bytes() < most
         && let Some(free) = state.take_slot(bytes, is_first)
     {
         return Some(free);
@@ -87,7 +43,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
 /// Takes the oldest slot and counts its records as dropped at their place in the order of the
 /// stream's blocks.
 fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
-    let slot = *state.ring.slots.front()?;
+    let slot = state.ring.oldest()?;
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
@@ -135,8 +91,9 @@ pub(crate) fn release(state: &mut RecorderState) {
 /// Queues the oldest kept slot of a stream.
 pub(crate) fn release_oldest_of(state: &mut RecorderState, stream: u32) {
     // SAFETY: slots are never unmapped.
-    let of_stream = |slot: &*const SlotHeader| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
-    if let Some(slot) = state.ring.slots.iter().position(of_stream).and_then(|at| state.ring.remove(at)) {
+    let of_stream = |slot: *const SlotHeader| unsafe { &*slot }.stream.load(Ordering::Relaxed) == stream;
+    let oldest = state.ring.iter().position(of_stream);
+    if let Some(slot) = oldest.and_then(|at| state.ring.remove(at)) {
         queue(state, slot);
     }
 }

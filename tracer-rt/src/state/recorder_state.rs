@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tracer_format::entries::ClockAnchor;
 
-use super::flight_recorder::FlightRecorder;
+use super::kept_slots::KeptSlots;
 use super::stream_entry::{StreamEntry, StreamNames};
 use crate::config::RecorderConfig;
 use crate::cursor::ThreadCursor;
@@ -65,7 +65,7 @@ pub(crate) struct RecorderState {
     /// Full slots that wait for the writer thread, oldest first.
     pub(crate) full: VecDeque<*const SlotHeader>,
     /// Full slots of the flight recorder.
-    pub(crate) ring: FlightRecorder,
+    pub(crate) ring: KeptSlots,
     /// Streams in order of their index.
     /// A stream is removed when its thread has ended and its records are written.
     pub(crate) entries: Vec<StreamEntry>,
@@ -111,7 +111,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         parent: None,
         pool: SlotPool::empty(),
         full: VecDeque::new(),
-        ring: FlightRecorder::new(),
+        ring: KeptSlots::new(),
         spares: Vec::new(),
         alive: 0,
         entries: Vec::new(),

@@ -1,24 +1,21 @@
-//! The writer of blocks: the file, the amount of data in it, and its end.
+//! The writer of blocks: the file, and the amount of data in it.
 
 use std::io;
 use std::sync::atomic::Ordering;
 
 use tracer_format::entries::{ClockAnchor, SyncSample};
-use tracer_format::tags::{append_integer, tag};
 use tracer_format::{BlockHeader, BlockKind, PROCESS_STREAM, block, cause};
 
 use crate::cursor::raise_test_signal;
 use crate::locks::{RecorderLock, bit};
-use crate::slots::write::{REPEATED, TRUNCATED};
 use crate::slots::{DROP_REPORT_BYTES, SlotHeader, pool};
-use crate::state::{STATE, flight_recorder};
+use crate::state::STATE;
 use crate::stream::drops::report_at_start;
 use crate::{clock, fault_injection, live_file};
 
 use super::clock_steps::ClockStepWatch;
 use super::codec::{CompressionEffort, PayloadPacker};
 use super::file_handle::ProcessFileHandle;
-use super::flush_active::ActiveSlots;
 use super::pending_block::SealedBlock;
 use super::reserve::{DiskReserve, ReserveStage};
 
@@ -35,9 +32,9 @@ pub(crate) struct BlockWriter {
     pub(super) schemas: usize,
     pub(super) strings: usize,
     pub(super) sites: usize,
-    records: u64,
+    pub(super) records: u64,
     /// Timestamp of the latest record that was written.
-    latest: u64,
+    pub(super) latest: u64,
     /// At the end, the live file contains records that could not be written.
     pub(super) live_file_remains: bool,
     pub(super) has_reported: bool,
@@ -155,45 +152,6 @@ impl BlockWriter {
         true
     }
 
-    /// Writes all records made before the call: those in full slots and those in the threads'
-    /// current slots.
-    pub(crate) fn flush(&mut self) {
-        // Before the first record no folder is known.
-        if !STATE.lock().is_recording() {
-            return;
-        }
-        STATE.lock().end_streams_of_exited_threads();
-        self.write_full();
-        self.write_live(ActiveSlots::SinceTheCall);
-    }
-
-    /// Writes the kept records of the streams that overwrite.
-    pub(crate) fn dump(&mut self) {
-        let mut state = STATE.lock();
-        if !state.is_recording() {
-            return;
-        }
-        flight_recorder::release(&mut state);
-        drop(state);
-        fault_injection::hold_dump();
-        self.write_full();
-        self.write_live(ActiveSlots::Dump);
-    }
-
-    /// Runs about once per second.
-    pub(crate) fn tick(&mut self) {
-        self.restore();
-        STATE.lock().end_streams_of_exited_threads();
-        self.write_live(ActiveSlots::Quiet);
-        // If slots wait all the time, no other call does this.
-        self.remove_exited_streams();
-        if matches!(self.file, WriterTarget::Open(_))
-            && let Err(error) = self.anchor(&clock::anchor())
-        {
-            self.report_once(&format!("cannot write the trace: {error}"));
-        }
-    }
-
     /// Reads the clocks, about ten times per second.
     /// If a clock was set since the last reading, writes both readings.
     pub(crate) fn read_clocks(&mut self) {
@@ -218,77 +176,6 @@ impl BlockWriter {
         if let Err(error) = written.and_then(|()| self.anchor(&clock::anchor())) {
             self.report_once(&format!("cannot write the trace: {error}"));
         }
-    }
-
-    /// Writes everything and ends the file.
-    /// Returns the number of records that are in none of the files.
-    pub(crate) fn finish(&mut self) -> u64 {
-        let now = clock::read();
-        self.restore();
-        flight_recorder::release(&mut STATE.lock());
-        // Threads get no new slots any more, so the number of full slots is finite.
-        while self.write_next() {}
-        self.live_file_remains = false;
-        self.write_live(ActiveSlots::AtEnd);
-        while self.write_next() {}
-        fault_injection::hold_end();
-        self.stage = ReserveStage::Reports;
-        self.report_remaining_drops();
-        let mut state = STATE.lock();
-        state.keeps_live_file = state.live.is_some() && self.is_open() && self.live_file_remains;
-        let keeps_live_file = state.keeps_live_file;
-        drop(state);
-        live_file::store_process_end(now.max(self.latest));
-        if !self.ensure_open() || keeps_live_file {
-            // Without an `end` block, readers open the live file.
-            self.close();
-            let state = STATE.lock();
-            return state.dropped_records() + if keeps_live_file { 0 } else { state.unwritten_at_the_end() };
-        }
-        // New names and one more reading of the clocks may not fit. There is reserved space for the
-        // `end` block.
-        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
-        let state = STATE.lock();
-        // Records that other threads made meanwhile count as dropped, too.
-        let dropped = state.dropped_records() + state.unwritten_at_the_end();
-        let last_thread = state.entries.iter().filter_map(|entry| entry.end).max().unwrap_or(0);
-        drop(state);
-        let mut tags = Vec::new();
-        append_integer(&mut tags, tag::RECORDS_WRITTEN, self.records);
-        append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
-        let repeated = REPEATED.load(Ordering::Relaxed);
-        if repeated > 0 {
-            append_integer(&mut tags, tag::DATES_REPEATED, repeated);
-        }
-        let truncated = TRUNCATED.load(Ordering::Relaxed);
-        if truncated > 0 {
-            append_integer(&mut tags, tag::RECORDS_TRUNCATED, truncated);
-        }
-        if clock::wraps() > 0 {
-            append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());
-        }
-        append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
-        self.stage = ReserveStage::End;
-        match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
-            Ok(()) => {
-                if let Some(live) = &STATE.lock().live {
-                    live.remove();
-                }
-            }
-            Err(error) => self.report_once(&format!("cannot write the end of the trace: {error}")),
-        }
-        self.close();
-        dropped
-    }
-
-    /// Closes the file. Nothing is written after this.
-    fn close(&mut self) {
-        if let WriterTarget::Open(file) = &mut self.file
-            && self.reserve.has_space_after(self.length)
-        {
-            file.cut(self.length);
-        }
-        self.file = WriterTarget::Ended;
     }
 
     pub(super) fn write_piece(&mut self, piece: &SealedBlock, effort: CompressionEffort) -> io::Result<()> {

@@ -1,35 +1,12 @@
 //! Rules for the ends of threads and processes: `rule thread.end` and `rule process.end`.
-//!
-//! An event or span of the spec with the name `thread` or `process` takes precedence.
 
 use super::action::{RuleUsage, lower_action};
-use super::rules::{second_rule, target_span};
+use super::rule_target::{EndKind, ending_of, second_rule, target_span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::expr::ExprScope;
 use crate::spec::{Action, EndRules};
-use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule, Target};
-
-/// The kind of an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EndKind {
-    Thread,
-    Process,
-}
-
-/// The kind of end to which a rule reacts; `None` for rules of records.
-pub(super) fn ending_of(rule: &Rule, model: &SpecModel) -> Option<EndKind> {
-    let Target::Event(path) = &rule.target else { return None };
-    let is_end = path.part.as_ref().is_some_and(|part| part.text == "end");
-    if !is_end || model.events.contains_key(&path.name.text) {
-        return None;
-    }
-    match path.name.text.as_str() {
-        "thread" => Some(EndKind::Thread),
-        "process" => Some(EndKind::Process),
-        _ => None,
-    }
-}
+use crate::syntax::ast::{self, ActionKind, ClauseKind, Rule};
 
 /// Lowers the rules for ends. For each kind of end: one rule, then all `also` rules in the order of
 /// the text.

@@ -1,7 +1,7 @@
 //! The rules that apply to each record: the most specific one, and all `also` rules.
 
 use super::action::{RuleUsage, lower_action};
-use super::end_rules::ending_of;
+use super::rule_target::{ending_of, second_rule, target_span};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel, index};
 use crate::expr::ExprScope;
@@ -202,27 +202,6 @@ fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
                 .at(ignore.verb, label)
                 .help("remove `ignore`, or the other actions"),
         );
-    }
-}
-
-pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
-    let target = match &second.target {
-        Target::Event(Path { name, part: Some(part) }) => format!("`{}.{}`", name.text, part.text),
-        Target::Event(path) => format!("`{}`", path.name.text),
-        Target::Level(name) => format!("level `{}`", name.text),
-        Target::Default(_) => "`default`".to_owned(),
-    };
-    Diagnostic::error(Code::SecondRule, format!("there are two rules for {target}"))
-        .at(target_span(&second.target), "the second rule")
-        .with_label(target_span(&first.target), "the first rule")
-        .help("write `also rule …` to add to the first, or join their actions")
-}
-
-pub(super) fn target_span(target: &Target) -> crate::source::SourceSpan {
-    match target {
-        Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.to(part.span)),
-        Target::Level(name) => name.span,
-        Target::Default(span) => *span,
     }
 }
 

@@ -28,6 +28,7 @@ mod code_context;
 mod fields;
 mod items;
 mod level_shape;
+mod name_check;
 mod names;
 pub mod reader;
 mod span;
@@ -109,7 +110,7 @@ pub fn tokens(
     options: &CodegenOptions,
     surroundings: &CodeContext<'_>,
 ) -> Result<TokenStream, UnsupportedFeature> {
-    names::check(spec)?;
+    name_check::check(spec)?;
     if let Some(unknown) = options.off.iter().find(|off| !spec.levels.iter().any(|level| level.name == **off)) {
         return Err(no_level(spec, unknown));
     }

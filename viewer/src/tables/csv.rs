@@ -6,7 +6,8 @@ use tumit_paje::number_text::{float, integer, push_signed, seconds};
 use super::columns::ExtraColumns;
 use super::details::{RowDetails, RowField, RowValue};
 use super::frames::RowFrame;
-use super::row::{CellValue, EntityRow, RowContext, RowForm, RowKind};
+use super::row::{CellValue, EntityRow, RowContext, RowForm};
+use super::row_kind::RowKind;
 use crate::text::csv_cell;
 
 /// The format.

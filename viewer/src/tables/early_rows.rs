@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{EntityRow, RowKind};
+use super::row::EntityRow;
+use super::row_kind::RowKind;
 
 /// Candidates for the last row before 0, by kind, container and type. There is one per such
 /// combination.

@@ -1,7 +1,7 @@
 //! The common begin and end of rows of one place. They are formatted once and used for nearly all
 //! of its rows.
 
-use super::row::RowKind;
+use super::row_kind::RowKind;
 
 /// Number of cached frames: a power of two.
 const KEPT: usize = 1 << 10;

@@ -6,7 +6,8 @@ use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{integer, seconds};
 
 use super::details::{RowDetails, RowValue};
-use super::row::{CellValue, EntityRow, NamedContainer, RowContext, RowForm, RowKind};
+use super::row::{CellValue, EntityRow, NamedContainer, RowContext, RowForm};
+use super::row_kind::RowKind;
 
 /// The format.
 #[derive(Clone, Copy, Debug)]

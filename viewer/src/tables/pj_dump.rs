@@ -8,7 +8,8 @@ use tumit_paje::read::double_of_date;
 use tumit_paje::write::text_of_name;
 
 use super::details::{RowDetails, RowValue};
-use super::row::{CellValue, EntityRow, RowContext, RowForm, RowKind};
+use super::row::{CellValue, EntityRow, RowContext, RowForm};
+use super::row_kind::RowKind;
 use crate::text::entity_rows::format_g;
 
 /// The format.

@@ -5,29 +5,7 @@ use tumit_paje::TypeId;
 use super::columns::ExtraColumns;
 use super::details::{RowDetailTable, RowDetails};
 use super::frames::RowFrame;
-
-/// The kind of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RowKind {
-    Container,
-    State,
-    Variable,
-    Event,
-    Link,
-}
-
-impl RowKind {
-    /// The name in `pj_dump`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Container => "Container",
-            Self::State => "State",
-            Self::Variable => "Variable",
-            Self::Event => "Event",
-            Self::Link => "Link",
-        }
-    }
-}
+use super::row_kind::RowKind;
 
 /// A container: its name as the format writes it, and its number.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,8 @@ use super::csv;
 use super::details::RowDetailTable;
 use super::early_rows::EarlyRows;
 use super::frames::{FramePlace, RowFrames};
-use super::row::{CellValue, EntityRow, LinkColumns, NamedContainer, RowContext, RowForm, RowKind};
+use super::row::{CellValue, EntityRow, LinkColumns, NamedContainer, RowContext, RowForm};
+use super::row_kind::RowKind;
 use crate::query::{ContainerInfo, TimeRange, TypeInfo};
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::split_files::TraceLine;
+use super::trace_line::TraceLine;
 use crate::diagnostic::{DiagnosticKind, TraceDiagnostic};
 
 macro_rules! faults {

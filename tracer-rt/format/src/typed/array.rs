@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::context::{Context, Sink};
-use super::display::list;
+use super::notation::list;
 use super::{Encode, Field};
 use crate::record::{Value, scalar_value};
 use crate::schema::{FieldType, Scalar};

@@ -9,7 +9,7 @@ pub use field::{Encode, Field};
 use std::fmt::Write as _;
 
 use super::context::{Context, Sink};
-use super::display;
+use super::notation;
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 
@@ -167,7 +167,7 @@ impl Encode for Date {
 
     fn show(&self, out: &mut String) -> bool {
         match self.nanos {
-            Some(nanos) => display::seconds(nanos, out),
+            Some(nanos) => notation::seconds(nanos, out),
             None => {
                 let _ = write!(out, "{} ticks", self.ticks);
             }

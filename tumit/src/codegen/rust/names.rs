@@ -1,13 +1,9 @@
-//! Names of a spec as identifiers of Rust, with their documentation and collisions.
-
-use std::collections::HashMap;
+//! Names of a spec as identifiers of Rust, with their documentation.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use tracer_format::schema::RecordKind;
 
-use super::items;
-use crate::codegen::backend::UnsupportedFeature;
 use crate::names::{rust_name, rust_type_name};
 use crate::spec::{RecordDecl, Spec};
 
@@ -41,7 +37,7 @@ pub(super) fn event(record: &RecordDecl) -> Ident {
     raw_identifier(&event_name(record))
 }
 
-fn event_name(record: &RecordDecl) -> String {
+pub(super) fn event_name(record: &RecordDecl) -> String {
     let mut name = rust_name(&record.name);
     if record.layout.kind != RecordKind::Event && PRIMITIVE_TYPES.contains(&name.as_str()) {
         name.push('_');
@@ -54,7 +50,7 @@ pub(super) fn constant(name: &str) -> Ident {
     raw_identifier(&constant_name(name))
 }
 
-fn constant_name(name: &str) -> String {
+pub(super) fn constant_name(name: &str) -> String {
     rust_name(name).to_ascii_uppercase()
 }
 
@@ -63,7 +59,7 @@ pub(super) fn version(spec: &Spec) -> Ident {
     constant(&version_name(spec))
 }
 
-fn version_name(spec: &Spec) -> String {
+pub(super) fn version_name(spec: &Spec) -> String {
     format!("{}_VERSION", spec.name)
 }
 
@@ -115,41 +111,4 @@ pub(super) fn fields_doc(record: &RecordDecl, first: usize, words: &str) -> Toke
         words.push_str(&field_docs.join("\n"));
     }
     doc(&words)
-}
-
-/// Reports two names of one scope that become the same.
-pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
-    check_distinct("levels", spec.levels.iter().map(|level| (level.name.as_str(), rust_name(&level.name))))?;
-    check_distinct("enums", spec.enums.iter().map(|item| (item.name.as_str(), rust_type_name(&item.name))))?;
-    let version = (spec.version > 0).then(|| version_name(spec));
-    let stated = spec.constants.iter().filter(|constant| items::is_stated(constant));
-    let constants = stated.map(|constant| constant.name.as_str()).chain(version.as_deref());
-    check_distinct("constants", constants.map(|name| (name, constant_name(name))))?;
-    for item in &spec.enums {
-        let values = item.values.iter().map(|value| (value.name.as_str(), rust_type_name(&value.name)));
-        check_distinct(&format!("values of enum `{}`", item.name), values)?;
-    }
-    for (index, level) in spec.levels.iter().enumerate() {
-        let records = spec.records.iter().filter(|record| record.level.index() == index);
-        let records = records.filter(|record| record.layout.kind != RecordKind::End);
-        let events = records.map(|record| (record.name.as_str(), event_name(record)));
-        check_distinct(&format!("events of level `{}`", level.name), events)?;
-    }
-    for record in &spec.records {
-        let parameters = record.layout.fields.iter().map(|field| (field.name.as_str(), rust_name(&field.name)));
-        check_distinct(&format!("parameters of `{}`", record.name), parameters)?;
-    }
-    Ok(())
-}
-
-fn check_distinct<'a>(noun: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
-    let mut previous = HashMap::new();
-    for (name, rust) in names {
-        if let Some(other) = previous.insert(rust.clone(), name) {
-            return Err(UnsupportedFeature {
-                reason: format!("the {noun} `{other}` and `{name}` are both `{rust}` in Rust: rename one of them"),
-            });
-        }
-    }
-    Ok(())
 }

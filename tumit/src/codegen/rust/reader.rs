@@ -22,6 +22,7 @@ use quote::quote;
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::code_context::CodeContext;
+use super::name_check;
 use super::names::{self, raw_identifier};
 use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use crate::names::{rust_type_name, snake_case};
@@ -50,7 +51,7 @@ impl Backend for RustReader {
 /// # Errors
 /// When two names of the spec become the same in Rust.
 pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream, UnsupportedFeature> {
-    names::check(spec)?;
+    name_check::check(spec)?;
     let watched = surroundings.watched.iter().map(|path| {
         quote!(
             const _: &[u8] = include_bytes!(#path);
