@@ -16,7 +16,7 @@
 
 pub mod compare;
 pub mod coverage;
-pub mod picture;
+pub mod case_outputs;
 
 use std::path::{Path, PathBuf};
 

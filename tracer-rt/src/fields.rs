@@ -3,10 +3,10 @@
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
 mod counted_field;
-mod packed;
+mod packed_fields;
 
-use packed::store_all;
-pub use packed::{Enumerated, Fields};
+use packed_fields::store_all;
+pub use packed_fields::{Enumerated, Fields};
 
 pub use counted_field::{Choices, Counted, Slice, Text};
 

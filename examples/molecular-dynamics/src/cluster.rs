@@ -13,7 +13,7 @@ use crate::node::control::Control;
 use crate::node::exchange::Exchange;
 use crate::node::integrator::{Integrator, Ports};
 use crate::node::internode::Internode;
-use crate::node::{NodeContext, NodeSums, Role, local};
+use crate::node::{NodeContext, NodeSums, Role, local_forces};
 use crate::physics::{Atom, LennardJones, System};
 use crate::placement::{WORKERS, plan};
 use crate::sync::{Mutex, Semaphore};
@@ -182,7 +182,7 @@ fn start(
     let main = spawn(place(Role::Main), &name(Role::Main), move |_| main.run())?;
     let mut others = Vec::new();
     let node = Arc::clone(shared);
-    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| local::run(place, &node, &local_work))?);
+    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| local_forces::run(place, &node, &local_work))?);
     for (role, internode) in (0..).map(Role::Internode).zip(internodes) {
         let node = Arc::clone(shared);
         others.push(spawn(place(role), &name(role), move |place| internode.run(place, &node))?);

@@ -1,6 +1,6 @@
 //! Fields with a count: texts, bytes and arrays. A truncated record keeps only a part of them.
 
-use super::packed::{Enumerated, Fields, store_all};
+use super::packed_fields::{Enumerated, Fields, store_all};
 
 /// Counted bytes: `bytes`.
 #[derive(Clone, Copy, Debug)]

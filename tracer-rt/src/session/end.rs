@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cursor::{CURSOR, busy};
+use crate::cursor::{CURSOR, work_state};
 use crate::diagnostics::report;
 use crate::locks;
 use crate::names::TABLES;
@@ -55,7 +55,7 @@ pub(super) extern "C" fn at_exit() {
         if locks::held_locks() != 0 {
             return;
         }
-        if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+        if before != work_state::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
             return;
         }
         if let Some(mut sink) = SINK.lock_within(PATIENCE) {

@@ -51,7 +51,7 @@ pub(crate) struct SlotHeader<Word = AtomicU64> {
     pub(crate) dropped: Word,
     /// Index of the stream.
     pub(crate) stream: AtomicU32,
-    /// Use of the slot, a value of `tracer_format::live_file::taken`. Readers of the live file see
+    /// Use of the slot, a value of `tracer_format::live_file::slot_use`. Readers of the live file see
     /// the whole head.
     pub(crate) taken: AtomicU32,
 }
