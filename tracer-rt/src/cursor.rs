@@ -31,7 +31,7 @@ pub(crate) struct ThreadCursor {
     pub(crate) slots: [Cell<*const SlotHeader>; 3],
     /// The room of each slot in bytes. 0 for [`FULL`].
     pub(crate) rooms: [Cell<usize>; 3],
-    /// The current activity of the thread, one of [`busy`].
+    /// The current activity of the thread, one of [`work_state`].
     /// A signal handler reads it and then writes its records to another stream.
     /// Atomic because the flushing thread reads it, too. The accesses still compile to plain moves.
     pub(crate) busy: AtomicU32,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::cells::Grid;
 use crate::controller::{self, RunHistory};
 use crate::machine::{Machine, Usage};
-use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, Work};
+use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, WorkMessage};
 use crate::node::control::Control;
 use crate::node::exchange::Exchange;
 use crate::node::integrator::{Integrator, Ports};
@@ -94,7 +94,7 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
 #[derive(Debug)]
 struct NodeChannels {
     ports: Ports,
-    local: Inbox<Work>,
+    local: Inbox<WorkMessage>,
     internodes: Vec<Internode>,
     exchanges: Vec<Exchange>,
     control: Control,

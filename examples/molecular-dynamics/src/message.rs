@@ -39,7 +39,7 @@ pub(crate) struct Report {
 
 /// From the main thread to the threads of its node that work on its own cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Work(pub(crate) Arc<CellBlock>);
+pub(crate) struct WorkMessage(pub(crate) Arc<CellBlock>);
 
 /// From the main thread to a thread that communicates with a neighbour.
 #[derive(Clone, Debug)]
@@ -81,9 +81,9 @@ impl Payload for Report {
     }
 }
 
-impl Payload for Work {
+impl Payload for WorkMessage {
     fn kind(&self) -> Kind {
-        Kind::Work
+        Kind::WorkMessage
     }
     /// Only a reference is sent.
     fn bytes(&self) -> usize {
@@ -93,7 +93,7 @@ impl Payload for Work {
 
 impl Payload for NeighbourTask {
     fn kind(&self) -> Kind {
-        Kind::Work
+        Kind::WorkMessage
     }
     fn bytes(&self) -> usize {
         size_of::<Self>()

@@ -24,7 +24,7 @@ mod record;
 mod spec;
 mod value;
 
-pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, Recorded};
+pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
 
 pub use context::{Context, Names, Sink, Tables};
 
@@ -33,7 +33,7 @@ pub use spec::{Spec, Type};
 pub use array::Array;
 pub use binding::{BoundType, SchemaBinding};
 pub use display::event as show_event;
-pub use value::{Address, Choice, Date, Encode, Enumerated, Field, Name, Text};
+pub use value::{Address, Choice, Date, Encode, SpecEnum, Field, Name, Text};
 
 use crate::schema::Schema;
 

@@ -95,7 +95,7 @@ impl RecorderState {
             entry.waiting += 1;
         }
         if stream.class == RING && head.unwritten_records() > 0 {
-            self.ring.push(slot);
+            self.flight_recorder.push(slot);
         } else {
             self.full.push_back(slot);
         }

@@ -179,7 +179,7 @@ impl Server {
             () = serving => Ok(()),
             // Requests under way may be cut off, because the page loses its server anyway.
             () = stop => Ok(()),
-            () = idle(&app, until_idle) => Ok(()),
+            () = wait_until_idle(&app, until_idle) => Ok(()),
         }
     }
 }
