@@ -64,6 +64,7 @@ impl TimestampJump {
 pub(crate) struct TimestampJumps(pub(crate) Box<[TimestampJump]>);
 
 impl TimestampJumps {
+    /// The timestamp after the shift by the last jump before the record.
     fn apply(&self, raw: i64, timestamp: i64, ordinal: u64, tick: i64) -> i64 {
         let before = self.0.partition_point(|jump| (jump.raw, jump.ordinal) <= (raw, ordinal));
         match before.checked_sub(1) {
