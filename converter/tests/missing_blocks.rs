@@ -56,7 +56,9 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
         let ticks = at * 1000;
         match *piece {
             FilePart::Name => name = file.string(&format!("name {at}")),
-            FilePart::Anchor => file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 }),
+            FilePart::Anchor => {
+                file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 })
+            }
             FilePart::Sync => {
                 file.sync(&[SyncSample {
                     peer: peer(1),

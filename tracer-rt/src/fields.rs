@@ -266,7 +266,8 @@ mod tests {
 
     #[test]
     fn the_longest_fields_are_cut_in_whole_characters_and_elements() {
-        let cut = |room| TruncatedFields::new((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])), room);
+        let cut =
+            |room| TruncatedFields::new((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])), room);
         let packed_in = |room| cut(room).map(packed);
         let whole = packed((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])));
         assert_eq!((whole.len(), packed_in(whole.len())), (30, Some(whole)));

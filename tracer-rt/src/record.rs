@@ -13,7 +13,7 @@ use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::record::DroppedRecords;
 
 use crate::clock;
-use crate::cursor::{CURSOR, NESTED, ThreadCursor, work_state, class_of};
+use crate::cursor::{CURSOR, NESTED, ThreadCursor, class_of, work_state};
 use crate::fields::{Fields, TruncatedFields};
 use crate::live_file;
 use crate::self_trace;

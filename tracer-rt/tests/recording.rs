@@ -371,7 +371,10 @@ fn quiet_threads_are_flushed_and_continue() {
     // Each record contains the clock as read just before it. The timestamps of all blocks must
     // interleave with these values.
     for (at, timestamp) in timestamps.iter().enumerate() {
-        assert!(clock_values[at] <= *timestamp && clock_values.get(at + 1).is_none_or(|next| timestamp <= next), "record {at}");
+        assert!(
+            clock_values[at] <= *timestamp && clock_values.get(at + 1).is_none_or(|next| timestamp <= next),
+            "record {at}"
+        );
     }
 }
 

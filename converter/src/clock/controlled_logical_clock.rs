@@ -133,7 +133,8 @@ const LOOKED_AT: usize = 1 << 16;
 pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result<i64> {
     let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
-    let timestamp = |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.timestamp, |map| map.line(end.timestamp));
+    let timestamp =
+        |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.timestamp, |map| map.line(end.timestamp));
     log.pairs(|start, finish| {
         links += 1;
         let early = timestamp(start).saturating_sub(timestamp(finish));
@@ -433,8 +434,9 @@ impl<'p> CausalPass<'p> {
                 if visited_by[at] != start + 1 {
                     continue;
                 }
-                let key =
-                    |number: usize| (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number);
+                let key = |number: usize| {
+                    (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number)
+                };
                 let (mut earliest, mut on) = (key(at), at);
                 while let Some(next) = waits_in(on).filter(|next| *next != at) {
                     on = next;

@@ -182,7 +182,9 @@ fn start(
     let main = spawn(place(Role::Main), &name(Role::Main), move |_| main.run())?;
     let mut others = Vec::new();
     let node = Arc::clone(shared);
-    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| local_forces::run(place, &node, &local_work))?);
+    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| {
+        local_forces::run(place, &node, &local_work)
+    })?);
     for (role, internode) in (0..).map(Role::Internode).zip(internodes) {
         let node = Arc::clone(shared);
         others.push(spawn(place(role), &name(role), move |place| internode.run(place, &node))?);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tests::corpus::compare::LanguageRun;
 use tests::corpus::coverage::{covered_features, required_features};
-use tests::corpus::{CorpusCase, cases, case_outputs};
+use tests::corpus::{CorpusCase, case_outputs, cases};
 use tests::lang::c::{C99, CCompiler, CXX11, record};
 use tests::lang::fortran::GFORTRAN;
 use tests::lang::rust;

@@ -33,7 +33,7 @@ pub use spec::{Spec, Type};
 pub use array::Array;
 pub use binding::{BoundType, SchemaBinding};
 pub use display::event as show_event;
-pub use value::{Address, Choice, Date, Encode, SpecEnum, Field, Name, Text};
+pub use value::{Address, Choice, Date, Encode, Field, Name, SpecEnum, Text};
 
 use crate::schema::Schema;
 

@@ -9,7 +9,7 @@ use crate::names::TABLES;
 use crate::process::launch;
 use crate::reentrancy::is_own_process;
 use crate::state::{STATE, SessionPhase};
-use crate::writer::{BlockWriter, BLOCK_WRITER};
+use crate::writer::{BLOCK_WRITER, BlockWriter};
 
 pub(super) fn finish_with(writer: &mut BlockWriter) {
     let mut state = STATE.lock();

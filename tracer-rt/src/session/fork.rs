@@ -17,7 +17,7 @@ use crate::live_file::{self, LOG, LiveLogState};
 use crate::locks::{self, RecorderLock, RecorderLockGuard};
 use crate::names::{InternTables, TABLES};
 use crate::state::{RecorderState, STATE};
-use crate::writer::{self, BlockWriter, BLOCK_WRITER, affinity};
+use crate::writer::{self, BLOCK_WRITER, BlockWriter, affinity};
 use crate::{fault_injection, reentrancy};
 
 /// The fork handlers are installed before `main`.

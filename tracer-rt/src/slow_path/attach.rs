@@ -8,7 +8,7 @@ use tracer_format::cause;
 
 use super::record_space::{FollowUp, RecordSpace};
 use super::signal_stream;
-use crate::cursor::{KEPT, ThreadCursor, work_state, class_of};
+use crate::cursor::{KEPT, ThreadCursor, class_of, work_state};
 use crate::levels::overflow_policy;
 use crate::session;
 use crate::signal::handler_detection;

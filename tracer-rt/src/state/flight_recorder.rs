@@ -136,7 +136,9 @@ pub(crate) fn release(state: &mut RecorderState) {
 pub(crate) fn release_oldest_of(state: &mut RecorderState, stream: u32) {
     // SAFETY: slots are never unmapped.
     let of_stream = |slot: &*const SlotHeader| unsafe { &**slot }.stream.load(Ordering::Relaxed) == stream;
-    if let Some(slot) = state.flight_recorder.slots.iter().position(of_stream).and_then(|at| state.flight_recorder.remove(at)) {
+    if let Some(slot) =
+        state.flight_recorder.slots.iter().position(of_stream).and_then(|at| state.flight_recorder.remove(at))
+    {
         queue(state, slot);
     }
 }

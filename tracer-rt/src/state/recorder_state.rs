@@ -189,8 +189,10 @@ impl RecorderState {
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         // SAFETY: a stream's slot is null or a slot of the pool, as are those of the queues. Slots
         // are never unmapped.
-        let heads =
-            live.chain(self.full.iter().copied()).chain(self.flight_recorder.iter()).filter_map(|slot| unsafe { slot.as_ref() });
+        let heads = live
+            .chain(self.full.iter().copied())
+            .chain(self.flight_recorder.iter())
+            .filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten_records())).sum()
     }
 

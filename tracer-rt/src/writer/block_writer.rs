@@ -22,7 +22,8 @@ use super::flush_active::ActiveSlots;
 use super::pending_block::SealedBlock;
 use super::reserve::{DiskReserve, ReserveStage};
 
-pub(crate) static BLOCK_WRITER: RecorderLock<BlockWriter> = RecorderLock::new(bit::BLOCK_WRITER, BlockWriter::new_closed());
+pub(crate) static BLOCK_WRITER: RecorderLock<BlockWriter> =
+    RecorderLock::new(bit::BLOCK_WRITER, BlockWriter::new_closed());
 
 /// The file and the amount of data in it.
 #[derive(Debug)]

@@ -39,7 +39,12 @@ impl LineProcessor {
 
     /// The timestamp of a line. In a part of a split trace, the definitions of the root file apply
     /// as well.
-    pub(super) fn timestamp(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) -> Option<i64> {
+    pub(super) fn timestamp(
+        &mut self,
+        line: TextLine<'_>,
+        header: &Definitions,
+        root: Option<&Definitions>,
+    ) -> Option<i64> {
         let text = std::str::from_utf8(line.bytes).ok()?;
         self.words.split(text);
         let id = self.words.get(text, 0)?;

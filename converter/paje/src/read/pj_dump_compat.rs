@@ -180,7 +180,10 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(timestamp(text, 0).map(|(timestamp, _)| timestamp), expected, "{text}");
         }
-        assert_eq!([timestamp("15E-1z", 0), timestamp("1e+", 3)].map(|read| read.map(|(_, length)| length)), [Some(5), Some(1)]);
+        assert_eq!(
+            [timestamp("15E-1z", 0), timestamp("1e+", 3)].map(|read| read.map(|(_, length)| length)),
+            [Some(5), Some(1)]
+        );
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub(crate) fn lower_to_points(
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
                 let (source, target) = if side == 0 { (sender, receiver) } else { (receiver, sender) };
-                let bound = clocks.bound_at(source.domain, &bounds[source.domain][side], source.timestamp) + took.max(0.0);
+                let bound =
+                    clocks.bound_at(source.domain, &bounds[source.domain][side], source.timestamp) + took.max(0.0);
                 let least = &mut points[target.domain][clocks.segment(target.timestamp)];
                 if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
                     let MessageEndpoint { domain, timestamp } = target;

@@ -61,7 +61,10 @@ mod tests {
         near(allowance.off_chord(before, after), sum_changes(100.0, hat));
         // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
         let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
-        near(allowance.off_mean(30.0, 20.0, 50.0), sum_changes(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)));
+        near(
+            allowance.off_mean(30.0, 20.0, 50.0),
+            sum_changes(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)),
+        );
         near(
             allowance.rate_difference(20.0, 10.0, 40.0),
             sum_changes(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)),

@@ -77,7 +77,8 @@ impl ConversionJob<'_> {
         let (mut by_raw, mut by_corrected) = (0, 0);
         let counted = log.pairs(|start, finish| {
             by_raw += u64::from(raw.is_reversed(endpoint(start), endpoint(finish)));
-            let timestamp = |end: &LinkEndpoint| plan.timestamp_maps[end.stream as usize].correct(end.timestamp, end.ordinal);
+            let timestamp =
+                |end: &LinkEndpoint| plan.timestamp_maps[end.stream as usize].correct(end.timestamp, end.ordinal);
             by_corrected += u64::from(timestamp(finish) < timestamp(start));
         });
         counted.map_err(ConvertError::Links)?;

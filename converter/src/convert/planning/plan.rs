@@ -12,8 +12,8 @@ use super::rule_match::mismatch_warnings;
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
-    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, SourceLocation,
-    StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
+    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel,
+    SourceLocation, StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
 };
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};

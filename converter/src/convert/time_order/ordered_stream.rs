@@ -310,10 +310,8 @@ impl TimeOrdered for OrderedStream<'_> {
             };
             if next.is_some() || waiting.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                self.current = next.map(|item| OrderedItem {
-                    corrected: timestamp_map.correct(item.raw, item.place.ordinal),
-                    ..item
-                });
+                self.current = next
+                    .map(|item| OrderedItem { corrected: timestamp_map.correct(item.raw, item.place.ordinal), ..item });
                 return Ok(());
             }
             if !self.read_ahead()?

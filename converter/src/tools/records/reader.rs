@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tracer_format::block::unpack;
 use tracer_format::record::{DroppedRecords, RecordIterator};
-use tracer_format::typed::{BoundType, Context, Family, Head, Origin, TypedRecord, SchemaBinding, Tables, bind};
+use tracer_format::typed::{BoundType, Context, Family, Head, Origin, SchemaBinding, Tables, TypedRecord, bind};
 use tracer_format::{FormatError, ID_DROPPED, RecordType};
 
 use crate::clock::{CorrectionMethod, RunClocks};

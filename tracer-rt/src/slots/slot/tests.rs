@@ -130,7 +130,8 @@ impl ModelProcess {
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
         let head = &self.slots[at].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
-        let Some(now) = head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flush_mark().bytes)
+        let Some(now) =
+            head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flush_mark().bytes)
         else {
             return;
         };

@@ -347,7 +347,10 @@ fn serve(
 }
 
 /// Reports the results of the traces that are being read. Returns when one of them fails.
-async fn first_failure(outcomes: &mut UnboundedReceiver<LoadOutcome>, bars: &mut [Option<ProgressDisplay>]) -> TraceOpenError {
+async fn first_failure(
+    outcomes: &mut UnboundedReceiver<LoadOutcome>,
+    bars: &mut [Option<ProgressDisplay>],
+) -> TraceOpenError {
     while let Some((at, outcome)) = outcomes.recv().await {
         if let Some(bar) = bars.get_mut(at) {
             *bar = None;

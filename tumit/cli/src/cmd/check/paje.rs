@@ -80,7 +80,10 @@ impl PajeReport {
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
-                format!("can be read completely; {} about other readers", super::finding_counts::finding_count(warnings, "warning"))
+                format!(
+                    "can be read completely; {} about other readers",
+                    super::finding_counts::finding_count(warnings, "warning")
+                )
             }
             (errors, 0) => super::finding_counts::finding_count(errors, "kind") + " of mistakes",
             (errors, warnings) => {
