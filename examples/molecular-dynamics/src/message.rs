@@ -83,7 +83,7 @@ impl Payload for Report {
 
 impl Payload for WorkMessage {
     fn kind(&self) -> Kind {
-        Kind::WorkMessage
+        Kind::Work
     }
     /// Only a reference is sent.
     fn bytes(&self) -> usize {
@@ -93,7 +93,7 @@ impl Payload for WorkMessage {
 
 impl Payload for NeighbourTask {
     fn kind(&self) -> Kind {
-        Kind::WorkMessage
+        Kind::Work
     }
     fn bytes(&self) -> usize {
         size_of::<Self>()

@@ -48,7 +48,7 @@ use tokio::net::TcpListener;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
-use app::{AppState, app, idle};
+use app::{AppState, app, wait_until_idle};
 pub use error::ServerError;
 pub use filtered_cache::ServedTrace;
 use tumit_viewer::query::TimelineSource;
