@@ -57,7 +57,7 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
         match *piece {
             FilePart::Name => name = file.string(&format!("name {at}")),
             FilePart::Anchor => {
-                file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 })
+                file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 });
             }
             FilePart::Sync => {
                 file.sync(&[SyncSample {

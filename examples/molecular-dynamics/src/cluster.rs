@@ -183,7 +183,7 @@ fn start(
     let mut others = Vec::new();
     let node = Arc::clone(shared);
     others.push(spawn(place(Role::Local), &name(Role::Local), move |place| {
-        local_forces::run(place, &node, &local_work)
+        local_forces::run(place, &node, &local_work);
     })?);
     for (role, internode) in (0..).map(Role::Internode).zip(internodes) {
         let node = Arc::clone(shared);
