@@ -63,7 +63,7 @@ use std::sync::Arc;
 use crate::run::OpenRun;
 use burst::SyncBurst;
 use correction::CorrectionPoint;
-use diagnostics::{correction_diagnostics, repeated_dates};
+use diagnostics::{correction_diagnostics, repeated_timestamps};
 use domain::stream_extent::TickRange;
 use domain::tick_map::MapKnot;
 use domain::{ProcessDomains, domains_of};
@@ -90,7 +90,7 @@ impl RunClocks {
     pub fn new(run: &OpenRun, method: CorrectionMethod) -> Self {
         let ProcessDomains { mut domains, domain_of } = domains_of(run);
         let readings = first_readings(run, &domain_of, domains.len());
-        let mut data_errors: Vec<TraceDiagnostic> = repeated_dates(run).collect();
+        let mut data_errors: Vec<TraceDiagnostic> = repeated_timestamps(run).collect();
         if method == CorrectionMethod::None {
             if domains.len() > 1 {
                 domains.iter_mut().for_each(|domain| domain.status = TimestampSource::Off);
@@ -119,7 +119,7 @@ impl RunClocks {
         let mut within = vec![LinkCounts::default(); self.domains.len()];
         let mut all_reversed = 0;
         log.pairs(|start, finish| {
-            let reversed = u64::from(finish.date < start.date);
+            let reversed = u64::from(finish.timestamp < start.timestamp);
             all_reversed += reversed;
             let (from, to) = (processes[start.stream as usize], processes[finish.stream as usize]);
             if from != to && self.domain_of[from] == self.domain_of[to] {
@@ -176,7 +176,7 @@ impl RunClocks {
             self.judge_bursts(&bursts, streams);
             return Ok(vec![None; self.domains.len()]);
         };
-        self.data_errors = repeated_dates(run).chain(errors).collect();
+        self.data_errors = repeated_timestamps(run).chain(errors).collect();
         self.data_errors.extend(fit::causality_bounds::diagnostics(&refined.contradictions, &self.domains));
         let counts = refined.bursts.take().or_else(|| larger_wander.map(|_| fit::rebase::rebase(self, &bursts).bursts));
         for (domain, bursts) in self.domains.iter_mut().zip(counts.into_iter().flatten()) {
@@ -331,7 +331,7 @@ fn remove_observed_steps(run: &OpenRun, domains: &mut [ClockDomain], domain_of: 
             domain::rate::bounds(anchors, |ticks| domain.observed_steps.without_steps(ticks), domain.hz)
         });
         domain.rates = bounds.min_by(|a, b| a.width().total_cmp(&b.width()));
-        domain.map = domain.map.after(&domain.observed_steps);
+        domain.map = domain.map.with_steps(&domain.observed_steps);
     }
 }
 
@@ -373,7 +373,7 @@ fn apply_bursts(
             continue;
         }
         let knots: Vec<MapKnot> = offsets.iter().map(|offset| fit.knot(number, offset)).collect();
-        domain.map = ClockMap::from_knots(domain.hz, &knots).after(&domain.observed_steps);
+        domain.map = ClockMap::from_knots(domain.hz, &knots).with_steps(&domain.observed_steps);
         domain.bursts = knots.len();
         domain.knots.clone_from(&knots);
         domain.status = if knots.len() > 1 { TimestampSource::Bursts } else { TimestampSource::OneBurst };

@@ -27,7 +27,7 @@ pub(crate) use compile::{CompiledRules, compile_spec};
 pub(crate) use default_rules::with_default_rules;
 pub(crate) use embedded_spec::{layouts, spec_of};
 pub(crate) use eval::{RecordScope, append_value};
-pub(crate) use facts::{ProcessFacts, SourceSite, StreamFacts};
+pub(crate) use facts::{ProcessFacts, SourceLocation, StreamFacts};
 pub(crate) use links::LinkKey;
 pub(crate) use model::RuleModel;
 pub(crate) use program::{

@@ -30,7 +30,7 @@ fn schema() -> Schema {
 
 /// One piece of a file.
 #[derive(Clone, Copy, Debug)]
-enum Piece {
+enum FilePart {
     Name,
     Anchor,
     Sync,
@@ -38,26 +38,28 @@ enum Piece {
     Records(u32, u32),
 }
 
-fn piece() -> impl Strategy<Value = Piece> {
+fn piece() -> impl Strategy<Value = FilePart> {
     prop_oneof![
-        1 => Just(Piece::Name),
-        1 => Just(Piece::Anchor),
-        1 => Just(Piece::Sync),
-        4 => (0..4u32, 1..30u32).prop_map(|(stream, count)| Piece::Records(stream, count)),
+        1 => Just(FilePart::Name),
+        1 => Just(FilePart::Anchor),
+        1 => Just(FilePart::Sync),
+        4 => (0..4u32, 1..30u32).prop_map(|(stream, count)| FilePart::Records(stream, count)),
     ]
 }
 
 /// A file of these pieces, without and with its end.
-fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
+fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     let mut next = [0u64; 4];
     let mut name = file.string("first");
     for (piece, at) in pieces.iter().zip(1u64..) {
         let ticks = at * 1000;
         match *piece {
-            Piece::Name => name = file.string(&format!("name {at}")),
-            Piece::Anchor => file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 }),
-            Piece::Sync => {
+            FilePart::Name => name = file.string(&format!("name {at}")),
+            FilePart::Anchor => {
+                file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 });
+            }
+            FilePart::Sync => {
                 file.sync(&[SyncSample {
                     peer: peer(1),
                     t1: ticks,
@@ -67,7 +69,7 @@ fn file(pieces: &[Piece]) -> (Vec<u8>, Vec<u8>) {
                     ..SyncSample::default()
                 }]);
             }
-            Piece::Records(stream, count) => {
+            FilePart::Records(stream, count) => {
                 let sequence = &mut next[stream as usize];
                 if *sequence == 0 {
                     file.thread(stream, 10 + u64::from(stream), &format!("thread {stream}"));
@@ -180,7 +182,7 @@ proptest! {
 
 #[test]
 fn missing_blocks_are_reported_with_their_places() {
-    let pieces = [Piece::Records(0, 5), Piece::Records(0, 6), Piece::Records(0, 7)];
+    let pieces = [FilePart::Records(0, 5), FilePart::Records(0, 6), FilePart::Records(0, 7)];
     let (_, whole) = file(&pieces);
     let blocks: Vec<_> =
         blocks(&whole).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
@@ -229,7 +231,7 @@ fn cut(run: &OpenRun, selection: &RecordSelection, folder: &Path) -> OpenRun {
 #[test]
 fn copied_runs_report_the_losses_of_their_originals() {
     // Two streams with alternating blocks.
-    let pieces: Vec<Piece> = (0..10).map(|at| Piece::Records(at % 2, 20)).collect();
+    let pieces: Vec<FilePart> = (0..10).map(|at| FilePart::Records(at % 2, 20)).collect();
     let (open, whole) = file(&pieces);
     let of_stream = |stream: u32| {
         let is_of = |header: &BlockHeader| header.kind == BlockKind::Records as u8 && header.stream == stream;
@@ -284,7 +286,7 @@ fn copied_runs_report_the_losses_of_their_originals() {
 /// A part does not report losses outside of it.
 #[test]
 fn parts_of_a_run_report_their_own_gaps() {
-    let pieces: Vec<Piece> = (0..6).map(|at| Piece::Records(at % 2, 20)).collect();
+    let pieces: Vec<FilePart> = (0..6).map(|at| FilePart::Records(at % 2, 20)).collect();
     let (_, whole) = file(&pieces);
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
     let records: Vec<_> = blocks(&whole).into_iter().filter(|(_, header)| is_records(header)).collect();

@@ -14,9 +14,9 @@
 //! If there is an `expect.rows`, the runs are also converted, and the rows of `pj_dump` are
 //! compared. That requires a clock in the case's drivers.
 
+pub mod case_outputs;
 pub mod compare;
 pub mod coverage;
-pub mod picture;
 
 use std::path::{Path, PathBuf};
 

@@ -33,7 +33,7 @@ pub fn child_test(module: &str) -> Command {
 fn build(binary: &str) -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--workspace", "--bin", binary])
-        .args(["--test", "expansion"])
+        .args(["--test", "large_spec_costs"])
         .current_dir(workspace())
         .output()
         .expect("cargo can be run");

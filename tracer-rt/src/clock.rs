@@ -118,9 +118,9 @@ fn user() -> u64 {
     let clock = unsafe { std::mem::transmute::<*mut (), fn() -> u64>(address) };
     CURSOR.with(|cursor| {
         let asking = cursor.asking.replace(true);
-        let date = unwrap_ticks(clock(), &LATEST, &IS_WIDE);
+        let ticks = unwrap_ticks(clock(), &LATEST, &IS_WIDE);
         cursor.asking.set(asking);
-        date
+        ticks
     })
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn anchor() -> ClockAnchor {
 
 /// A second reading at least 0.1 ms after the first.
 /// The two give the clock's rate to about one thousandth. `None` if the rate is known.
-pub(crate) fn anchor_behind(first: &ClockAnchor) -> Option<ClockAnchor> {
+pub(crate) fn anchor_after(first: &ClockAnchor) -> Option<ClockAnchor> {
     const APART_NANOS: u64 = 100_000;
     if hz() != 0 || kind() == ClockKind::User {
         return None;
@@ -236,16 +236,16 @@ mod tests {
     #[test]
     fn a_counter_of_32_bits_is_unwrapped_and_a_clock_that_goes_back_is_not() {
         const RANGE: u64 = 1 << 32;
-        let dates = |ticks: &[u64]| {
+        let unwrap_all = |ticks: &[u64]| {
             let (latest, is_wide) = (AtomicU64::new(0), AtomicBool::new(false));
             ticks.iter().map(|&ticks| unwrap_ticks(ticks, &latest, &is_wide)).collect::<Vec<u64>>()
         };
         // The fourth value is that of a thread that read the counter before the wrap.
         let wraps = [5, RANGE - 10, 7, RANGE - 3, RANGE / 2, RANGE - 1, 0];
         let unwrapped = [5, RANGE - 10, RANGE + 7, RANGE - 3, RANGE + RANGE / 2, 2 * RANGE - 1, 2 * RANGE];
-        assert_eq!(dates(&wraps), unwrapped);
+        assert_eq!(unwrap_all(&wraps), unwrapped);
         for as_they_are in [[RANGE - 10, RANGE + 5, 7], [RANGE / 2, 0, 1], [5000, 0, 6000]] {
-            assert_eq!(dates(&as_they_are), as_they_are);
+            assert_eq!(unwrap_all(&as_they_are), as_they_are);
         }
     }
 

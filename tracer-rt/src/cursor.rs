@@ -31,7 +31,7 @@ pub(crate) struct ThreadCursor {
     pub(crate) slots: [Cell<*const SlotHeader>; 3],
     /// The room of each slot in bytes. 0 for [`FULL`].
     pub(crate) rooms: [Cell<usize>; 3],
-    /// The current activity of the thread, one of [`busy`].
+    /// The current activity of the thread, one of [`work_state`].
     /// A signal handler reads it and then writes its records to another stream.
     /// Atomic because the flushing thread reads it, too. The accesses still compile to plain moves.
     pub(crate) busy: AtomicU32,
@@ -50,7 +50,7 @@ pub(crate) struct ThreadCursor {
 }
 
 /// Activities of a thread.
-pub(crate) mod busy {
+pub(crate) mod work_state {
     /// The thread does not run the recorder.
     pub(crate) const IDLE: u32 = 0;
     /// The thread writes a record.
@@ -63,7 +63,7 @@ pub(crate) mod busy {
 impl ThreadCursor {
     /// Marks the thread as in a slow path. Returns the previous activity, for [`Self::end_work`].
     pub(crate) fn begin_work(&self) -> u32 {
-        let before = self.busy.swap(busy::WORKING, Ordering::Relaxed);
+        let before = self.busy.swap(work_state::WORKING, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         before
     }
@@ -101,7 +101,7 @@ thread_local! {
         ThreadCursor {
             slots: [const { Cell::new(&raw const FULL) }; 3],
             rooms: [const { Cell::new(0) }; 3],
-            busy: AtomicU32::new(busy::IDLE),
+            busy: AtomicU32::new(work_state::IDLE),
             nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
@@ -126,7 +126,7 @@ pub(crate) fn exclude_from_test_signals() {
 /// Only with the fault `signal at NAME`, once, after the program has set
 /// [`fault_injection::ARMED`].
 pub(crate) fn raise_test_signal(place: &str) {
-    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != busy::IDLE && !SPARED.get();
+    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != work_state::IDLE && !SPARED.get();
     if cfg!(debug_assertions)
         && busy
         && fault_injection::ARMED.load(Ordering::Relaxed)

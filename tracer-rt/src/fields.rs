@@ -3,12 +3,12 @@
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
 mod counted_field;
-mod packed;
+mod packed_fields;
 
-use packed::store_all;
-pub use packed::{Enumerated, Fields};
+use packed_fields::store_all;
+pub use packed_fields::{EnumField, Fields};
 
-pub use counted_field::{Choices, Counted, Slice, Text};
+pub use counted_field::{Choices, CountedBytes, Slice, Text};
 
 /// Fields of a truncated record. Counted fields keep at most a given number of bytes each.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ wrappers! {
     bool as u8 = |b| u8::from(b);
     Date as u64 = |date| date.0;
     Pointer as u64 = |pointer| pointer.0;
-    Interned as u32 = |text| text.0;
+    InternedText as u32 = |text| text.0;
     SourceSite as u32 = |site| site.0;
 }
 
@@ -106,7 +106,7 @@ impl Date {
 
 /// An interned string: four bytes in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Interned(pub(crate) u32);
+pub struct InternedText(pub(crate) u32);
 
 /// An interned source position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -203,7 +203,7 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
 #[repr(transparent)]
 pub struct Choice<E>(pub E);
 
-impl<E: Enumerated> Fields for Choice<E> {
+impl<E: EnumField> Fields for Choice<E> {
     #[inline(always)]
     fn bytes(&self) -> usize {
         size_of::<E::Number>()
@@ -257,8 +257,8 @@ mod tests {
     #[test]
     fn fields_are_packed_little_endian() {
         assert_eq!(packed((1u8, -2i16, 0x0304_0506u32)), [1, 0xFE, 0xFF, 6, 5, 4, 3]);
-        assert_eq!(packed((true, Date(7), Interned(9))), [1, 7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]);
-        assert_eq!(packed((Counted(b"hi"), 1u8)), [2, 0, b'h', b'i', 1]);
+        assert_eq!(packed((true, Date(7), InternedText(9))), [1, 7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(packed((CountedBytes(b"hi"), 1u8)), [2, 0, b'h', b'i', 1]);
         assert_eq!(packed(([1u16, 2], Slice(&[3i8, -1]))), [1, 0, 2, 0, 2, 0, 3, 0xFF]);
         assert_eq!(packed(((1u8, 2u8), (3u8, ()))), [1, 2, 3]);
         assert_eq!(packed(1.5f32), 1.5f32.to_le_bytes());
@@ -266,17 +266,18 @@ mod tests {
 
     #[test]
     fn the_longest_fields_are_cut_in_whole_characters_and_elements() {
-        let cut = |room| TruncatedFields::new((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])), room);
+        let cut =
+            |room| TruncatedFields::new((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])), room);
         let packed_in = |room| cut(room).map(packed);
-        let whole = packed((Text("aé€😀".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2, 3])));
+        let whole = packed((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])));
         assert_eq!((whole.len(), packed_in(whole.len())), (30, Some(whole)));
         // Nine bytes each: the last character and the last element do not fit.
-        let nine = packed((Text("aé€".as_bytes()), Counted(b"hi"), Slice(&[1u32, 2])));
+        let nine = packed((Text("aé€".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2])));
         assert_eq!(packed_in(26), Some(nine.clone()));
         assert_eq!(packed_in(27), Some(nine));
-        assert_eq!(packed_in(12), Some(packed((Text(b"a"), Counted(b"hi"), Slice::<u32>(&[])))));
+        assert_eq!(packed_in(12), Some(packed((Text(b"a"), CountedBytes(b"hi"), Slice::<u32>(&[])))));
         assert_eq!(packed_in(6), Some(vec![0; 6]));
-        assert!(cut(5).is_none() && TruncatedFields::new(([0u8; 100], Counted(b"a")), 101).is_none());
+        assert!(cut(5).is_none() && TruncatedFields::new(([0u8; 100], CountedBytes(b"a")), 101).is_none());
         // Bytes that are not text are cut at the limit.
         assert_eq!(Text(&[0x80; 9]).cut(5).0.len(), 5);
     }

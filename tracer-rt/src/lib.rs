@@ -111,7 +111,7 @@ pub use api::stats::{RecorderStats, stats};
 pub use api::thread_names::{set_stream_label, set_thread_name};
 pub use clock::{now, set_clock};
 pub use config::RecorderConfig;
-pub use fields::{Date, Interned, Pointer};
+pub use fields::{Date, InternedText, Pointer};
 pub use levels::overflow_policy::OverflowPolicy;
 pub use live_file::SlotLocation;
 pub use session::{RecordCounts, Session, StartError, counts, dump, finish, flush, start};

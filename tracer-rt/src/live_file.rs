@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, 
 
 use tracer_format::BlockKind;
 use tracer_format::live_file::{
-    DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, taken,
+    DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, slot_use,
 };
 
 use crate::diagnostics::report;
@@ -354,7 +354,7 @@ pub(crate) fn count_overwritten(slot: &SlotHeader, records: u64) {
     let count = word(base, head::OVERWRITTEN);
     let before = count.load(Ordering::Relaxed);
     slot.flushed_last.store(before, Ordering::Relaxed);
-    slot.taken.store(taken::BEING_OVERWRITTEN, Ordering::Release);
+    slot.taken.store(slot_use::BEING_OVERWRITTEN, Ordering::Release);
     fence(Ordering::SeqCst);
     count.store(before + records, Ordering::Release);
 }

@@ -2,9 +2,9 @@
 //! Only slow paths take them: a thread with a full slot, the writer thread, and the calls of the
 //! API.
 //!
-//! Lock order: the sink, the session, the tables of names, the log of names. A `fork` holds all of
-//! them, so that the child finds their data consistent. `session/fork.rs` describes a `fork` in a
-//! signal handler, whose thread may hold some of them.
+//! Lock order: the block writer, the session, the tables of names, the log of names. A `fork` holds
+//! all of them, so that the child finds their data consistent. `session/fork.rs` describes a `fork`
+//! in a signal handler, whose thread may hold some of them.
 
 use std::cell::{Cell, UnsafeCell};
 use std::io;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The locks as bits of [`held_locks`].
 pub(crate) mod bit {
-    pub(crate) const SINK: u8 = 1;
+    pub(crate) const BLOCK_WRITER: u8 = 1;
     pub(crate) const STATE: u8 = 2;
     pub(crate) const TABLES: u8 = 4;
     pub(crate) const LOG: u8 = 8;

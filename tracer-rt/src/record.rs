@@ -13,7 +13,7 @@ use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::record::DroppedRecords;
 
 use crate::clock;
-use crate::cursor::{CURSOR, NESTED, ThreadCursor, busy, class_of};
+use crate::cursor::{CURSOR, NESTED, ThreadCursor, class_of, work_state};
 use crate::fields::{Fields, TruncatedFields};
 use crate::live_file;
 use crate::self_trace;
@@ -32,13 +32,13 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     // SAFETY: the variable has no destructor and exists as long as the thread.
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
-    if cursor.busy.load(Ordering::Relaxed) != busy::IDLE {
+    if cursor.busy.load(Ordering::Relaxed) != work_state::IDLE {
         return match F::CAN_BE_CUT {
             true => record_nested(cursor, id, bytes, move_fields(fields)),
             false => record_nested(cursor, id, bytes, fields),
         };
     }
-    cursor.busy.store(busy::RECORDING, Ordering::Relaxed);
+    cursor.busy.store(work_state::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     let mut now = clock::native();
     let mut slot = cursor.slots[class_of(id)].get();
@@ -46,7 +46,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = attach::make_room(cursor, id, bytes, now) else {
-            return cursor.busy.store(busy::IDLE, Ordering::Release);
+            return cursor.busy.store(work_state::IDLE, Ordering::Release);
         };
         if room.limit.is_some() || !matches!(room.after, FollowUp::Nothing) {
             return match F::CAN_BE_CUT {
@@ -60,7 +60,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     }
     // SAFETY: the slot is the thread's own and has room for `bytes` bytes.
     unsafe { write(slot, state, id as u16, now, fields) };
-    cursor.busy.store(busy::IDLE, Ordering::Release);
+    cursor.busy.store(work_state::IDLE, Ordering::Release);
 }
 
 /// Moves the fields of a rare record to separate memory.
@@ -106,7 +106,7 @@ fn record_and_more<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32,
         FollowUp::Handler => cursor.nested.store(false, Ordering::Release),
         FollowUp::Waited(why, until) => self_trace::record_wait(room.slot, room.now, why, until),
     }
-    cursor.busy.store(busy::IDLE, Ordering::Release);
+    cursor.busy.store(work_state::IDLE, Ordering::Release);
 }
 
 /// Writes a record into `room`, as a whole or truncated.

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cursor::{CURSOR, busy};
+use crate::cursor::{CURSOR, work_state};
 
 /// Runs work that takes locks. Records of signal handlers during the work go to the signal stream.
 ///
@@ -15,11 +15,11 @@ use crate::cursor::{CURSOR, busy};
 pub(crate) fn run_unnested(work: impl FnOnce()) -> bool {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
-        if before == busy::IDLE && is_own_process() {
+        if before == work_state::IDLE && is_own_process() {
             work();
         }
         cursor.end_work(before);
-        before == busy::IDLE
+        before == work_state::IDLE
     })
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn run_unnested(work: impl FnOnce()) -> bool {
 pub(crate) fn unless_nested<T>(work: impl FnOnce() -> T) -> Option<T> {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
-        let result = (before == busy::IDLE).then(work);
+        let result = (before == work_state::IDLE).then(work);
         cursor.end_work(before);
         result
     })

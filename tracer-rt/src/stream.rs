@@ -30,8 +30,8 @@ impl ThreadStream {
     }
 
     /// Counts `count` records of `bytes` bytes as dropped between two timestamps.
-    pub(crate) fn count_dropped(&self, count: u64, bytes: u64, dates: (u64, u64), cause: u32) {
-        self.drops.add(count, bytes, dates.0, dates.1, cause);
+    pub(crate) fn count_dropped(&self, count: u64, bytes: u64, ticks: (u64, u64), cause: u32) {
+        self.drops.add(count, bytes, ticks.0, ticks.1, cause);
         live_file::count_dropped(self.index, count);
     }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::cursor::{ThreadCursor, busy};
+use crate::cursor::{ThreadCursor, work_state};
 use crate::fault_injection;
 
 /// Whether a thread is busy in the recorder, by a system call that never waits.
@@ -18,13 +18,13 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     }
     if fault_injection::is_injected("memory of exited threads is read") {
         // SAFETY: the fault deliberately skips the safe check.
-        return unsafe { &*cursor }.busy.load(Ordering::Acquire) != busy::IDLE;
+        return unsafe { &*cursor }.busy.load(Ordering::Acquire) != work_state::IDLE;
     }
     let word = cursor.wrapping_byte_add(std::mem::offset_of!(ThreadCursor, busy)).cast::<u32>();
     fence(Ordering::SeqCst);
     // The call compares the word. It wakes and requeues no thread.
     // SAFETY: the system reads the word, or returns an error if nothing is mapped there.
-    let found = unsafe { libc::syscall(libc::SYS_futex, word, CMP_REQUEUE, 0, 0usize, word, busy::IDLE) };
+    let found = unsafe { libc::syscall(libc::SYS_futex, word, CMP_REQUEUE, 0, 0usize, word, work_state::IDLE) };
     let nothing_there = found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT);
     fence(Ordering::SeqCst);
     found != 0 && !nothing_there
@@ -61,11 +61,11 @@ mod tests {
         let own_cursor = || CURSOR.with(std::ptr::from_ref);
         assert!(!is_busy(std::ptr::null()) && !is_busy(own_cursor()));
         CURSOR.with(|cursor| {
-            for now in [busy::RECORDING, busy::WORKING] {
+            for now in [work_state::RECORDING, work_state::WORKING] {
                 cursor.busy.store(now, Ordering::Relaxed);
                 assert!(is_busy(own_cursor()));
             }
-            cursor.busy.store(busy::IDLE, Ordering::Relaxed);
+            cursor.busy.store(work_state::IDLE, Ordering::Relaxed);
         });
         // Nothing is ever mapped there.
         assert!(!is_busy(std::ptr::without_provenance(4096)));

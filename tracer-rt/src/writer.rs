@@ -16,5 +16,5 @@ mod pending_block;
 mod reserve;
 pub(crate) mod thread;
 
-pub(crate) use block_writer::{BlockWriter, SINK, write_full_slots, write_names};
+pub(crate) use block_writer::{BLOCK_WRITER, BlockWriter, write_full_slots, write_names};
 pub(crate) use file_handle::detach;

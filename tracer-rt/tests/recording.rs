@@ -355,7 +355,7 @@ fn rare_timestamps_are_right() {
         assert_eq!(recorded, asked.max(10_000_000_000 * u64::from(asked < 10_000_000_000 && asked > 1_000)));
     }
     assert_eq!(file.records().count(), 6);
-    assert_eq!(file.repeated_dates, Some(1));
+    assert_eq!(file.repeated_timestamps, Some(1));
 }
 
 #[test]
@@ -366,12 +366,15 @@ fn quiet_threads_are_flushed_and_continue() {
     let stream = file.streams.values().next().unwrap();
     assert!(stream.blocks >= 3);
     assert!(stream.packed_blocks > 0, "so little is packed, too");
-    let dates: Vec<u64> = file.records().map(|record| record.ticks).collect();
+    let timestamps: Vec<u64> = file.records().map(|record| record.ticks).collect();
     let clock_values: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
     // Each record contains the clock as read just before it. The timestamps of all blocks must
     // interleave with these values.
-    for (at, date) in dates.iter().enumerate() {
-        assert!(clock_values[at] <= *date && clock_values.get(at + 1).is_none_or(|next| date <= next), "record {at}");
+    for (at, timestamp) in timestamps.iter().enumerate() {
+        assert!(
+            clock_values[at] <= *timestamp && clock_values.get(at + 1).is_none_or(|next| timestamp <= next),
+            "record {at}"
+        );
     }
 }
 

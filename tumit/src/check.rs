@@ -8,7 +8,7 @@ mod output;
 mod paje_text;
 mod rule_target;
 mod rules;
-mod unused;
+mod unused_items;
 
 use crate::diag::Diagnostics;
 use crate::draft::SpecModel;
@@ -38,7 +38,7 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
     let (outputs, placed) = output::lower(items(), model, diagnostics);
     // Lines of Pajé text can name any entity type and value.
     let has_paje_text = placed.iter().any(paje_text::LocatedOutput::is_paje);
-    unused::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
+    unused_items::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
     collision::check(model, diagnostics);
     model.spec.rules = lowered;
     model.spec.outputs = outputs;

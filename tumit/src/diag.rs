@@ -15,12 +15,12 @@
 mod codes;
 mod diagnostics;
 mod render;
-mod similar;
+mod suggestions;
 
 pub use diagnostics::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
 
 pub use codes::Code;
-pub use similar::did_you_mean;
+pub use suggestions::did_you_mean;
 
 #[cfg(test)]
 mod tests {

@@ -387,7 +387,7 @@ mod tests {
     use ValueType::{Any, Bool, Date, Enum, Float, Integer, List, Pointer, Text};
 
     #[test]
-    fn types_of_results() {
+    fn result_types_depend_on_operator_and_operands() {
         for (operator, left, right, result) in [
             (BinaryOp::Add, Integer, Integer, Some(Integer)),
             (BinaryOp::Multiply, Integer, Float, Some(Float)),

@@ -56,14 +56,14 @@ static CORPUS: LazyLock<Vec<(PathBuf, String)>> = LazyLock::new(corpus);
 
 /// A word, text, sign or comment. Docs are distinct from other comments.
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum LexedPiece {
     Token(String),
     Comment(String),
     Doc(String),
 }
 
 /// A lexer that is independent of the one under test.
-fn pieces(text: &str) -> Vec<Piece> {
+fn pieces(text: &str) -> Vec<LexedPiece> {
     let text = text.replace('\u{feff}', "");
     let mut rest = text.trim_start();
     let mut pieces = Vec::new();
@@ -72,7 +72,7 @@ fn pieces(text: &str) -> Vec<Piece> {
             let length = rest.find('\n').unwrap_or(rest.len());
             let comment = rest[..length].trim_end().to_owned();
             let is_doc = comment.starts_with("//!") || comment.starts_with("///") && !comment.starts_with("////");
-            pieces.push(if is_doc { Piece::Doc(comment) } else { Piece::Comment(comment) });
+            pieces.push(if is_doc { LexedPiece::Doc(comment) } else { LexedPiece::Comment(comment) });
             rest = rest[length..].trim_start();
             continue;
         } else if let Some(text) = rest.strip_prefix("\"\"\"") {
@@ -103,7 +103,7 @@ fn pieces(text: &str) -> Vec<Piece> {
             signs.iter().find(|sign| rest.starts_with(**sign)).map_or(first.len_utf8(), |sign| sign.len())
         };
         let token = &rest[..length];
-        pieces.push(Piece::Token(if first == '#' { token.to_ascii_lowercase() } else { token.to_owned() }));
+        pieces.push(LexedPiece::Token(if first == '#' { token.to_ascii_lowercase() } else { token.to_owned() }));
         rest = rest[length..].trim_start();
     }
     pieces
@@ -115,9 +115,9 @@ fn tokens_and_comments(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut tokens, mut comments) = (Vec::new(), Vec::new());
     for piece in pieces(text) {
         match piece {
-            Piece::Token(token) if token == "," || token == ";" => {}
-            Piece::Token(token) | Piece::Doc(token) => tokens.push(token),
-            Piece::Comment(comment) => comments.push(comment),
+            LexedPiece::Token(token) if token == "," || token == ";" => {}
+            LexedPiece::Token(token) | LexedPiece::Doc(token) => tokens.push(token),
+            LexedPiece::Comment(comment) => comments.push(comment),
         }
     }
     (tokens, comments)
@@ -256,19 +256,19 @@ fn mangled(text: &str, choices: &[u8]) -> String {
         match (&before, &piece) {
             (None, _) => {}
             // The opening bracket must follow without a blank.
-            (Some(Piece::Token(last)), _) if last == "rgb" => {}
-            (Some(Piece::Token(last)), Piece::Token(token)) => {
+            (Some(LexedPiece::Token(last)), _) if last == "rgb" => {}
+            (Some(LexedPiece::Token(last)), LexedPiece::Token(token)) => {
                 let would_join = last.ends_with(joins) && token.starts_with(joins);
                 mangled.push_str(if would_join && BETWEEN[choice].is_empty() { " " } else { BETWEEN[choice] });
             }
             // Two comments of the text must not become one.
-            (Some(Piece::Token(_)), _) => mangled.push_str(BETWEEN[choice]),
+            (Some(LexedPiece::Token(_)), _) => mangled.push_str(BETWEEN[choice]),
             (Some(_), _) => {
                 mangled.push('\n');
                 mangled.push_str(BETWEEN[choice]);
             }
         }
-        let (Piece::Token(text) | Piece::Comment(text) | Piece::Doc(text)) = &piece;
+        let (LexedPiece::Token(text) | LexedPiece::Comment(text) | LexedPiece::Doc(text)) = &piece;
         mangled.push_str(text);
         before = Some(piece);
     }

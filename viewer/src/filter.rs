@@ -40,7 +40,7 @@ pub use language::ast::{
     SelectionEffect,
 };
 pub use language::comparison::Comparison;
-pub use language::complete::{Completion, complete};
+pub use language::completion::{Completion, complete};
 pub use language::condition::{Condition, FieldTest};
 pub use language::error::FilterError;
 pub use language::pattern::{NamePattern, NamePatterns};

@@ -64,7 +64,7 @@ const INDEX: OtherFormat = OtherFormat { name: "an index of Tumit", advice: "Nam
 const PJ_DUMP: OtherFormat =
     OtherFormat { name: "the output of `pj_dump`", advice: "Name the Pajé file that `pj_dump` read." };
 const PROGRAM: OtherFormat = OtherFormat { name: "a program", advice: "Run it, and name the trace that it writes." };
-const PICTURE: OtherFormat = OtherFormat { name: "an image", advice: "Name the trace that it shows." };
+const IMAGE: OtherFormat = OtherFormat { name: "an image", advice: "Name the trace that it shows." };
 
 const fn archive(name: &'static str) -> OtherFormat {
     OtherFormat { name, advice: "Unpack it, and name a file of it." }
@@ -87,9 +87,9 @@ const BYTES: &[(FormatMark, OtherFormat)] = &[
     (FormatMark::Start(b"\x04\x22\x4d\x18"), archive("an LZ4 file")),
     (FormatMark::Start(b"LZIP"), archive("an lzip file")),
     (FormatMark::Start(b"\x1f\x9d"), archive("a file of `compress` (.Z)")),
-    (FormatMark::Start(b"\x89PNG"), PICTURE),
-    (FormatMark::Start(b"\xff\xd8\xff"), PICTURE),
-    (FormatMark::Start(b"GIF8"), PICTURE),
+    (FormatMark::Start(b"\x89PNG"), IMAGE),
+    (FormatMark::Start(b"\xff\xd8\xff"), IMAGE),
+    (FormatMark::Start(b"GIF8"), IMAGE),
     (FormatMark::Start(b"%PDF-"), other_format("a PDF document")),
     (FormatMark::Start(b"\x57\x1d\xd1\x75"), CTF),
     (FormatMark::Start(b"\x75\xd1\x1d\x57"), CTF),

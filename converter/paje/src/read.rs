@@ -73,7 +73,7 @@ use std::io::Read;
 use super::PajeSink;
 pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
-pub use pj_dump_compat::{date_of_double, double_of_date};
+pub use pj_dump_compat::{double_of_timestamp, timestamp_of_double};
 pub use reader::{PajeReader, ReadReport};
 pub use split_files::{names_parts, note_copy};
 pub use split_trace::{NamedPart, parts_of};

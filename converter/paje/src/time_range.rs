@@ -85,7 +85,7 @@ impl TimeRange {
 /// let range: OpenTimeRange = "250ms..".parse()?;
 /// let trace = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1_000_000_000) };
 /// let expected = TimeRange { from: GlobalNanos(250_000_000), to: GlobalNanos(1_000_000_000) };
-/// assert_eq!(range.within(trace), Ok(expected));
+/// assert_eq!(range.intersection(trace), Ok(expected));
 /// assert_eq!(range.to_string(), "250ms..");
 /// # Ok::<(), tumit_paje::time_text::TimeTextError>(())
 /// ```
@@ -111,7 +111,7 @@ impl OpenTimeRange {
     ///
     /// # Errors
     /// If it does not end after its start.
-    pub fn between(from: Option<GlobalNanos>, to: Option<GlobalNanos>) -> Result<Self, TimeTextError> {
+    pub fn from_bounds(from: Option<GlobalNanos>, to: Option<GlobalNanos>) -> Result<Self, TimeTextError> {
         let range = Self { from, to };
         range.require_order(&range.to_string())
     }
@@ -133,7 +133,7 @@ impl OpenTimeRange {
     ///
     /// # Errors
     /// If it contains no time of the trace.
-    pub fn filled(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
+    pub fn to_closed_range(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
         if self.from.is_some_and(|from| from >= extent.to) || self.to.is_some_and(|to| to <= extent.from) {
             return Err(OutsideTrace { range: self, extent });
         }
@@ -144,8 +144,8 @@ impl OpenTimeRange {
     ///
     /// # Errors
     /// If it contains no time of the trace.
-    pub fn within(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
-        let TimeRange { from, to } = self.filled(extent)?;
+    pub fn intersection(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
+        let TimeRange { from, to } = self.to_closed_range(extent)?;
         let (from, to) = (from.max(extent.from), to.min(extent.to));
         if from < to { Ok(TimeRange { from, to }) } else { Err(OutsideTrace { range: self, extent }) }
     }
@@ -238,32 +238,32 @@ mod tests {
 
     #[test]
     fn missing_bounds_are_those_of_the_trace() {
-        let filled = |text: &str| range(text).filled(EXTENT).map(|TimeRange { from, to }| (from.0, to.0));
-        let within = |text: &str| range(text).within(EXTENT).map(|TimeRange { from, to }| (from.0, to.0));
+        let closed = |text: &str| range(text).to_closed_range(EXTENT).map(|TimeRange { from, to }| (from.0, to.0));
+        let part = |text: &str| range(text).intersection(EXTENT).map(|TimeRange { from, to }| (from.0, to.0));
         for (text, wide, narrow) in [
             ("..", (0, 2 * SECOND), (0, 2 * SECOND)),
             ("1..", (SECOND, 2 * SECOND), (SECOND, 2 * SECOND)),
             ("-1..1", (-SECOND, SECOND), (0, SECOND)),
             ("1..3", (SECOND, 3 * SECOND), (SECOND, 2 * SECOND)),
         ] {
-            assert_eq!((filled(text), within(text)), (Ok(wide), Ok(narrow)), "{text}");
+            assert_eq!((closed(text), part(text)), (Ok(wide), Ok(narrow)), "{text}");
         }
         for text in ["2..", "2..3", "-1..0", "..0", "..-1"] {
-            assert!(filled(text).is_err() && within(text).is_err(), "{text}");
+            assert!(closed(text).is_err() && part(text).is_err(), "{text}");
         }
-        let error = range("2..3").within(EXTENT).map_err(|error| error.to_string());
+        let error = range("2..3").intersection(EXTENT).map_err(|error| error.to_string());
         assert_eq!(error, Err("the time range `2s..3s` is outside the trace, which is `0s..2s`".to_owned()));
         // A trace with one timestamp has no part.
         let moment = TimeRange { from: GlobalNanos(5), to: GlobalNanos(5) };
-        assert!(range("..").filled(moment).is_ok() && range("..").within(moment).is_err());
+        assert!(range("..").to_closed_range(moment).is_ok() && range("..").intersection(moment).is_err());
     }
 
     #[test]
     fn bounds_are_checked() {
-        let between = |from, to| OpenTimeRange::between(Some(GlobalNanos(from)), Some(GlobalNanos(to)));
-        assert_eq!(between(0, SECOND), Ok(range("0..1")));
+        let range_of = |from, to| OpenTimeRange::from_bounds(Some(GlobalNanos(from)), Some(GlobalNanos(to)));
+        assert_eq!(range_of(0, SECOND), Ok(range("0..1")));
         assert_eq!(
-            between(SECOND, 0).map_err(|error| error.to_string()),
+            range_of(SECOND, 0).map_err(|error| error.to_string()),
             Err("`1s..0s`: expected the start before the end; example: `0s..1s`".to_owned())
         );
     }

@@ -68,9 +68,9 @@ pub fn in_style<'w>(out: impl Write + 'w, style: PajeStyle) -> Box<dyn PajeSink 
     let exact = unit.exact_decimals();
     let decimals = decimals.unwrap_or(exact).min(9);
     if (unit, decimals) == (TimeUnit::Seconds, exact) {
-        with_header(PajeWriter::with_dates(out, ExactSeconds, header))
+        with_header(PajeWriter::with_timestamps(out, ExactSeconds, header))
     } else {
-        with_header(PajeWriter::with_dates(out, TruncatedUnits::new(unit, decimals), header))
+        with_header(PajeWriter::with_timestamps(out, TruncatedUnits::new(unit, decimals), header))
     }
 }
 

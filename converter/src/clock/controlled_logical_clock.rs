@@ -133,10 +133,11 @@ const LOOKED_AT: usize = 1 << 16;
 pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result<i64> {
     let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
-    let date = |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.date, |map| map.line(end.date));
+    let timestamp =
+        |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.timestamp, |map| map.line(end.timestamp));
     log.pairs(|start, finish| {
         links += 1;
-        let early = date(start).saturating_sub(date(finish));
+        let early = timestamp(start).saturating_sub(timestamp(finish));
         if early <= 0 {
             return;
         }
@@ -199,7 +200,7 @@ fn visit_all(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityRe
 struct CausalNode {
     raw: i64,
     /// The timestamp without the shifts of this pass.
-    date: i64,
+    timestamp: i64,
     ordinal: u64,
     starts: SmallVec<[u64; 2]>,
     finishes: SmallVec<[u64; 2]>,
@@ -279,10 +280,10 @@ impl<'p> CausalPass<'p> {
             self.take_unsorted(number, ends);
             return;
         }
-        let mut node = self.node(number, first.date, first.ordinal);
+        let mut node = self.node(number, first.timestamp, first.ordinal);
         for end in ends {
-            if end.date != node.raw {
-                let next = self.node(number, end.date, end.ordinal);
+            if end.timestamp != node.raw {
+                let next = self.node(number, end.timestamp, end.ordinal);
                 self.enqueue(number, std::mem::replace(&mut node, next));
             }
             if end.is_finish { node.finishes.push(end.link) } else { node.starts.push(end.link) }
@@ -295,7 +296,7 @@ impl<'p> CausalPass<'p> {
         let stream = &mut self.streams[number];
         for end in ends {
             stream.unsorted.push(Reverse(UnsortedEndpoint {
-                raw: end.date,
+                raw: end.timestamp,
                 ordinal: end.ordinal,
                 is_finish: end.is_finish,
                 link: end.link,
@@ -329,8 +330,8 @@ impl<'p> CausalPass<'p> {
     }
 
     fn node(&self, number: usize, raw: i64, ordinal: u64) -> CausalNode {
-        let date = self.maps[number].line(raw);
-        CausalNode { raw, date, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
+        let timestamp = self.maps[number].line(raw);
+        CausalNode { raw, timestamp, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
     }
 
     fn enqueue(&mut self, number: usize, node: CausalNode) {
@@ -372,28 +373,28 @@ impl<'p> CausalPass<'p> {
     fn visit(&mut self, number: usize, node: &CausalNode, runnable: &mut SmallVec<[usize; 4]>) {
         let jumps = &mut self.streams[number].jumps;
         let tick = self.maps.get(number).map_or(0, |map| map.tick);
-        let mut date = node.date + jumps.last().map_or(0, |jump| jump.shift_at(node.date, tick));
+        let mut timestamp = node.timestamp + jumps.last().map_or(0, |jump| jump.shift_at(node.timestamp, tick));
         let mut need = i64::MIN;
         for link in &node.finishes {
             // There is no start if the link was released, or if it starts at this node.
             let Some(VisitedStart { before, after }) = self.started.remove(link) else { continue };
-            self.found.reversed += u64::from(before > node.date);
-            if after > date {
+            self.found.reversed += u64::from(before > node.timestamp);
+            if after > timestamp {
                 self.found.moved += 1;
                 need = need.max(after + LEAST);
             }
         }
-        if need > date {
+        if need > timestamp {
             let CausalNode { raw, ordinal, .. } = *node;
             let leap = self.maps[number]
                 .leaps
                 .iter()
                 .flat_map(|leaps| leaps.iter())
-                .find(|leap| leap.date > node.date)
+                .find(|leap| leap.timestamp > node.timestamp)
                 .copied();
-            let jump = TimestampJump { raw, ordinal, date: node.date, shift: need - node.date, leap };
+            let jump = TimestampJump { raw, ordinal, timestamp: node.timestamp, shift: need - node.timestamp, leap };
             self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
-            date = node.date + jump.shift;
+            timestamp = node.timestamp + jump.shift;
             jumps.push(jump);
         }
         for link in &node.starts {
@@ -401,7 +402,7 @@ impl<'p> CausalPass<'p> {
             if self.released.contains(link) || node.finishes.contains(link) {
                 continue;
             }
-            self.started.insert(*link, VisitedStart { before: node.date, after: date });
+            self.started.insert(*link, VisitedStart { before: node.timestamp, after: timestamp });
             if let Some(waiter) = self.waiting.remove(link) {
                 self.streams[waiter].waits_for = None;
                 runnable.push(waiter);
@@ -433,8 +434,9 @@ impl<'p> CausalPass<'p> {
                 if visited_by[at] != start + 1 {
                     continue;
                 }
-                let key =
-                    |number: usize| (self.streams[number].queue.front().map_or(i64::MAX, |node| node.date), number);
+                let key = |number: usize| {
+                    (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number)
+                };
                 let (mut earliest, mut on) = (key(at), at);
                 while let Some(next) = waits_in(on).filter(|next| *next != at) {
                     on = next;

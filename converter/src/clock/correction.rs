@@ -47,16 +47,16 @@ struct CorrectionKnot {
 impl TimestampCorrection {
     /// The map through these points. Corrections are bounded so that timestamps still increase.
     pub(crate) fn from_points(points: &[CorrectionPoint]) -> Self {
-        Self::within(points, |distance| -distance / MAX_SLOPE_DIVISOR..=distance / MAX_SLOPE_DIVISOR)
+        Self::with_slopes(points, |distance| -distance / MAX_SLOPE_DIVISOR..=distance / MAX_SLOPE_DIVISOR)
     }
 
     /// The same for corrections of any size, such as those of a line with a large error.
     pub(crate) fn through_far(points: &[CorrectionPoint]) -> Self {
-        Self::within(points, |distance| -distance..=i64::MAX)
+        Self::with_slopes(points, |distance| -distance..=i64::MAX)
     }
 
     /// `allowed` gives the bounds on the change of a correction over a distance.
-    fn within(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
+    fn with_slopes(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
         let mut knots: Vec<CorrectionKnot> = Vec::new();
         for &CorrectionPoint { raw, added } in points {
             let Some(last) = knots.last_mut() else {
@@ -78,7 +78,7 @@ impl TimestampCorrection {
     }
 
     /// The same map, applied after `base`.
-    pub(crate) fn after(mut self, base: Option<Arc<Self>>) -> Self {
+    pub(crate) fn with_base(mut self, base: Option<Arc<Self>>) -> Self {
         self.base = base;
         self
     }
@@ -110,8 +110,8 @@ impl TimestampCorrection {
     }
 
     /// The corrected timestamp. O(log knots).
-    pub(crate) fn corrected(&self, raw: i64) -> i64 {
-        let raw = self.base.as_ref().map_or(raw, |base| base.corrected(raw));
+    pub(crate) fn correct(&self, raw: i64) -> i64 {
+        let raw = self.base.as_ref().map_or(raw, |base| base.correct(raw));
         let raw = if self.steps.is_empty() { raw } else { self.without_steps(raw) };
         let after = self.knots.partition_point(|knot| knot.raw <= raw);
         let Some(knot) = after.checked_sub(1).map(|at| &self.knots[at]) else {
@@ -152,7 +152,7 @@ mod tests {
                 timestamps.extend([raw - 1, *raw, raw + 1]);
             }
             timestamps.sort_unstable();
-            let corrected: Vec<i64> = timestamps.iter().map(|&raw| correction.corrected(raw)).collect();
+            let corrected: Vec<i64> = timestamps.iter().map(|&raw| correction.correct(raw)).collect();
             prop_assert!(corrected.is_sorted(), "{corrected:?}");
         }
 
@@ -166,7 +166,7 @@ mod tests {
             }
             let correction = TimestampCorrection::from_points(&points);
             for CorrectionPoint { raw, added } in points {
-                prop_assert_eq!(correction.corrected(raw), raw + added);
+                prop_assert_eq!(correction.correct(raw), raw + added);
             }
         }
     }

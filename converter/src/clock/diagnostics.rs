@@ -13,9 +13,9 @@ fn clock_error(text: String) -> TraceDiagnostic {
 }
 
 /// Diagnostics about processes with a clock that went back.
-pub(crate) fn repeated_dates(run: &OpenRun) -> impl Iterator<Item = TraceDiagnostic> {
-    run.processes.iter().filter(|process| process.repeated_dates > 0).map(|process| {
-        let (file, times) = (process.path.display(), process.repeated_dates);
+pub(crate) fn repeated_timestamps(run: &OpenRun) -> impl Iterator<Item = TraceDiagnostic> {
+    run.processes.iter().filter(|process| process.repeated_timestamps > 0).map(|process| {
+        let (file, times) = (process.path.display(), process.repeated_timestamps);
         clock_error(format!("{file}: its clock went back: {times} records have the timestamp of their predecessor"))
             .in_file(&process.path)
     })

@@ -56,7 +56,7 @@ struct PlanePoint {
 }
 
 impl PlanePoint {
-    fn mirrored(self) -> Self {
+    fn mirror(self) -> Self {
         Self { x: self.x, y: -self.y }
     }
 }
@@ -232,11 +232,11 @@ fn corridor(
     span: f64,
     rates: RateBounds,
 ) -> Option<OffsetCorridor> {
-    let all = if below.is_empty() { above.clone() } else { mirrored(below) };
+    let all = if below.is_empty() { above.clone() } else { mirror_points(below) };
     lower_hull(above);
-    below.iter_mut().for_each(|point| *point = point.mirrored());
+    below.iter_mut().for_each(|point| *point = point.mirror());
     lower_hull(below);
-    below.iter_mut().for_each(|point| *point = point.mirrored());
+    below.iter_mut().for_each(|point| *point = point.mirror());
     let middle = span / 2.0;
     // For a slope, the value at the middle of the run: of the highest line below `above`, and of
     // the lowest line above `below`.
@@ -254,7 +254,7 @@ fn corridor(
             Some(OffsetCorridor { line: added(slope, least(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
-            let slope = -longest_slope(&mirrored(below), &all, RateBounds { low: -rates.high, high: -rates.low });
+            let slope = -longest_slope(&mirror_points(below), &all, RateBounds { low: -rates.high, high: -rates.low });
             Some(OffsetCorridor { line: added(slope, most(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
@@ -280,8 +280,8 @@ fn corridor(
     }
 }
 
-fn mirrored(points: &[PlanePoint]) -> Vec<PlanePoint> {
-    points.iter().map(|point| point.mirrored()).collect()
+fn mirror_points(points: &[PlanePoint]) -> Vec<PlanePoint> {
+    points.iter().map(|point| point.mirror()).collect()
 }
 
 /// The slope of the longest edge of a hull that is within the bounds and that messages confirm. The

@@ -99,13 +99,13 @@ impl CertainBounds {
     }
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
-    pub(crate) fn at(&self, domain: usize, date: f64) -> ErrorBound {
-        let near = self.clocks.nearest_moment(date);
+    pub(crate) fn at(&self, domain: usize, timestamp: f64) -> ErrorBound {
+        let near = self.clocks.nearest_moment(timestamp);
         let [leads, lags] = &self.bounds[domain];
         let moment = self.clocks.moments[near];
         ErrorBound {
-            lead: leads[near] + self.clocks.growth(domain, moment, date).max(0.0),
-            lag: lags[near] + self.clocks.growth(domain, date, moment).max(0.0),
+            lead: leads[near] + self.clocks.growth(domain, moment, timestamp).max(0.0),
+            lag: lags[near] + self.clocks.growth(domain, timestamp, moment).max(0.0),
         }
     }
 }

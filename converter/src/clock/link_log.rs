@@ -22,7 +22,7 @@ pub(crate) struct LinkEndpoint {
     /// Number of the stream.
     pub(crate) stream: u32,
     /// The raw timestamp.
-    pub(crate) date: i64,
+    pub(crate) timestamp: i64,
     /// Position in the stream of the record that declares the endpoint.
     pub(crate) ordinal: u64,
     /// Number of the link.
@@ -50,7 +50,7 @@ pub(crate) struct LinkLog {
 
 #[derive(Clone, Debug, Default)]
 struct StreamLogState {
-    date: i64,
+    timestamp: i64,
     ordinal: u64,
     ends: u64,
     /// Some endpoint has an earlier timestamp than the endpoint before it.
@@ -67,10 +67,10 @@ impl LinkLog {
     }
 
     /// Adds the first endpoint of a link. Returns the link's number.
-    pub(crate) fn add_first_endpoint(&mut self, stream: u32, date: i64, ordinal: u64, is_finish: bool) -> u64 {
+    pub(crate) fn add_first_endpoint(&mut self, stream: u32, timestamp: i64, ordinal: u64, is_finish: bool) -> u64 {
         let link = self.links;
         self.links += 1;
-        self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, true);
+        self.write(LinkEndpoint { stream, timestamp, ordinal, link, is_finish }, true);
         link
     }
 
@@ -80,12 +80,12 @@ impl LinkLog {
         &mut self,
         (link, first): (u64, i64),
         stream: u32,
-        date: i64,
+        timestamp: i64,
         ordinal: u64,
         is_finish: bool,
     ) {
-        self.has_other_than_forward |= if is_finish { first >= date } else { date >= first };
-        self.write(LinkEndpoint { stream, date, ordinal, link, is_finish }, false);
+        self.has_other_than_forward |= if is_finish { first >= timestamp } else { timestamp >= first };
+        self.write(LinkEndpoint { stream, timestamp, ordinal, link, is_finish }, false);
     }
 
     fn write(&mut self, end: LinkEndpoint, is_new: bool) {
@@ -95,22 +95,22 @@ impl LinkLog {
             self.streams.resize_with(stream + 1, StreamLogState::default);
         }
         let state = &mut self.streams[stream];
-        state.unsorted |= state.ends > 0 && end.date < state.date;
+        state.unsorted |= state.ends > 0 && end.timestamp < state.timestamp;
         if state.ends.is_multiple_of(CHUNK) {
             state.floors.push(i64::MAX);
         }
         if let Some(floor) = state.floors.last_mut() {
-            *floor = end.date.min(*floor);
+            *floor = end.timestamp.min(*floor);
         }
         state.ends += 1;
         let out = &mut self.recent;
         varint::push(out, u64::from(end.stream) << 2 | u64::from(is_new) << 1 | u64::from(end.is_finish));
-        varint::push(out, varint::zigzag(end.date.wrapping_sub(state.date)));
+        varint::push(out, varint::zigzag(end.timestamp.wrapping_sub(state.timestamp)));
         varint::push(out, end.ordinal.wrapping_sub(state.ordinal));
         if !is_new {
             varint::push(out, self.links - end.link);
         }
-        (state.date, state.ordinal) = (end.date, end.ordinal);
+        (state.timestamp, state.ordinal) = (end.timestamp, end.ordinal);
         if self.recent.len() > self.memory {
             self.spill();
         }
@@ -184,13 +184,13 @@ impl LinkLog {
             let Some(last) = last.get_mut(stream as usize) else {
                 return Err(io::Error::other("the temporary file of links changed while it was read"));
             };
-            let (date, ordinal) =
+            let (timestamp, ordinal) =
                 (last.0.wrapping_add(varint::unzigzag(input.number())), last.1.wrapping_add(input.number()));
-            *last = (date, ordinal);
+            *last = (timestamp, ordinal);
             let link = if is_new { links } else { links.wrapping_sub(input.number()) };
             links += u64::from(is_new);
             if self.incomplete.is_empty() || self.incomplete.binary_search(&link).is_err() {
-                visit(LinkEndpoint { stream, date, ordinal, link, is_finish });
+                visit(LinkEndpoint { stream, timestamp, ordinal, link, is_finish });
             }
         }
         Ok(())
@@ -270,19 +270,19 @@ mod tests {
             let mut log = LinkLog::with_memory(1 << 20);
             let mut written = Vec::new();
             let mut open = Vec::new();
-            for (number, (stream, date, ordinal, is_finish, again)) in ends.into_iter().enumerate() {
+            for (number, (stream, timestamp, ordinal, is_finish, again)) in ends.into_iter().enumerate() {
                 let link = match open.pop().filter(|_| again) {
                     Some((link, first)) => {
-                        log.add_second_endpoint((link, first), stream, date, ordinal, is_finish);
+                        log.add_second_endpoint((link, first), stream, timestamp, ordinal, is_finish);
                         link
                     }
                     None => {
-                        let link = log.add_first_endpoint(stream, date, ordinal, is_finish);
-                        open.push((link, date));
+                        let link = log.add_first_endpoint(stream, timestamp, ordinal, is_finish);
+                        open.push((link, timestamp));
                         link
                     }
                 };
-                written.push(LinkEndpoint { stream, date, ordinal, link, is_finish });
+                written.push(LinkEndpoint { stream, timestamp, ordinal, link, is_finish });
                 if number % spill_every == 0 {
                     log.spill();
                 }
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn floors_bound_later_links() {
         let mut log = LinkLog::with_memory(1 << 20);
-        for date in 0..1000 {
-            log.add_first_endpoint(0, if date == 700 { 5 } else { date }, 0, false);
+        for timestamp in 0..1000 {
+            log.add_first_endpoint(0, if timestamp == 700 { 5 } else { timestamp }, 0, false);
         }
         log.finish(Vec::new()).unwrap();
         assert!(log.is_unsorted(0));

@@ -145,7 +145,7 @@ impl ClockTraffic<'_> {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
                 let at = |domain, raw| DomainTimestamp { domain, raw };
-                visit(at(from, start.date), at(to, finish.date));
+                visit(at(from, start.timestamp), at(to, finish.timestamp));
             }
         })
     }

@@ -73,7 +73,7 @@ impl RunClocks {
         };
         let mut all: Vec<LineLeap> =
             observed_steps.regions().iter().filter_map(at_step).chain(leaps.iter().copied()).collect();
-        all.sort_unstable_by_key(|leap| leap.date);
+        all.sort_unstable_by_key(|leap| leap.timestamp);
         all
     }
 
@@ -101,5 +101,5 @@ pub(crate) fn leap(timestamp: impl Fn(i64) -> i64, place: i64) -> Option<LineLea
     const SMALLEST: i64 = 1000;
     let (before, after) = (timestamp(place.saturating_sub(1)), timestamp(place));
     let by = after.saturating_sub(before);
-    (by > SMALLEST).then_some(LineLeap { date: after, by })
+    (by > SMALLEST).then_some(LineLeap { timestamp: after, by })
 }

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_value_with_the_most_agreement() {
+    fn the_most_agreed_value_is_in_the_most_bounds() {
         let bounds = |least: f64, most: f64| OffsetBounds { least, most };
         assert_eq!(most_agreed(&[bounds(1.0, 5.0), bounds(2.0, 6.0), bounds(100.0, 101.0)]), Some(2.0));
         assert_eq!(most_agreed(&[bounds(3.0, 3.0)]), Some(3.0));

@@ -37,8 +37,8 @@ pub(crate) trait RecordVisitor {
     ///
     /// # Errors
     /// As [`Self::visit_record`].
-    fn visit_operation(&mut self, turn: PendingOp) -> Result<(), ConvertError> {
-        let _ = turn;
+    fn visit_operation(&mut self, op: PendingOp) -> Result<(), ConvertError> {
+        let _ = op;
         Ok(())
     }
 
@@ -46,8 +46,8 @@ pub(crate) trait RecordVisitor {
     ///
     /// # Errors
     /// As [`Self::visit_record`].
-    fn visit_wide(&mut self, turn: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
-        let _ = (turn, words);
+    fn visit_wide(&mut self, op: PendingOp, words: &[u64]) -> Result<(), ConvertError> {
+        let _ = (op, words);
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn process_keys(run: &OpenRun) -> Vec<String> {
         }
     }
     for mut places in group(&keys) {
-        places.sort_by_key(|at| started(&processes[*at]));
+        places.sort_by_key(|at| start_key(&processes[*at]));
         for (ordinal, at) in (1..).zip(places) {
             keys[at] = format!("{}#{ordinal}", keys[at]);
         }
@@ -45,7 +45,7 @@ pub(crate) fn process_keys(run: &OpenRun) -> Vec<String> {
 }
 
 /// Start of a process for sorting processes with one name: by the wall clock if it is known.
-fn started(process: &ProcessInRun) -> (u64, u64) {
+fn start_key(process: &ProcessInRun) -> (u64, u64) {
     let real = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
     (real, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))
 }

@@ -5,7 +5,7 @@ use crate::clock::ClockMap;
 
 /// A source position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SourceSite {
+pub(crate) struct SourceLocation {
     pub(crate) file: SymbolId,
     pub(crate) line: u32,
 }
@@ -16,7 +16,7 @@ pub(crate) struct ProcessFacts {
     /// Interned strings by their id in the file.
     pub(crate) strings: Vec<Option<SymbolId>>,
     /// Source positions by their id in the file.
-    pub(crate) sites: Vec<Option<SourceSite>>,
+    pub(crate) sites: Vec<Option<SourceLocation>>,
     /// Maps the clock of the process to raw timestamps.
     pub(crate) clock: ClockMap,
 }

@@ -44,7 +44,7 @@ fn append_number(val: RuleValue, format: ValueFormat, symbols: &Symbols, out: &m
             (None, _) => out.write_char('?'),
         },
         (_, _, RuleValue::Date(nanos)) => {
-            append_date(nanos, precision, out);
+            append_timestamp(nanos, precision, out);
             Ok(())
         }
         (_, _, RuleValue::Float(value)) if precision.is_some() => write!(out, "{value:.*}", precision.unwrap_or(0)),
@@ -69,7 +69,7 @@ fn write_signed(
 }
 
 /// Writes seconds with a number of decimals, by default nine, rounded to nearest.
-fn append_date(nanos: i64, precision: Option<usize>, out: &mut String) {
+fn append_timestamp(nanos: i64, precision: Option<usize>, out: &mut String) {
     let Some(digits) = precision.filter(|digits| *digits < 9) else {
         append_seconds(out, nanos);
         let more = precision.unwrap_or(9) - 9;

@@ -86,7 +86,7 @@ pub struct ProcessInRun {
     pub totals: Option<RecordTotals>,
     /// Number of records with the timestamp of their predecessor, because the clock went back.
     /// Known only for a process that ended in order.
-    pub repeated_dates: u64,
+    pub repeated_timestamps: u64,
     /// How often its 32-bit clock counter wrapped to 0. The recorder has unwrapped the timestamps.
     pub clock_wraps: u64,
     /// Damage that the scan found.

@@ -254,7 +254,7 @@ impl CutJob<'_> {
 
     /// The final timestamp of a tick of a stream, for the record with this position in the stream.
     fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
-        GlobalNanos(self.plan.timestamp_maps[stream].corrected(self.plan.raw_timestamp(stream, ticks), ordinal))
+        GlobalNanos(self.plan.timestamp_maps[stream].correct(self.plan.raw_timestamp(stream, ticks), ordinal))
     }
 
     /// Writes the selected records of an unpacked block. Advances the position of the stream.

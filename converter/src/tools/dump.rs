@@ -215,7 +215,7 @@ pub fn list_selected<E: From<ConvertError>>(
             // so no record is skipped.
             if plan.timestamp_maps[stream].has_lines_only() {
                 reader.skip_before(|ticks| {
-                    plan.timestamp_maps[stream].corrected(plan.raw_timestamp(stream, ticks), 0) < range.from.0
+                    plan.timestamp_maps[stream].correct(plan.raw_timestamp(stream, ticks), 0) < range.from.0
                 });
             }
             sources.push(

@@ -32,7 +32,7 @@ use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::RunClocks;
 use crate::convert::ConvertOptions;
-use crate::convert::planning::plan::first_date;
+use crate::convert::planning::plan::first_timestamp;
 use crate::convert::run_facts::gaps;
 use crate::run::{Loss, OpenRun};
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, open_shared};
@@ -124,7 +124,7 @@ impl DroppedRange {
 /// When a file cannot be read. Damage is no error.
 pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunReadError> {
     let mut clocks = RunClocks::new(run, options.clock);
-    clocks.start_at(first_date(run, &clocks));
+    clocks.start_at(first_timestamp(run, &clocks));
     let (mut end, mut undecodable, mut truncated) = (0, 0, 0);
     let mut kinds: BTreeMap<(&str, &str), RecordTypeCount> = BTreeMap::new();
     let (mut losses, mut unreadable) = (Vec::new(), Vec::new());

@@ -328,8 +328,8 @@ impl RepairWriter<'_, '_> {
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped_records());
-        if process.repeated_dates > 0 {
-            append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
+        if process.repeated_timestamps > 0 {
+            append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_timestamps);
         }
         if process.clock_wraps > 0 {
             append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);

@@ -226,7 +226,7 @@ impl<W: Write> SortWriter<'_, W> {
             TimestampMap { correction: self.plan.timestamp_maps[stream].correction.clone(), ..TimestampMap::default() };
         let mut bytes = Vec::new();
         for anchor in &process.anchors {
-            let ticks = self.ticks(timestamp_map.corrected(self.plan.raw_timestamp(stream, anchor.ticks), 0));
+            let ticks = self.ticks(timestamp_map.correct(self.plan.raw_timestamp(stream, anchor.ticks), 0));
             bytes.extend_from_slice(&ClockAnchor { ticks, ..*anchor }.encode());
         }
         let count = u32::try_from(process.anchors.len()).unwrap_or(u32::MAX);
@@ -238,7 +238,7 @@ impl<W: Write> SortWriter<'_, W> {
     /// records of the stream.
     fn end_of(&self, stream: usize, end: LocalTicks) -> u64 {
         let Some(timestamp_map) = self.plan.timestamp_maps.get(stream) else { return end.0 };
-        self.ticks(timestamp_map.corrected(self.plan.raw_timestamp(stream, end.0), u64::MAX))
+        self.ticks(timestamp_map.correct(self.plan.raw_timestamp(stream, end.0), u64::MAX))
     }
 
     /// Ticks of the sorted file's clock for a timestamp.
@@ -250,7 +250,7 @@ impl<W: Write> SortWriter<'_, W> {
         let stream = u32::try_from(item.stream).unwrap_or(u32::MAX);
         let (plan, zero, timestamp_map) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
         let sorted =
-            |ticks: u64| ticks_of(zero, timestamp_map.corrected(plan.raw_timestamp(item.stream, ticks), item.ordinal));
+            |ticks: u64| ticks_of(zero, timestamp_map.correct(plan.raw_timestamp(item.stream, ticks), item.ordinal));
         let ticks = self.ticks(item.corrected);
         if item.program.is_none() {
             let record = DroppedRecords::decode(item.body).unwrap_or_default();

@@ -8,12 +8,12 @@ use std::time::Duration;
 use crate::cells::Grid;
 use crate::controller::{self, RunHistory};
 use crate::machine::{Machine, Usage};
-use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, Work};
+use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, WorkMessage};
 use crate::node::control::Control;
 use crate::node::exchange::Exchange;
 use crate::node::integrator::{Integrator, Ports};
 use crate::node::internode::Internode;
-use crate::node::{NodeContext, NodeSums, Role, local};
+use crate::node::{NodeContext, NodeSums, Role, local_forces};
 use crate::physics::{Atom, LennardJones, System};
 use crate::placement::{WORKERS, plan};
 use crate::sync::{Mutex, Semaphore};
@@ -94,7 +94,7 @@ pub(crate) fn run(setup: Setup) -> io::Result<Outcome> {
 #[derive(Debug)]
 struct NodeChannels {
     ports: Ports,
-    local: Inbox<Work>,
+    local: Inbox<WorkMessage>,
     internodes: Vec<Internode>,
     exchanges: Vec<Exchange>,
     control: Control,
@@ -182,7 +182,9 @@ fn start(
     let main = spawn(place(Role::Main), &name(Role::Main), move |_| main.run())?;
     let mut others = Vec::new();
     let node = Arc::clone(shared);
-    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| local::run(place, &node, &local_work))?);
+    others.push(spawn(place(Role::Local), &name(Role::Local), move |place| {
+        local_forces::run(place, &node, &local_work);
+    })?);
     for (role, internode) in (0..).map(Role::Internode).zip(internodes) {
         let node = Arc::clone(shared);
         others.push(spawn(place(role), &name(role), move |place| internode.run(place, &node))?);

@@ -39,7 +39,7 @@ pub(crate) struct Report {
 
 /// From the main thread to the threads of its node that work on its own cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Work(pub(crate) Arc<CellBlock>);
+pub(crate) struct WorkMessage(pub(crate) Arc<CellBlock>);
 
 /// From the main thread to a thread that communicates with a neighbour.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl Payload for Report {
     }
 }
 
-impl Payload for Work {
+impl Payload for WorkMessage {
     fn kind(&self) -> Kind {
         Kind::Work
     }

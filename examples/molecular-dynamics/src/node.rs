@@ -4,7 +4,7 @@ pub(crate) mod control;
 pub(crate) mod exchange;
 pub(crate) mod integrator;
 pub(crate) mod internode;
-pub(crate) mod local;
+pub(crate) mod local_forces;
 
 use crate::cells::{CellBlock, Grid, PairWork};
 use crate::machine::{Machine, SLICE, cost};

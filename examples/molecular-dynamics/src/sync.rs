@@ -38,7 +38,7 @@ impl<T> Mutex<T> {
 
     /// Waits until this thread owns the lock.
     #[track_caller]
-    pub(crate) fn lock(&self, place: ThreadAddress) -> Guard<'_, T> {
+    pub(crate) fn lock(&self, place: ThreadAddress) -> LockGuard<'_, T> {
         let mut queue = enter(&self.queue);
         let ticket = queue.tickets;
         queue.tickets += 1;
@@ -50,7 +50,7 @@ impl<T> Mutex<T> {
         queue.owner = place.thread;
         trace::mutex_locked(place, self.object, ticket, waits);
         drop(queue);
-        Guard { mutex: self, place, value: Some(enter(&self.value)) }
+        LockGuard { mutex: self, place, value: Some(enter(&self.value)) }
     }
 
     fn unlock(&self, place: ThreadAddress) {
@@ -64,27 +64,27 @@ impl<T> Mutex<T> {
 
 /// The lock is held during the lifetime of the guard.
 #[derive(Debug)]
-pub(crate) struct Guard<'a, T> {
+pub(crate) struct LockGuard<'a, T> {
     mutex: &'a Mutex<T>,
     place: ThreadAddress,
     /// `None` only in `drop`.
     value: Option<MutexGuard<'a, T>>,
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for LockGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         self.value.as_deref().expect("a guard holds the value until it is dropped")
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T> DerefMut for LockGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.value.as_deref_mut().expect("a guard holds the value until it is dropped")
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
         self.value = None;
         self.mutex.unlock(self.place);

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake};
 use std::time::{Duration, Instant};
 
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+type BoxedFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A future, and the queue that receives it when it can continue.
 struct Task {
-    future: Mutex<Option<Work>>,
+    future: Mutex<Option<BoxedFuture>>,
     queue: Sender<Arc<Task>>,
 }
 
@@ -27,7 +27,7 @@ impl Wake for Task {
 pub(crate) fn run<F: Future<Output = ()> + Send + 'static>(threads: usize, futures: impl Iterator<Item = F>) {
     let (queue, ready) = channel();
     for future in futures {
-        let future: Work = Box::pin(future);
+        let future: BoxedFuture = Box::pin(future);
         Arc::new(Task { future: Mutex::new(Some(future)), queue: queue.clone() }).wake();
     }
     // The queue ends with the last task that could enter it.

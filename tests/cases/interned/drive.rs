@@ -1,6 +1,6 @@
 //! Interned strings: the same text has the same number, wherever it lies.
 
-use tracer_rt::Interned;
+use tracer_rt::InternedText;
 
 tracer_rt::events!("cases/interned/spec.tumit");
 
@@ -14,7 +14,7 @@ pub fn main() {
     all::one("North");
     all::two("east", "west");
     all::two("west", "north");
-    let names = ["north", "", "up", "up"].map(Interned::new);
+    let names = ["north", "", "up", "up"].map(InternedText::new);
     all::several([names[0], names[1]], &[names[2], names[3], names[0]]);
     all::several([names[2], names[2]], &[]);
     all::one("a\tb\nc\"\\");

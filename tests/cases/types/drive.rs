@@ -1,6 +1,6 @@
 //! The same calls as `drive.c`.
 
-use tracer_rt::Interned;
+use tracer_rt::InternedText;
 
 tracer_rt::events!("cases/types/spec.tumit");
 
@@ -20,7 +20,7 @@ pub fn main() {
     all::texts("north", "again", b"x");
     all::texts("", "nobody", &[]);
     all::fixed([1, 2, 255], [-0.5, 1e300], colors, [true, false]);
-    all::counted(&[1, 2, 3, 65535], &[i64::MIN, -1], &colors, &names.map(Interned::new));
+    all::counted(&[1, 2, 3, 65535], &[i64::MIN, -1], &colors, &names.map(InternedText::new));
     all::counted(&[], &[], &[], &[]);
     all::dated(before);
     all::bare();

@@ -37,7 +37,7 @@ pub struct DecodedFile {
     /// Number of dropped records, in the end block.
     pub end_dropped: Option<u64>,
     /// Number of repeated timestamps, in the end block.
-    pub repeated_dates: Option<u64>,
+    pub repeated_timestamps: Option<u64>,
     /// Timestamp of the process's end.
     pub process_end: Option<u64>,
     /// Number of truncated records, in the end block.
@@ -274,7 +274,7 @@ fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payloa
             for (tag, bytes) in TagIterator(payload) {
                 match tag {
                     tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
-                    tag::DATES_REPEATED => file.repeated_dates = integer(bytes),
+                    tag::DATES_REPEATED => file.repeated_timestamps = integer(bytes),
                     tag::PROCESS_END => file.process_end = integer(bytes),
                     tag::RECORDS_TRUNCATED => file.truncated = integer(bytes),
                     tag::RECORDS_DROPPED => file.end_dropped = integer(bytes),

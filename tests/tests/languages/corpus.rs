@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tests::corpus::compare::LanguageRun;
 use tests::corpus::coverage::{covered_features, required_features};
-use tests::corpus::{CorpusCase, cases, picture};
+use tests::corpus::{CorpusCase, case_outputs, cases};
 use tests::lang::c::{C99, CCompiler, CXX11, record};
 use tests::lang::fortran::GFORTRAN;
 use tests::lang::rust;
@@ -165,8 +165,8 @@ impl CaseProgram {
         });
         let mut recorded = LanguageRun::read(self.dialect, &run);
         recorded.pictures = times.of("converter", || {
-            let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), picture::rows(&run)));
-            let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), picture::output(&run, name)));
+            let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), case_outputs::rows(&run)));
+            let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), case_outputs::output(&run, name)));
             rows.into_iter().chain(outputs).collect()
         });
         if run.exists() {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tests::lang::c::{C99, CCompiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
 use tracer_format::BlockKind;
-use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Recorded, Text};
+use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Text, TypedRecord};
 use tumit::codegen::c::{CBackend, CReader};
 use tumit::codegen::{Backend, CodegenOptions};
 use tumit_converter::run::OpenRun;
@@ -269,8 +269,8 @@ fn a_grown_spec_reads_old_runs_in_rust() {
         match &mut recorded.record {
             grow::Record::A(a) => {
                 assert_eq!(a.missing, ["more", "many"]);
-                assert_eq!((a.more, a.many[1].known()), (Text(b""), None));
-                records.push((a.n, a.tint.known(), a.name.to_string(), a.few.to_vec()));
+                assert_eq!((a.more, a.many[1].known_value()), (Text(b""), None));
+                records.push((a.n, a.tint.known_value(), a.name.to_string(), a.few.to_vec()));
                 violet |= a.tint == Choice::Unknown { number: 2, name: Some("violet") };
                 a.n += 1;
             }
@@ -294,7 +294,7 @@ fn a_grown_spec_reads_old_runs_in_rust() {
     );
     assert_eq!(unknown, 1);
     let head = Head { ticks: u64::MAX / 4, ..Head::default() };
-    writer.write(&Recorded::new(head, grow::Record::from(grow::Fresh::default()))).unwrap();
+    writer.write(&TypedRecord::new(head, grow::Record::from(grow::Fresh::default()))).unwrap();
     writer.finish().unwrap();
     let text: Vec<String> = dump(&copied).lines().map(after_thread).collect();
     assert_eq!(text.len(), 6);
@@ -335,7 +335,7 @@ fn round_trip(records: Vec<types::Record<'_>>) {
     let mut expected = Vec::new();
     for (ticks, record) in (1_000_000..).zip(records) {
         let head = Head { ticks, source: Some(("x.c", 3)), ..Head::default() };
-        let recorded = Recorded::new(head, record);
+        let recorded = TypedRecord::new(head, record);
         writer.write(&recorded).unwrap();
         expected.push(recorded);
     }

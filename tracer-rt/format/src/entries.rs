@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trips() {
+    fn entries_are_read_as_written() {
         let sample = SyncSample { burst: 1, exchange: 2, peer: 3, t1: 4, t2: 5, t3: 6, t4: 7 };
         assert_eq!(sync_samples(&sample.encode()).next(), Some(sample));
         let anchor = ClockAnchor { ticks: 1, monotonic_nanos: 2, real_nanos: 3, bracket: 4 };

@@ -69,7 +69,7 @@ pub mod slot {
 }
 
 /// The use of a slot: the word [`slot::TAKEN`].
-pub mod taken {
+pub mod slot_use {
     /// Free.
     pub const NO: u32 = 0;
     /// Owned by a stream.

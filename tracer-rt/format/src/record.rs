@@ -127,8 +127,8 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
             let ticks = self.ticks.wrapping_add(u64::from(u32_at(head, 2)));
             let body = &rest[RECORD_HEAD_BYTES..];
             if id == ID_WIDE_DATE {
-                let Some(date) = body.first_chunk::<8>() else { return Err(bad) };
-                self.ticks = u64::from_le_bytes(*date);
+                let Some(ticks) = body.first_chunk::<8>() else { return Err(bad) };
+                self.ticks = u64::from_le_bytes(*ticks);
                 self.at = start + RECORD_HEAD_BYTES + 8;
                 if self.at >= self.payload.len() {
                     return Err(FormatError::BadRecord { offset: self.at });

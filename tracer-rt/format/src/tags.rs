@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trip() {
+    fn tags_are_read_as_written() {
         let mut out = Vec::new();
         append_integer(&mut out, tag::PID, 42);
         append_tag(&mut out, tag::HOST, b"node7");

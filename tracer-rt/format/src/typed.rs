@@ -25,7 +25,7 @@ mod record;
 mod spec;
 mod value;
 
-pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, Recorded};
+pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
 
 pub use context::{Context, Names, Sink, Tables};
 
@@ -34,7 +34,7 @@ pub use spec::{Spec, Type};
 pub use array::Array;
 pub use binding::{BoundType, SchemaBinding};
 pub use display::event as show_event;
-pub use value::{Address, Choice, Date, Encode, Enumerated, Field, Name, Text};
+pub use value::{Address, Choice, Date, Encode, Field, Name, SpecEnum, Text};
 
 use crate::schema::Schema;
 

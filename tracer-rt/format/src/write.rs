@@ -461,7 +461,7 @@ mod tests {
             located: false,
             fields: vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
         };
-        let (mut at, mut dates, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
+        let (mut at, mut timestamps, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
         while at < bytes.len() {
             let block = decode_block(&bytes[at..]).unwrap();
             at += block.header.block_bytes();
@@ -472,10 +472,10 @@ mod tests {
             if block.header.kind == BlockKind::Records as u8 {
                 assert_eq!(block.header.dropped, 5);
                 let records = RecordIterator::new(block.stored, block.header.first_ticks, |_| Some(&kind));
-                dates.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
+                timestamps.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
             }
         }
-        assert_eq!(dates, [(1, 100), (1, 100), (1, 1 << 40), (ID_DROPPED, 1 << 40)]);
+        assert_eq!(timestamps, [(1, 100), (1, 100), (1, 1 << 40), (ID_DROPPED, 1 << 40)]);
         assert_eq!(kinds, [4, 6, 6, 9]);
     }
 }

@@ -6,24 +6,24 @@
 use std::cell::Cell;
 use std::panic::Location;
 
-use crate::fields::{Interned, SourceSite};
+use crate::fields::{InternedText, SourceSite};
 use crate::files::cut;
 use crate::names::lock_free_set::{self, InternedString};
 use crate::names::{MAX_TEXT_BYTES, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 
-impl Interned {
+impl InternedText {
     /// Interns a string.
     /// A program that records a string very often should keep the result. The string is kept until
     /// the process ends.
     ///
     /// ```
-    /// use tracer_rt::Interned;
+    /// use tracer_rt::InternedText;
     ///
-    /// let name = Interned::new("solver");
-    /// assert_eq!(Interned::new("solver"), name);
-    /// assert_ne!(Interned::new("output"), name);
+    /// let name = InternedText::new("solver");
+    /// assert_eq!(InternedText::new("solver"), name);
+    /// assert_ne!(InternedText::new("output"), name);
     /// ```
     #[must_use]
     pub fn new(text: &str) -> Self {
@@ -34,31 +34,31 @@ impl Interned {
 /// The argument of an event for an `interned` field: a text or an interned text.
 pub trait Intern {
     /// Returns the number of the string in this process.
-    fn intern(self) -> Interned;
+    fn intern(self) -> InternedText;
 }
 
-impl Intern for Interned {
+impl Intern for InternedText {
     #[inline(always)]
-    fn intern(self) -> Interned {
+    fn intern(self) -> InternedText {
         self
     }
 }
 
 impl Intern for &String {
-    fn intern(self) -> Interned {
+    fn intern(self) -> InternedText {
         self.as_str().intern()
     }
 }
 
 impl Intern for &str {
     #[inline]
-    fn intern(self) -> Interned {
+    fn intern(self) -> InternedText {
         if self.is_empty() {
-            return Interned(0);
+            return InternedText(0);
         }
         let place = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
         match STRING_CACHE.with(|cache| cache[place].get()) {
-            Some(cached) if cached.text == self => Interned(cached.id),
+            Some(cached) if cached.text == self => InternedText(cached.id),
             _ => intern_again(self, place),
         }
     }
@@ -84,15 +84,15 @@ thread_local! {
 
 /// Interns a text that is not in the thread's cache for its address and length.
 #[inline(never)]
-fn intern_again(text: &str, place: usize) -> Interned {
+fn intern_again(text: &str, place: usize) -> InternedText {
     let Some(cached) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
     STRING_CACHE.with(|cache| cache[place].set(Some(cached)));
-    Interned(cached.id)
+    InternedText(cached.id)
 }
 
 #[cold]
 #[inline(never)]
-fn intern_slowly(text: &str, place: usize) -> Interned {
+fn intern_slowly(text: &str, place: usize) -> InternedText {
     unless_nested(|| {
         let mut tables = TABLES.lock();
         let (interned, id) = tables.string(text);
@@ -108,7 +108,7 @@ fn intern_slowly(text: &str, place: usize) -> Interned {
         STRING_CACHE.with(|cache| cache[place].set(cached));
         id
     })
-    .map_or(Interned(0), Interned)
+    .map_or(InternedText(0), InternedText)
 }
 
 #[cold]
@@ -136,12 +136,12 @@ mod tests {
     fn equal_texts_have_one_number() {
         let mut buffer = String::from("one");
         let one = (&buffer).intern();
-        assert_eq!(Interned::new("one"), one);
+        assert_eq!(InternedText::new("one"), one);
         buffer.replace_range(.., "two");
         let two = (&buffer).intern();
         assert_ne!(one, two, "the same address with another text");
-        assert_eq!(std::thread::spawn(|| Interned::new("two")).join().unwrap(), two);
-        assert_eq!(Interned::new(""), Interned(0));
+        assert_eq!(std::thread::spawn(|| InternedText::new("two")).join().unwrap(), two);
+        assert_eq!(InternedText::new(""), InternedText(0));
         assert_eq!(TABLES.lock().strings_from(two.0 as usize - 1)[0], "two");
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::cursor::{CURSOR, ThreadCursor, busy};
+use crate::cursor::{CURSOR, ThreadCursor, work_state};
 use crate::levels::level_table::Level;
 use crate::reentrancy::run_unnested;
 use crate::session::start_if_requested;
@@ -31,7 +31,7 @@ impl Level {
         // not wait for the locks of that thread. Registering the spec also allocates memory, which
         // a handler cannot do. A record that would be written otherwise is counted as dropped.
         let before = CURSOR.with(ThreadCursor::begin_work);
-        if before != busy::IDLE || handler_detection::runs() {
+        if before != work_state::IDLE || handler_detection::runs() {
             CURSOR.with(|cursor| cursor.end_work(before));
             if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
                 count_stray_drop();

@@ -9,6 +9,6 @@ pub use super::traced_future::{
 };
 pub use crate::fault_injection::{ABOUT_TO_WRITE, ARMED, HELD};
 pub use crate::fields::SourceSite;
-pub use crate::fields::{Choice, Choices, Counted, Enumerated, Fields, Slice, Text};
+pub use crate::fields::{Choice, Choices, CountedBytes, EnumField, Fields, Slice, Text};
 pub use crate::levels::level_table::{Level, Provider};
 pub use crate::record::record;

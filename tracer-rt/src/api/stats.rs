@@ -4,7 +4,7 @@ use crate::reentrancy::run_unnested;
 use crate::session::{self, RecordCounts};
 use crate::slots::pool;
 use crate::state::STATE;
-use crate::writer::SINK;
+use crate::writer::BLOCK_WRITER;
 
 /// The state of the recorder at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct RecorderStats {
 pub fn stats() -> RecorderStats {
     let mut stats = RecorderStats { counts: session::counts(), ..RecorderStats::default() };
     run_unnested(|| {
-        stats.file_bytes = SINK.lock().file_bytes();
+        stats.file_bytes = BLOCK_WRITER.lock().file_bytes();
         let state = STATE.lock();
         stats.slots = state.pool.slots();
         stats.free_slots = pool::available();

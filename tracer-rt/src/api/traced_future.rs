@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::fields::{Choices, Counted, Enumerated, Fields, Slice, Text};
+use crate::fields::{Choices, CountedBytes, EnumField, Fields, Slice, Text};
 use crate::levels::level_table::Level;
 use crate::record::record;
 
@@ -160,13 +160,13 @@ macro_rules! kept {
 }
 kept! {
     /// A `bytes`, kept.
-    KeptBytes of [u8] as Counted;
+    KeptBytes of [u8] as CountedBytes;
     /// A `string`, kept.
     KeptText of [u8] as Text;
     /// A counted array, kept.
     KeptSlice<T: Fields> of [T] as Slice;
     /// A counted array of an enum's values, kept.
-    KeptChoices<E: Enumerated> of [E] as Choices;
+    KeptChoices<E: EnumField> of [E] as Choices;
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
             unsafe { fields.store(out.as_mut_ptr()) };
             out
         }
-        assert_eq!(packed((KeptBytes::new(b"hi"), 7u8)), packed((Counted(b"hi"), 7u8)));
+        assert_eq!(packed((KeptBytes::new(b"hi"), 7u8)), packed((CountedBytes(b"hi"), 7u8)));
         assert_eq!(packed(KeptSlice::new(&[1u16, 2])), packed(Slice(&[1u16, 2])));
         let cut = |text: KeptText| packed(TruncatedFields::new((text, 7u8), 6).unwrap());
         assert_eq!(cut(KeptText::new("éé".as_bytes())), packed((Text("é".as_bytes()), 7u8)));

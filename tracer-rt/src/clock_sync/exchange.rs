@@ -14,7 +14,7 @@ use crate::config::MOST_EXCHANGES;
 use crate::reentrancy::run_unnested;
 use crate::session;
 use crate::state::STATE;
-use crate::writer::SINK;
+use crate::writer::BLOCK_WRITER;
 
 /// Number of exchanges between two pauses.
 /// If there are more processes than cores, one direction can be slow until the scheduler changes
@@ -127,7 +127,7 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
             samples.push(SyncSample { burst, exchange, peer: id, t1, t2, t3, t4 });
         }
     }
-    run_unnested(|| SINK.lock().write_samples(&samples));
+    run_unnested(|| BLOCK_WRITER.lock().write_samples(&samples));
     Ok(())
 }
 

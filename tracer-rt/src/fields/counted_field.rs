@@ -1,12 +1,12 @@
 //! Fields with a count: texts, bytes and arrays. A truncated record keeps only a part of them.
 
-use super::packed::{Enumerated, Fields, store_all};
+use super::packed_fields::{EnumField, Fields, store_all};
 
 /// Counted bytes: `bytes`.
 #[derive(Clone, Copy, Debug)]
-pub struct Counted<'a>(pub &'a [u8]);
+pub struct CountedBytes<'a>(pub &'a [u8]);
 
-impl Fields for Counted<'_> {
+impl Fields for CountedBytes<'_> {
     const CAN_BE_CUT: bool = true;
 
     /// Size with the count.
@@ -37,7 +37,7 @@ impl Fields for Counted<'_> {
     unsafe fn store_cut(self, at: *mut u8, most: usize) {
         let length = self.0.len().min(most);
         // SAFETY: the caller guarantees it.
-        unsafe { Counted(&self.0[..length]).store(at) };
+        unsafe { CountedBytes(&self.0[..length]).store(at) };
     }
 }
 
@@ -47,13 +47,13 @@ pub struct Text<'a>(pub &'a [u8]);
 
 impl<'a> Text<'a> {
     /// At most `most` bytes of the text, in whole characters.
-    pub(super) fn cut(self, most: usize) -> Counted<'a> {
-        let Some(next) = self.0.get(most) else { return Counted(self.0) };
+    pub(super) fn cut(self, most: usize) -> CountedBytes<'a> {
+        let Some(next) = self.0.get(most) else { return CountedBytes(self.0) };
         let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
         let start = self.0[..most].iter().rev().take(3).position(|byte| !is_inside(byte));
         match start {
-            Some(back) if is_inside(next) => Counted(&self.0[..most - back - 1]),
-            _ => Counted(&self.0[..most]),
+            Some(back) if is_inside(next) => CountedBytes(&self.0[..most - back - 1]),
+            _ => CountedBytes(&self.0[..most]),
         }
     }
 }
@@ -63,17 +63,17 @@ impl Fields for Text<'_> {
 
     #[inline(always)]
     fn bytes(&self) -> usize {
-        Counted(self.0).bytes()
+        CountedBytes(self.0).bytes()
     }
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u8) {
         // SAFETY: the caller guarantees it.
-        unsafe { Counted(self.0).store(at) };
+        unsafe { CountedBytes(self.0).store(at) };
     }
 
     fn bytes_at_most(&self, most: usize) -> usize {
-        Counted(self.0).bytes_at_most(most)
+        CountedBytes(self.0).bytes_at_most(most)
     }
 
     fn bytes_cut(&self, most: usize) -> usize {
@@ -135,7 +135,7 @@ impl<T: Fields + Copy> Slice<'_, T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Choices<'a, E>(pub &'a [E]);
 
-impl<E: Enumerated> Fields for Choices<'_, E> {
+impl<E: EnumField> Fields for Choices<'_, E> {
     const CAN_BE_CUT: bool = true;
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl<E: Enumerated> Fields for Choices<'_, E> {
     }
 }
 
-impl<E: Enumerated> Choices<'_, E> {
+impl<E: EnumField> Choices<'_, E> {
     /// At most `most` bytes of the array, in whole elements.
     fn cut(self, most: usize) -> Self {
         Self(&self.0[..self.0.len().min(most / size_of::<E::Number>().max(1))])

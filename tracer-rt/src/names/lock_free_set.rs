@@ -113,26 +113,26 @@ fn hash_of(text: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Interned;
+    use crate::InternedText;
     use crate::names::TABLES;
 
     #[test]
     fn thousands_of_strings_are_found_by_all_threads() {
         const STRINGS: u32 = if cfg!(miri) { 100 } else { 5_000 };
         let text = |n: u32| format!("known {n}");
-        let numbers: Vec<u32> = (0..STRINGS).map(|n| Interned::new(&text(n)).0).collect();
+        let numbers: Vec<u32> = (0..STRINGS).map(|n| InternedText::new(&text(n)).0).collect();
         let found = |n: u32| find(&text(n)).map(|entry| (entry.id, entry.text == text(n)));
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| (0..STRINGS).for_each(|n| assert_eq!(found(n), Some((numbers[n as usize], true)))));
             }
             // The table grows at the same time.
-            (STRINGS..2 * STRINGS).for_each(|n| assert!(Interned::new(&text(n)).0 > 0));
+            (STRINGS..2 * STRINGS).for_each(|n| assert!(InternedText::new(&text(n)).0 > 0));
         });
         assert_eq!(found(2 * STRINGS), None);
         // Known strings need no lock: this thread holds it here.
         let tables = TABLES.lock();
-        assert_eq!(Interned::new(&text(7)).0, numbers[7]);
+        assert_eq!(InternedText::new(&text(7)).0, numbers[7]);
         drop(tables);
     }
 

@@ -6,7 +6,7 @@ use super::end::finish_with;
 use crate::reentrancy::run_unnested;
 use crate::signal::deferred;
 use crate::state::STATE;
-use crate::writer::SINK;
+use crate::writer::BLOCK_WRITER;
 
 /// A session that was started by [`start`](crate::start). Dropping it changes nothing: recording
 /// ends with the process, or by [`Session::finish`].
@@ -30,7 +30,7 @@ impl Session {
 
 /// Writes all records so far, of all threads.
 pub fn flush() {
-    if !run_unnested(|| SINK.lock().flush()) {
+    if !run_unnested(|| BLOCK_WRITER.lock().flush()) {
         deferred::request(deferred::FLUSH);
     }
 }
@@ -38,7 +38,7 @@ pub fn flush() {
 /// Writes the records of the levels that overwrite ([`crate::OverflowPolicy::Overwrite`]), of all
 /// threads, oldest first. Recording continues with empty buffers.
 pub fn dump() {
-    if !run_unnested(|| SINK.lock().dump()) {
+    if !run_unnested(|| BLOCK_WRITER.lock().dump()) {
         deferred::request(deferred::DUMP);
     }
 }
@@ -47,7 +47,7 @@ pub fn dump() {
 /// Later records are dropped. The end of the process does the same, so this call is optional.
 /// Before the first record it does nothing.
 pub fn finish() {
-    run_unnested(|| finish_with(&mut SINK.lock()));
+    run_unnested(|| finish_with(&mut BLOCK_WRITER.lock()));
 }
 
 /// Numbers of records.
@@ -67,7 +67,7 @@ pub struct RecordCounts {
 pub fn counts() -> RecordCounts {
     let mut counts = RecordCounts::default();
     run_unnested(|| {
-        counts.written = SINK.lock().records_written();
+        counts.written = BLOCK_WRITER.lock().records_written();
         let state = STATE.lock();
         let unwritten = state.unwritten_at_the_end();
         counts.dropped = state.dropped_records();

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::cursor::{CURSOR, busy};
+use crate::cursor::{CURSOR, work_state};
 use crate::diagnostics::report;
 use crate::locks;
 use crate::names::TABLES;
 use crate::process::launch;
 use crate::reentrancy::is_own_process;
 use crate::state::{STATE, SessionPhase};
-use crate::writer::{BlockWriter, SINK};
+use crate::writer::{BLOCK_WRITER, BlockWriter};
 
-pub(super) fn finish_with(sink: &mut BlockWriter) {
+pub(super) fn finish_with(writer: &mut BlockWriter) {
     let mut state = STATE.lock();
     if !state.is_recording() {
         return;
@@ -27,7 +27,7 @@ pub(super) fn finish_with(sink: &mut BlockWriter) {
             "TUMIT_POLICY or a call sets a policy for level `{name}`, but no spec that this program uses has such a level"
         ));
     }
-    let dropped = sink.finish();
+    let dropped = writer.finish();
     let state = STATE.lock();
     let (folder, prints_folder) = (state.folder.clone().unwrap_or_default(), state.prints_folder);
     drop(state);
@@ -50,16 +50,16 @@ pub(super) extern "C" fn at_exit() {
     CURSOR.with(|cursor| {
         // A signal handler may end the process during a record of its own thread. Only that record
         // is dropped, unless the thread holds a lock in the slow path: other threads may then hold
-        // the sink and wait for that lock.
+        // the writer and wait for that lock.
         let before = cursor.begin_work();
         if locks::held_locks() != 0 {
             return;
         }
-        if before != busy::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+        if before != work_state::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
             return;
         }
-        if let Some(mut sink) = SINK.lock_within(PATIENCE) {
-            finish_with(&mut sink);
+        if let Some(mut writer) = BLOCK_WRITER.lock_within(PATIENCE) {
+            finish_with(&mut writer);
         }
         cursor.end_work(before);
     });

@@ -17,7 +17,7 @@ use crate::live_file::{self, LOG, LiveLogState};
 use crate::locks::{self, RecorderLock, RecorderLockGuard};
 use crate::names::{InternTables, TABLES};
 use crate::state::{RecorderState, STATE};
-use crate::writer::{self, BlockWriter, SINK, affinity};
+use crate::writer::{self, BLOCK_WRITER, BlockWriter, affinity};
 use crate::{fault_injection, reentrancy};
 
 /// The fork handlers are installed before `main`.
@@ -41,7 +41,7 @@ type HeldLock<T> = Option<RecorderLockGuard<'static, T>>;
 
 /// The guards that the forking thread acquired, in lock order.
 struct ForkLocks {
-    sink: HeldLock<BlockWriter>,
+    writer: HeldLock<BlockWriter>,
     state: HeldLock<RecorderState>,
     tables: HeldLock<InternTables>,
     log: HeldLock<LiveLogState>,
@@ -77,7 +77,7 @@ extern "C" fn before_fork() {
     let before = CURSOR.with(ThreadCursor::begin_work);
     let mine = locks::held_locks();
     let guards = ForkLocks {
-        sink: get(&SINK, mine),
+        writer: get(&BLOCK_WRITER, mine),
         state: get(&STATE, mine),
         tables: get(&TABLES, mine),
         log: get(&LOG, mine),
@@ -94,14 +94,14 @@ extern "C" fn after_fork() {
 extern "C" fn in_child() {
     let Some(ForkState { before, mine, guards }) = FORKING.with(Cell::take) else { return };
     let guards = ManuallyDrop::into_inner(guards);
-    let revive = [guards.sink.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
+    let revive = [guards.writer.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
     if mine != 0 {
         locks::set_unsettled(restart_in_child);
         writer::detach();
         live_file::detach();
     }
     drop(guards);
-    free_in_child(&SINK, revive[0]);
+    free_in_child(&BLOCK_WRITER, revive[0]);
     free_in_child(&STATE, revive[1]);
     free_in_child(&TABLES, revive[2]);
     free_in_child(&LOG, revive[3]);
@@ -122,8 +122,8 @@ fn free_in_child<T>(lock: &RecorderLock<T>, revive: bool) {
 
 #[cold]
 fn restart_in_child() {
-    let (mut sink, mut state, mut tables) = (SINK.lock(), STATE.lock(), TABLES.lock());
-    sink.reset_in_child();
+    let (mut writer, mut state, mut tables) = (BLOCK_WRITER.lock(), STATE.lock(), TABLES.lock());
+    writer.reset_in_child();
     reentrancy::disown_process();
     state.begin_child();
     CURSOR.with(ThreadCursor::forget_streams);

@@ -24,7 +24,7 @@ use crate::slots::SLOT_BYTES;
 use crate::slots::pool::{self, SlotPool};
 use crate::state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};
 use crate::stream::STRAYS;
-use crate::writer::{self, SINK};
+use crate::writer::{self, BLOCK_WRITER};
 
 /// The value of the tag `BUFFERS` for private memory after a live file could not be created.
 const FALLBACK: u64 = 2;
@@ -69,7 +69,7 @@ pub(crate) fn start_if_requested() {
 }
 
 fn start_now(config: RecorderConfig) -> Result<Session, StartError> {
-    let mut sink = SINK.lock();
+    let mut writer = BLOCK_WRITER.lock();
     let mut state = STATE.lock();
     if state.phase != SessionPhase::Idle {
         return Err(StartError::Late);
@@ -80,7 +80,7 @@ fn start_now(config: RecorderConfig) -> Result<Session, StartError> {
     }
     let folder = state.folder.clone().unwrap_or_default();
     drop(state);
-    let opened = sink.open();
+    let opened = writer.open();
     STATE.lock().record();
     match opened {
         Ok(()) => Ok(Session { folder }),
@@ -95,7 +95,7 @@ pub(crate) fn begin() -> bool {
     if phase != SessionPhase::Idle {
         return phase == SessionPhase::Recording;
     }
-    let mut sink = SINK.lock();
+    let mut writer = BLOCK_WRITER.lock();
     let mut state = STATE.lock();
     if state.phase != SessionPhase::Idle {
         return state.phase == SessionPhase::Recording;
@@ -103,7 +103,7 @@ pub(crate) fn begin() -> bool {
     let is_prepared = state.prepare();
     drop(state);
     if is_prepared {
-        sink.write_names();
+        writer.write_names();
         STATE.lock().record();
     }
     is_prepared
@@ -154,7 +154,7 @@ impl RecorderState {
         };
         self.pool.serve(base, slots);
         self.full.reserve(slots * pool::PIECES);
-        self.ring.reserve(slots * pool::PIECES);
+        self.flight_recorder.reserve(slots * pool::PIECES);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::hash_text(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);

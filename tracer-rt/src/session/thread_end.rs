@@ -1,7 +1,7 @@
 //! The end of a thread: a destructor of the system releases its streams.
 
 use crate::clock;
-use crate::cursor::{CURSOR, KEPT, NESTED, RING, busy};
+use crate::cursor::{CURSOR, KEPT, NESTED, RING, work_state};
 use crate::state::STATE;
 
 /// Creates the key whose destructor ends the streams of a thread.
@@ -17,7 +17,7 @@ pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
 extern "C" fn retire(_: *mut libc::c_void) {
     CURSOR.with(|cursor| {
         let before = cursor.begin_work();
-        if before != busy::IDLE {
+        if before != work_state::IDLE {
             return cursor.end_work(before);
         }
         cursor.ending.set(true);

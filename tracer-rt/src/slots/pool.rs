@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use tracer_format::live_file::{PART_BYTES, taken};
+use tracer_format::live_file::{PART_BYTES, slot_use};
 
 use super::SlotHeader;
 use super::sizes::{DROP_REPORT_BYTES, SLOT_BYTES, room_bytes};
@@ -143,12 +143,12 @@ impl SlotPool {
             let part = whole.wrapping_byte_add(piece * PART_BYTES);
             // SAFETY: within a slot that no thread uses. The old bytes are records, but every bit
             // pattern is a valid head.
-            unsafe { &*part }.taken.store(taken::NO, Ordering::Relaxed);
+            unsafe { &*part }.taken.store(slot_use::NO, Ordering::Relaxed);
             self.parts.push(part);
         }
         AVAILABLE_PARTS.fetch_add(PIECES - 1, Ordering::Relaxed);
         // SAFETY: a slot of the pool.
-        unsafe { &*whole }.taken.store(taken::DIVIDED, Ordering::Release);
+        unsafe { &*whole }.taken.store(slot_use::DIVIDED, Ordering::Release);
     }
 
     /// Joins the parts of each slot that has only free parts. Calls [`make_ready`] under the lock
@@ -219,7 +219,7 @@ impl SlotPool {
 /// the file to the disk.
 pub(crate) fn make_ready(slot: *const SlotHeader) {
     // SAFETY: the pointer is to a slot of the pool.
-    unsafe { &*slot }.taken.store(taken::NO, Ordering::Release);
+    unsafe { &*slot }.taken.store(slot_use::NO, Ordering::Release);
     for page in (0..slot_bytes(slot)).step_by(4096) {
         let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
         // SAFETY: the slot is free, and all its bytes are mapped.

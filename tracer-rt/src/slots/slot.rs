@@ -51,15 +51,15 @@ pub(crate) struct SlotHeader<Word = AtomicU64> {
     pub(crate) dropped: Word,
     /// Index of the stream.
     pub(crate) stream: AtomicU32,
-    /// Use of the slot, a value of `tracer_format::live_file::taken`. Readers of the live file see
-    /// the whole head.
+    /// Use of the slot, a value of `tracer_format::live_file::slot_use`. Readers of the live file
+    /// see the whole head.
     pub(crate) taken: AtomicU32,
 }
 
 impl<Word: SharedWord> SlotHeader<Word> {
     /// Number of records that are not in the file.
     pub(crate) fn unwritten_records(&self) -> u32 {
-        records(self.state.load(Ordering::Acquire)) - self.flushed().records
+        records(self.state.load(Ordering::Acquire)) - self.flush_mark().records
     }
 
     /// Publishes a record. Its bytes and all earlier ones are written.
@@ -89,7 +89,7 @@ impl<Word: SharedWord> SlotHeader<Word> {
     }
 
     /// The part of the slot that is in the file.
-    pub(crate) fn flushed(&self) -> FlushMark {
+    pub(crate) fn flush_mark(&self) -> FlushMark {
         FlushMark::unpack(self.flushed.load(Ordering::Acquire))
     }
 }

@@ -74,9 +74,9 @@ fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> (u64, u64) {
     let at = payload(slot, used_bytes(state));
     // SAFETY: after the slot's room there is always space for one such record.
     unsafe { write_head(at, ID_WIDE_DATE, 0) };
-    let date = at.wrapping_add(RECORD_HEAD_BYTES);
+    let ticks = at.wrapping_add(RECORD_HEAD_BYTES);
     // SAFETY: as above.
-    unsafe { date.cast::<[u8; 8]>().write(now.to_le_bytes()) };
+    unsafe { ticks.cast::<[u8; 8]>().write(now.to_le_bytes()) };
     // Not published here: the state of the next record covers it.
     (now, state + WIDE_BYTES as u64)
 }

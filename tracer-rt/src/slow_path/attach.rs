@@ -8,7 +8,7 @@ use tracer_format::cause;
 
 use super::record_space::{FollowUp, RecordSpace};
 use super::signal_stream;
-use crate::cursor::{KEPT, ThreadCursor, busy, class_of};
+use crate::cursor::{KEPT, ThreadCursor, class_of, work_state};
 use crate::levels::overflow_policy;
 use crate::session;
 use crate::signal::handler_detection;
@@ -43,7 +43,7 @@ pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Optio
     }
     let room = make_room(cursor, id, bytes, now);
     if room.is_none() {
-        cursor.busy.store(busy::IDLE, Ordering::Release);
+        cursor.busy.store(work_state::IDLE, Ordering::Release);
     }
     room
 }

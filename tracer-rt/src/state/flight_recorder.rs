@@ -19,7 +19,7 @@ use crate::stream::drops::{join_reports, report_at_start};
 /// `is_first` is true for the stream's first slot.
 pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
     let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
-    if state.ring.bytes() < most
+    if state.flight_recorder.bytes() < most
         && let Some(free) = state.take_slot(bytes, is_first)
     {
         return Some(free);
@@ -43,7 +43,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
 /// Takes the oldest slot and counts its records as dropped at their place in the order of the
 /// stream's blocks.
 fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
-    let slot = state.ring.oldest()?;
+    let slot = state.flight_recorder.oldest()?;
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
@@ -51,7 +51,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
         // A part of it is on its way to the file.
         return None;
     }
-    let (at, done) = (head.state.load(Ordering::Acquire), head.flushed());
+    let (at, done) = (head.state.load(Ordering::Acquire), head.flush_mark());
     let count = u64::from(records(at) - done.records);
     let first =
         if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
@@ -72,7 +72,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     entry.waiting = entry.waiting.saturating_sub(1);
     // The new contents of the slot are written after all of this.
     fence(Ordering::SeqCst);
-    state.ring.pop_oldest()
+    state.flight_recorder.pop_oldest()
 }
 
 /// The report of drops at the start of a slot.
@@ -83,7 +83,7 @@ fn report_at_slot_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
 
 /// Queues all kept slots for the writer thread.
 pub(crate) fn release(state: &mut RecorderState) {
-    while let Some(slot) = state.ring.pop_oldest() {
+    while let Some(slot) = state.flight_recorder.pop_oldest() {
         queue(state, slot);
     }
 }
@@ -92,8 +92,8 @@ pub(crate) fn release(state: &mut RecorderState) {
 pub(crate) fn release_oldest_of(state: &mut RecorderState, stream: u32) {
     // SAFETY: slots are never unmapped.
     let of_stream = |slot: *const SlotHeader| unsafe { &*slot }.stream.load(Ordering::Relaxed) == stream;
-    let oldest = state.ring.iter().position(of_stream);
-    if let Some(slot) = oldest.and_then(|at| state.ring.remove(at)) {
+    let oldest = state.flight_recorder.iter().position(of_stream);
+    if let Some(slot) = oldest.and_then(|at| state.flight_recorder.remove(at)) {
         queue(state, slot);
     }
 }

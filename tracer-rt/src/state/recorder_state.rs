@@ -65,7 +65,7 @@ pub(crate) struct RecorderState {
     /// Full slots that wait for the writer thread, oldest first.
     pub(crate) full: VecDeque<*const SlotHeader>,
     /// Full slots of the flight recorder.
-    pub(crate) ring: KeptSlots,
+    pub(crate) flight_recorder: KeptSlots,
     /// Streams in order of their index.
     /// A stream is removed when its thread has ended and its records are written.
     pub(crate) entries: Vec<StreamEntry>,
@@ -111,7 +111,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         parent: None,
         pool: SlotPool::empty(),
         full: VecDeque::new(),
-        ring: KeptSlots::new(),
+        flight_recorder: KeptSlots::new(),
         spares: Vec::new(),
         alive: 0,
         entries: Vec::new(),
@@ -189,8 +189,10 @@ impl RecorderState {
         let live = self.entries.iter().map(|entry| entry.stream.slot.load(Ordering::Relaxed).cast_const());
         // SAFETY: a stream's slot is null or a slot of the pool, as are those of the queues. Slots
         // are never unmapped.
-        let heads =
-            live.chain(self.full.iter().copied()).chain(self.ring.iter()).filter_map(|slot| unsafe { slot.as_ref() });
+        let heads = live
+            .chain(self.full.iter().copied())
+            .chain(self.flight_recorder.iter())
+            .filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten_records())).sum()
     }
 
@@ -206,7 +208,7 @@ impl RecorderState {
             self.region = live.release_in_child();
         }
         self.full.clear();
-        self.ring.clear();
+        self.flight_recorder.clear();
         // Not freed: a signal handler may have interrupted a record of another thread, which no
         // longer exists.
         std::mem::forget(std::mem::take(&mut self.entries));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use tracer_format::live_file::taken;
+use tracer_format::live_file::slot_use;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_DROPPED, RECORD_HEAD_BYTES};
 
@@ -95,7 +95,7 @@ impl RecorderState {
             entry.waiting += 1;
         }
         if stream.class == RING && head.unwritten_records() > 0 {
-            self.ring.push(slot);
+            self.flight_recorder.push(slot);
         } else {
             self.full.push_back(slot);
         }
@@ -161,6 +161,6 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
         DROP_REPORT_BYTES as u64
     });
     head.state.store(report_bytes, Ordering::Release);
-    let taken = if stream.class == RING { taken::OVERWRITES } else { taken::YES };
+    let taken = if stream.class == RING { slot_use::OVERWRITES } else { slot_use::YES };
     head.taken.store(taken, Ordering::Release);
 }

@@ -19,7 +19,8 @@ use super::file_handle::ProcessFileHandle;
 use super::pending_block::SealedBlock;
 use super::reserve::{DiskReserve, ReserveStage};
 
-pub(crate) static SINK: RecorderLock<BlockWriter> = RecorderLock::new(bit::SINK, BlockWriter::new_closed());
+pub(crate) static BLOCK_WRITER: RecorderLock<BlockWriter> =
+    RecorderLock::new(bit::BLOCK_WRITER, BlockWriter::new_closed());
 
 /// The file and the amount of data in it.
 #[derive(Debug)]
@@ -250,15 +251,15 @@ impl BlockWriter {
         kind: BlockKind,
         entries: u32,
         payload: &[u8],
-        dates: (u64, u64),
+        ticks: (u64, u64),
     ) -> io::Result<()> {
         let header = BlockHeader {
             kind: kind as u8,
             stream: PROCESS_STREAM,
             records: entries,
             sequence: self.sequence,
-            first_ticks: dates.0,
-            last_ticks: dates.1,
+            first_ticks: ticks.0,
+            last_ticks: ticks.1,
             ..BlockHeader::default()
         };
         self.append(header, payload, CompressionEffort::Texts)?;
@@ -298,13 +299,13 @@ pub(super) fn stream_of(slot: *const SlotHeader) -> u32 {
 
 /// Writes full slots in the calling thread, if the system provided no writer thread.
 pub(crate) fn write_full_slots() {
-    SINK.lock().write_full();
+    BLOCK_WRITER.lock().write_full();
 }
 
 /// Writes names to the file in the calling thread. Used if the live file has no space for them.
 pub(crate) fn write_names() {
-    let mut sink = SINK.lock();
+    let mut writer = BLOCK_WRITER.lock();
     if STATE.lock().is_recording() {
-        sink.write_names();
+        writer.write_names();
     }
 }

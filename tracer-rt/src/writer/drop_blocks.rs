@@ -120,8 +120,8 @@ fn streams(is_selected: impl Fn(&StreamEntry) -> bool) -> Vec<u32> {
 /// Makes a block that reports the gap.
 /// All its records are older than `next`. The block has the last of the missing sequence numbers.
 fn of_gap(entry: &StreamEntry, gap: &OverwrittenBlocks, next: Option<&SealedBlock>) -> SealedBlock {
-    let date = next.map_or(u64::MAX, |next| next.first).min(gap.dropped.last_ticks);
-    let mut report = SealedBlock::of_report(entry, &gap.dropped, gap.end - 1, date, flag::OVERWRITTEN);
+    let last = next.map_or(u64::MAX, |next| next.first).min(gap.dropped.last_ticks);
+    let mut report = SealedBlock::of_report(entry, &gap.dropped, gap.end - 1, last, flag::OVERWRITTEN);
     if let Some(next) = next {
         report.dropped = next.dropped;
     }
@@ -137,7 +137,7 @@ fn of_drops(entry: &mut StreamEntry) -> Option<SealedBlock> {
         // This block has the number of the slot's next block. The blocks of the slot get later
         // numbers.
         let first = head.sequence.fetch_add(1, Ordering::Relaxed);
-        first + u64::from(head.flushed().blocks)
+        first + u64::from(head.flush_mark().blocks)
     });
     entry.next_sequence = sequence + 1;
     Some(SealedBlock::of_report(entry, &dropped, sequence, dropped.last_ticks, 0))

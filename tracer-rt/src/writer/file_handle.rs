@@ -48,11 +48,11 @@ pub(crate) fn detach() {
 /// Identity of a file: device, inode, and time of creation in seconds and nanoseconds.
 /// The time distinguishes the file from a removed one, because the system reuses inodes. It is zero
 /// if the file system does not provide it.
-type FileIdentity = [u64; 4];
+type OpenFileIdentity = [u64; 4];
 
 /// Identity of a file, and its length in bytes.
 struct FileStatus {
-    identity: FileIdentity,
+    identity: OpenFileIdentity,
     bytes: u64,
 }
 
@@ -89,7 +89,7 @@ fn plain_status_of(file: libc::c_int) -> Option<FileStatus> {
 }
 
 /// Whether a descriptor refers to this file, and the file has at least `length` bytes.
-fn is(file: libc::c_int, identity: FileIdentity, length: u64) -> bool {
+fn is(file: libc::c_int, identity: OpenFileIdentity, length: u64) -> bool {
     status_of(file).is_some_and(|status| status.identity == identity && status.bytes >= length)
 }
 
@@ -100,7 +100,7 @@ pub(super) struct ProcessFileHandle {
     /// identity.
     file: ManuallyDrop<File>,
     path: PathBuf,
-    identity: FileIdentity,
+    identity: OpenFileIdentity,
     /// Another file has the path of this one.
     is_replaced: bool,
 }

@@ -58,7 +58,7 @@ impl BlockWriter {
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
         self.anchor(anchor)?;
         // Two readings show the rate of the clock, even if the process ends soon.
-        clock::anchor_behind(anchor).map_or(Ok(()), |second| self.anchor(&second))
+        clock::anchor_after(anchor).map_or(Ok(()), |second| self.anchor(&second))
     }
 
     /// If the file was removed, perhaps with its folder, writes its contents again.

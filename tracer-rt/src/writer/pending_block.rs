@@ -45,7 +45,7 @@ impl SealedBlock {
             (pending.after.bytes as u64 | u64::from(pending.after.records) << 32, pending.last)
         });
         let dropped = head.dropped.load(Ordering::Relaxed);
-        Self::between(slot, head.flushed(), state, last).map(|piece| Self { dropped, ..piece })
+        Self::from_marks(slot, head.flush_mark(), state, last).map(|piece| Self { dropped, ..piece })
     }
 
     /// Whether the stream's slot has records that are not in the file yet.
@@ -55,14 +55,14 @@ impl SealedBlock {
         let slot = entry.stream.slot.load(Ordering::Relaxed).cast_const();
         // SAFETY: a stream's slot is null or one of the pool.
         let head = unsafe { slot.as_ref() };
-        head.is_some_and(|head| used_bytes(head.state.load(Ordering::Relaxed)) != head.flushed().bytes)
+        head.is_some_and(|head| used_bytes(head.state.load(Ordering::Relaxed)) != head.flush_mark().bytes)
     }
 
     /// The records that a thread has published in its slot so far.
     ///
     /// While the thread writes a record, its last timestamp is uncertain. The function then returns
     /// `None`, unless this is the last chance (`at_end`). The caller holds the session's lock, and
-    /// the sink's lock keeps the slot from being given back. The caller calls [`Self::commit`]
+    /// the writer's lock keeps the slot from being given back. The caller calls [`Self::commit`]
     /// after the write.
     pub(crate) fn of_live(entry: &mut StreamEntry, at_end: bool) -> Option<(*const SlotHeader, Self)> {
         const TRIES: usize = 100;
@@ -87,7 +87,7 @@ impl SealedBlock {
             })
         };
         let SlotProgress { state, last } = between_records.or_else(uncertain)?;
-        let piece = Self::between(slot, head.flushed(), state, last)?;
+        let piece = Self::from_marks(slot, head.flush_mark(), state, last)?;
         entry.pending = Some(PendingBlock { slot, after: piece.after, last });
         Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
     }
@@ -104,7 +104,7 @@ impl SealedBlock {
         entry: &StreamEntry,
         dropped: &DroppedRecords,
         sequence: u64,
-        date: u64,
+        ticks: u64,
         flags: u8,
     ) -> Self {
         Self {
@@ -112,8 +112,8 @@ impl SealedBlock {
             records: 0,
             sequence,
             dropped: entry.stream.dropped_records(),
-            first: date,
-            last: date,
+            first: ticks,
+            last: ticks,
             flags,
             after: FlushMark::default(),
             bytes: BlockBytes::Own(drops::encode_report(dropped)),
@@ -130,7 +130,7 @@ impl SealedBlock {
         }
     }
 
-    fn between(slot: *const SlotHeader, from: FlushMark, to: u64, last: u64) -> Option<Self> {
+    fn from_marks(slot: *const SlotHeader, from: FlushMark, to: u64, last: u64) -> Option<Self> {
         // The counts are lower in a child forked by a signal handler meanwhile, because its slots
         // are empty.
         if used_bytes(to) <= from.bytes || records(to) < from.records {
@@ -165,7 +165,7 @@ impl SealedBlock {
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
         self.first = last + u64::from(delta);
         if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_DATE {
-            self.first = body.first_chunk::<8>().map_or(last, |date| u64::from_le_bytes(*date));
+            self.first = body.first_chunk::<8>().map_or(last, |ticks| u64::from_le_bytes(*ticks));
         }
         head[2..].fill(0);
         self.bytes = BlockBytes::Own(bytes);
@@ -193,17 +193,17 @@ mod tests {
             // SAFETY: within the slot.
             unsafe { crate::slots::write::write_head(payload(slot, offset), 1, delta) };
         }
-        let whole = SealedBlock::between(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
+        let whole = SealedBlock::from_marks(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
         assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));
         head.flushed_last.store(1000, Ordering::Relaxed);
         head.sequence.store(40, Ordering::Relaxed);
         let once = FlushMark { bytes: 6, records: 1, blocks: 1 };
-        let rest = SealedBlock::between(slot, once, 3 << 32 | 18, 1012).unwrap();
+        let rest = SealedBlock::from_marks(slot, once, 3 << 32 | 18, 1012).unwrap();
         assert_eq!((rest.sequence, rest.after), (41, FlushMark { bytes: 18, records: 3, blocks: 2 }));
         assert_eq!(FlushMark::unpack(rest.after.pack()), rest.after);
         assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
         assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
-        assert!(SealedBlock::between(slot, rest.after, 3 << 32 | 18, 0).is_none());
+        assert!(SealedBlock::from_marks(slot, rest.after, 3 << 32 | 18, 0).is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use super::affinity;
-use super::block_writer::SINK;
+use super::block_writer::BLOCK_WRITER;
 use crate::cursor::{self, CURSOR};
 use crate::reentrancy::run_unnested;
 use crate::signal::deferred;
@@ -77,20 +77,20 @@ fn run() {
         let span = record_write();
         // Block by block, so that a `fork` or a flush waits for at most one write.
         let mut more = false;
-        run_unnested(|| more = SINK.lock().write_next());
+        run_unnested(|| more = BLOCK_WRITER.lock().write_next());
         drop(span);
-        SINK.give_way();
+        BLOCK_WRITER.give_way();
         run_unnested(|| {
             warm_slots();
             STATE.lock().fill_spares();
         });
         let now = Instant::now();
         if now >= next_reading {
-            run_unnested(|| SINK.lock().read_clocks());
+            run_unnested(|| BLOCK_WRITER.lock().read_clocks());
             next_reading = now + REST;
         }
         if now >= next {
-            run_unnested(|| SINK.lock().tick());
+            run_unnested(|| BLOCK_WRITER.lock().tick());
             next = now + PERIOD;
         }
         run_unnested(serve);
@@ -128,9 +128,9 @@ pub(crate) fn serve_deferred() {
         }
     }
     if requests & deferred::FLUSH != 0 {
-        run_unnested(|| SINK.lock().flush());
+        run_unnested(|| BLOCK_WRITER.lock().flush());
     }
     if requests & deferred::DUMP != 0 {
-        run_unnested(|| SINK.lock().dump());
+        run_unnested(|| BLOCK_WRITER.lock().dump());
     }
 }

@@ -31,7 +31,7 @@ fn waits() -> Option<()> {
     let wait: trace::db::wait = trace::db::wait(1);
     query();
     let take = trace::db::take(7, "text");
-    take.end(tracer_rt::Interned::new("x"), &[1, 2]);
+    take.end(tracer_rt::InternedText::new("x"), &[1, 2]);
     wait.end(-1, 4);
     let _none = trace::db::wait(2);
     None

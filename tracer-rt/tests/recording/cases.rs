@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_rt::{Date, Interned};
+use tracer_rt::{Date, InternedText};
 
 tracer_rt::events!("tests/all.tumit");
 
@@ -47,7 +47,7 @@ fn types() {
     com::numbers(1, 2, 3, 4, -1, -2, -3, -4, 0.5, 0.25, true);
     let place = std::ptr::without_provenance::<u8>(0x1234);
     com::others(tracer_rt::now(), place, "a text", "a name", &[0, 255], Color::DarkBlue);
-    let names = [Interned::new("a name")];
+    let names = [InternedText::new("a name")];
     com::arrays([1, -1, 300], &[1.0, 2.0], &[Color::DarkBlue, Color::Red], [Color::Green, Color::Red], &names);
     com::arrays([0; 3], &[], &[], [Color::Red; 2], &[]);
 }
@@ -282,11 +282,11 @@ static TIME: AtomicU64 = AtomicU64::new(1_000);
 
 fn user_clock() {
     assert!(tracer_rt::set_clock(|| TIME.load(Ordering::Relaxed), 1_000_000));
-    for date in
+    for timestamp in
         [1_000, 10_000_000_000, 5_000, 10_000_000_001, 10_000_000_001 + 0xFFFF_FFFF, 10_000_000_001 + 0x1_FFFF_FFFF]
     {
-        TIME.store(date, Ordering::Relaxed);
-        com::tick(date, 0);
+        TIME.store(timestamp, Ordering::Relaxed);
+        com::tick(timestamp, 0);
     }
     assert!(!tracer_rt::set_clock(|| 0, 1), "too late");
     assert_eq!(tracer_rt::now(), Date::from_ticks(10_000_000_001 + 0x1_FFFF_FFFF));

@@ -77,7 +77,7 @@ fn usual_port(summary: &TraceSummary) -> u16 {
 }
 
 /// Completes after `limit` without a request. Without a limit, never completes.
-pub(crate) async fn idle(app: &AppState, limit: Option<Duration>) {
+pub(crate) async fn wait_until_idle(app: &AppState, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
     loop {
         let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));

@@ -48,7 +48,7 @@ use tokio::net::TcpListener;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
-use app::{AppState, app, idle};
+use app::{AppState, app, wait_until_idle};
 pub use error::ServerError;
 pub use filtered_cache::ServedTrace;
 use tumit_viewer::query::TimelineSource;
@@ -179,7 +179,7 @@ impl Server {
             () = serving => Ok(()),
             // Requests under way may be cut off, because the page loses its server anyway.
             () = stop => Ok(()),
-            () = idle(&app, until_idle) => Ok(()),
+            () = wait_until_idle(&app, until_idle) => Ok(()),
         }
     }
 }

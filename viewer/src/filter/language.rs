@@ -2,7 +2,7 @@
 
 pub(crate) mod ast;
 pub(crate) mod comparison;
-pub mod complete;
+pub mod completion;
 pub(crate) mod condition;
 pub(crate) mod error;
 pub mod fields;

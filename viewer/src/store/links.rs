@@ -28,17 +28,17 @@ impl StoreLinks {
         self.rows.len()
     }
 
-    fn started(&self, interval: TimeRange) -> usize {
+    fn count_started(&self, interval: TimeRange) -> usize {
         self.rows.partition_point(|row| row.earlier_timestamp() < interval.to.0)
     }
 
     /// Number of links that overlap an interval. O(log n).
     pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        self.spans.count(self.started(interval), interval)
+        self.spans.count(self.count_started(interval), interval)
     }
 
     /// Positions of the links that overlap an interval, by their earlier timestamp.
     pub(crate) fn overlapping_links(&self, interval: TimeRange) -> impl Iterator<Item = usize> {
-        self.spans.overlapping_spans(self.started(interval), interval, |index| self.rows[index].effective_end())
+        self.spans.overlapping_spans(self.count_started(interval), interval, |index| self.rows[index].effective_end())
     }
 }

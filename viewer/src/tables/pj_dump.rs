@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use tumit_paje::number_text::{integer_value, push_signed, seconds};
-use tumit_paje::read::double_of_date;
+use tumit_paje::read::double_of_timestamp;
 use tumit_paje::write::text_of_name;
 
 use super::details::{RowDetails, RowValue};
@@ -101,7 +101,7 @@ fn fields(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
 impl PjDumpForm {
     /// Converts a timestamp to seconds. In Pajé text, `pj_dump` reads it as a double.
     fn seconds(self, timestamp: i64) -> f64 {
-        if self.of_run { timestamp as f64 / 1e9 } else { double_of_date(timestamp) }
+        if self.of_run { timestamp as f64 / 1e9 } else { double_of_timestamp(timestamp) }
     }
 
     fn timestamp(self, timestamp: i64, out: &mut Vec<u8>) {
@@ -109,7 +109,7 @@ impl PjDumpForm {
             out.extend_from_slice(b", ");
             seconds(timestamp, out);
         } else {
-            decimals(double_of_date(timestamp), out);
+            decimals(double_of_timestamp(timestamp), out);
         }
     }
 }

@@ -81,7 +81,7 @@ impl Default for ReadState {
             missing_decimals: 0,
             as_pj_dump: false,
             // No timestamp is known.
-            last: pj_dump_compat::date_of_double(-1.0),
+            last: pj_dump_compat::timestamp_of_double(-1.0),
             named: Vec::new(),
             extras: Vec::new(),
         }
@@ -193,40 +193,40 @@ impl ReadState {
 
     fn time(&mut self, input: &DefinedLine<'_>) -> LineResult<GlobalNanos> {
         let word = input.word(FieldRole::Time);
-        let date =
-            if self.as_pj_dump { self.peer_date(input, word) } else { number::nanos(word, self.missing_decimals) };
-        let Some(date) = date else { return self.fault(FaultKind::Date, input, word) };
-        if date.comma {
+        let timestamp =
+            if self.as_pj_dump { self.peer_timestamp(input, word) } else { number::nanos(word, self.missing_decimals) };
+        let Some(timestamp) = timestamp else { return self.fault(FaultKind::Date, input, word) };
+        if timestamp.comma {
             self.faults.count(FaultKind::Comma, input.line, word);
         }
-        if date.value < 0 {
+        if timestamp.value < 0 {
             self.faults.count(FaultKind::Negative, input.line, word);
         }
         self.dated = input.line;
-        self.last = date.value;
-        let first = *self.first.get_or_insert(date.value);
+        self.last = timestamp.value;
+        let first = *self.first.get_or_insert(timestamp.value);
         // In the mode of `pj_dump`, timestamps are not nanoseconds.
         let may_be_others = self.missing_decimals == 0 && !self.as_pj_dump;
-        if may_be_others && !self.is_long && !self.is_fine && self.looks_long(date.value, first) {
+        if may_be_others && !self.is_long && !self.is_fine && self.looks_long(timestamp.value, first) {
             self.is_long = true;
             self.faults.count(FaultKind::LongTime, input.line, word);
         }
-        if self.end.is_some_and(|end| date.value < end) {
+        if self.end.is_some_and(|end| timestamp.value < end) {
             self.faults.count(FaultKind::Disorder, input.line, word);
         } else {
-            self.end = Some(date.value);
+            self.end = Some(timestamp.value);
         }
-        Some(GlobalNanos(date.value))
+        Some(GlobalNanos(timestamp.value))
     }
 
     /// The timestamp that `pj_dump` reads at the start of a word.
-    fn peer_date(&mut self, input: &DefinedLine<'_>, word: &str) -> Option<ParsedNumber<i64>> {
-        let (seconds, length) = pj_dump_compat::date(word, self.missing_decimals)?;
+    fn peer_timestamp(&mut self, input: &DefinedLine<'_>, word: &str) -> Option<ParsedNumber<i64>> {
+        let (seconds, length) = pj_dump_compat::timestamp(word, self.missing_decimals)?;
         let comma = word[length..].starts_with(',');
         if length < word.len() && !comma {
             self.faults.count(FaultKind::Date, input.line, word);
         }
-        Some(ParsedNumber { value: pj_dump_compat::date_of_double(seconds), comma })
+        Some(ParsedNumber { value: pj_dump_compat::timestamp_of_double(seconds), comma })
     }
 
     fn find_type(

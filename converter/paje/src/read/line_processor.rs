@@ -39,13 +39,18 @@ impl LineProcessor {
 
     /// The timestamp of a line. In a part of a split trace, the definitions of the root file apply
     /// as well.
-    pub(super) fn date(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) -> Option<i64> {
+    pub(super) fn timestamp(
+        &mut self,
+        line: TextLine<'_>,
+        header: &Definitions,
+        root: Option<&Definitions>,
+    ) -> Option<i64> {
         let text = std::str::from_utf8(line.bytes).ok()?;
         self.words.split(text);
         let id = self.words.get(text, 0)?;
         let definition = header.definition_or(root, id).ok()??;
         let word = self.words.get(text, definition.word(FieldRole::Time)?)?;
-        number::nanos(word, self.state.missing_decimals).map(|date| date.value)
+        number::nanos(word, self.state.missing_decimals).map(|timestamp| timestamp.value)
     }
 
     /// Notes the part that a line names.

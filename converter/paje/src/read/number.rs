@@ -22,11 +22,11 @@ const MAX_DIGITS: u32 = 36;
 /// [`GlobalNanos::FURTHEST`].
 #[inline]
 pub(super) fn nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
-    let date = match short_nanos(text.as_bytes(), missing) {
+    let timestamp = match short_nanos(text.as_bytes(), missing) {
         Some(value) => ParsedNumber { value, comma: false },
         None => any_nanos(text, missing)?,
     };
-    (date.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(date)
+    (timestamp.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(timestamp)
 }
 
 /// Powers of ten, by the number of decimals.
@@ -171,7 +171,7 @@ mod tests {
     use crate::RgbColor;
     use crate::time::GlobalNanos;
 
-    fn date(text: &str) -> Option<i64> {
+    fn timestamp(text: &str) -> Option<i64> {
         nanos(text, 0).map(|number| number.value)
     }
 
@@ -197,7 +197,7 @@ mod tests {
             ("00000000000000000000000000000000000000000000000001", 1_000_000_000),
         ];
         for (text, expected) in cases {
-            assert_eq!(date(text), Some(expected), "{text}");
+            assert_eq!(timestamp(text), Some(expected), "{text}");
         }
         assert!(nanos("1,5", 0).is_some_and(|number| number.value == 1_500_000_000 && number.comma));
         for text in [
@@ -216,7 +216,7 @@ mod tests {
             "9223372036.854775808",
             "1e99999999999",
         ] {
-            assert_eq!(date(text), None, "{text}");
+            assert_eq!(timestamp(text), None, "{text}");
         }
         let millis = |text: &str| nanos(text, 3).map(|number| number.value);
         assert_eq!(
@@ -258,7 +258,7 @@ mod tests {
         fn timestamps_with_nine_decimals_round_trip(value in -GlobalNanos::FURTHEST.0..=GlobalNanos::FURTHEST.0) {
             let sign = if value < 0 { "-" } else { "" };
             let (seconds, rest) = (value.unsigned_abs() / 1_000_000_000, value.unsigned_abs() % 1_000_000_000);
-            prop_assert_eq!(date(&format!("{sign}{seconds}.{rest:09}")), Some(value));
+            prop_assert_eq!(timestamp(&format!("{sign}{seconds}.{rest:09}")), Some(value));
         }
 
         #[test]

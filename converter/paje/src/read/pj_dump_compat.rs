@@ -9,21 +9,21 @@
 
 /// Maps doubles to integers in the same order: 0 to 0, negative numbers to negative ones.
 #[must_use]
-pub fn date_of_double(date: f64) -> i64 {
-    let bits = date.abs().to_bits().cast_signed();
-    if date < 0.0 { -bits } else { bits }
+pub fn timestamp_of_double(timestamp: f64) -> i64 {
+    let bits = timestamp.abs().to_bits().cast_signed();
+    if timestamp < 0.0 { -bits } else { bits }
 }
 
-/// The inverse of [`date_of_double`].
+/// The inverse of [`timestamp_of_double`].
 #[must_use]
-pub fn double_of_date(date: i64) -> f64 {
-    let size = f64::from_bits(date.unsigned_abs());
-    if date < 0 { -size } else { size }
+pub fn double_of_timestamp(timestamp: i64) -> f64 {
+    let size = f64::from_bits(timestamp.unsigned_abs());
+    if timestamp < 0 { -size } else { size }
 }
 
 /// The timestamp at the start of a word, in seconds, and its length in bytes. `None` if there is no
 /// number. `missing` is the number of decimals by which the unit is finer than seconds.
-pub(super) fn date(text: &str, missing: u8) -> Option<(f64, usize)> {
+pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
@@ -178,9 +178,12 @@ mod tests {
             ("-", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(date(text, 0).map(|(date, _)| date), expected, "{text}");
+            assert_eq!(timestamp(text, 0).map(|(timestamp, _)| timestamp), expected, "{text}");
         }
-        assert_eq!([date("15E-1z", 0), date("1e+", 3)].map(|read| read.map(|(_, length)| length)), [Some(5), Some(1)]);
+        assert_eq!(
+            [timestamp("15E-1z", 0), timestamp("1e+", 3)].map(|read| read.map(|(_, length)| length)),
+            [Some(5), Some(1)]
+        );
     }
 
     #[test]
@@ -211,14 +214,14 @@ mod tests {
         #[test]
         fn doubles_keep_their_order_and_round_trip(a in any::<f64>(), b in any::<f64>()) {
             prop_assume!(!a.is_nan() && !b.is_nan());
-            let (first, second) = (date_of_double(a), date_of_double(b));
+            let (first, second) = (timestamp_of_double(a), timestamp_of_double(b));
             prop_assert_eq!(a.partial_cmp(&b), Some(first.cmp(&second)));
-            prop_assert_eq!(double_of_date(first), a);
+            prop_assert_eq!(double_of_timestamp(first), a);
         }
 
         #[test]
         fn anything_is_read(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
-            let _ = (date(&text, 0), value(&text), date(&number, 9), value(&number));
+            let _ = (timestamp(&text, 0), value(&text), timestamp(&number, 9), value(&number));
         }
     }
 }

@@ -134,8 +134,8 @@ impl<R: Read> PajeReader<R> {
     }
 
     /// The timestamp of the current line.
-    pub fn date(&mut self) -> Option<i64> {
-        self.processor.date(self.lines.line(), &self.header, None)
+    pub fn timestamp(&mut self) -> Option<i64> {
+        self.processor.timestamp(self.lines.line(), &self.header, None)
     }
 
     /// Processes the current line after [`Self::advance`].
@@ -194,9 +194,9 @@ impl<R: Read> PajeReader<R> {
     /// Reads numbers like `pj_dump`, and ends at the timestamp of the last line, which is 0 if that
     /// line has none.
     ///
-    /// Timestamps are then not nanoseconds, but `date_of_double` of seconds, which has the same
-    /// order. Invalid numbers are reported as usual, but a line is left out only if `pj_dump` would
-    /// use an arbitrary timestamp.
+    /// Timestamps are then not nanoseconds, but `timestamp_of_double` of seconds, which has the
+    /// same order. Invalid numbers are reported as usual, but a line is left out only if `pj_dump`
+    /// would use an arbitrary timestamp.
     #[must_use]
     pub fn as_pj_dump(mut self) -> Self {
         self.processor.state.as_pj_dump = true;

@@ -261,8 +261,8 @@ impl TraceParts {
     }
 
     /// Adds a file with the timestamp of its next line.
-    pub(super) fn push(&mut self, date: i64, file: usize) {
-        self.next.push(Reverse((date, file)));
+    pub(super) fn push(&mut self, timestamp: i64, file: usize) {
+        self.next.push(Reverse((timestamp, file)));
     }
 
     /// The file with the next line.

@@ -159,9 +159,9 @@ impl<R: Read> PajeReader<R> {
         let Some(at) = file.checked_sub(1) else {
             let number = lines.line().number;
             if lines.advance().map_err(|source| PajeReadError::Input { line: number + 1, source })? {
-                let date = processor.date(lines.line(), header, None).unwrap_or(i64::MIN);
+                let timestamp = processor.timestamp(lines.line(), header, None).unwrap_or(i64::MIN);
                 // A line without a timestamp follows the preceding line.
-                parts.latest_of_root = parts.latest_of_root.max(date);
+                parts.latest_of_root = parts.latest_of_root.max(timestamp);
                 parts.push(parts.latest_of_root, 0);
             }
             return Ok(());
@@ -170,8 +170,8 @@ impl<R: Read> PajeReader<R> {
         let last = part.lines.line().number;
         match part.lines.advance() {
             Ok(true) => {
-                let date = processor.date(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
-                part.latest = part.latest.max(date);
+                let timestamp = processor.timestamp(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
+                part.latest = part.latest.max(timestamp);
                 let latest = part.latest;
                 parts.push(latest, file);
                 return Ok(());

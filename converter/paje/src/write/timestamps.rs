@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    fn written(dates: &[i64], style: PajeStyle) -> String {
+    fn written(timestamps: &[i64], style: PajeStyle) -> String {
         let mut text = Vec::new();
         let mut writer = in_style(&mut text, style);
         let (ty, kind) = (TypeId(1), PajeTypeKind::Container);
@@ -88,8 +88,8 @@ mod tests {
         let define =
             PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: "T", color: None, style: DrawStyle::NONE };
         writer.event(&define).expect("writing to memory cannot fail");
-        for (number, date) in (1..).zip(dates) {
-            let (time, container) = (GlobalNanos(*date), ContainerId(number));
+        for (number, timestamp) in (1..).zip(timestamps) {
+            let (time, container) = (GlobalNanos(*timestamp), ContainerId(number));
             writer
                 .event(&PajeEvent::CreateContainer { time, container, ty, parent, name: "c", extra })
                 .expect("memory");
@@ -104,23 +104,23 @@ mod tests {
         /// with the decimals cut off.
         #[test]
         fn timestamps_round_trip_with_cut_decimals(
-            mut dates in prop::collection::vec((0..=GlobalNanos::FURTHEST.0, 0u32..63).prop_map(|(date, shift)| date >> shift), 1..6),
+            mut timestamps in prop::collection::vec((0..=GlobalNanos::FURTHEST.0, 0u32..63).prop_map(|(timestamp, shift)| timestamp >> shift), 1..6),
             unit in prop::sample::select(&UNITS[..]),
             decimals in prop::option::of(0u8..=9),
             header in prop::sample::select(&[HeaderStyle::Reference, HeaderStyle::Old, HeaderStyle::Basic][..]),
         ) {
-            dates.sort_unstable();
-            let text = written(&dates, PajeStyle { unit, decimals, header });
+            timestamps.sort_unstable();
+            let text = written(&timestamps, PajeStyle { unit, decimals, header });
             let mut read_back = TimestampLog::default();
             PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut read_back).expect("the text is valid Pajé");
             let exact = unit.exact_decimals();
             let grain = 10_i64.pow(u32::from(exact.saturating_sub(decimals.unwrap_or(exact))));
-            let expected: Vec<i64> = dates.iter().map(|date| date / grain * grain).collect();
+            let expected: Vec<i64> = timestamps.iter().map(|timestamp| timestamp / grain * grain).collect();
             prop_assert_eq!(&read_back.0, &expected, "{}", text);
             prop_assert!(read_back.0.is_sorted());
             for line in text.lines().filter(|line| line.starts_with("6 ")) {
-                let date = line.split(' ').nth(1).unwrap_or_default();
-                let written = date.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+                let timestamp = line.split(' ').nth(1).unwrap_or_default();
+                let written = timestamp.split_once('.').map_or(0, |(_, decimals)| decimals.len());
                 prop_assert_eq!(written, usize::from(decimals.unwrap_or(exact)), "{}", line);
             }
         }
@@ -131,14 +131,14 @@ mod tests {
         let text = written(&[1_234_567_890], PajeStyle::default());
         assert!(text.ends_with("\n6 1.234567890 c1 0 t1 \"c\"\n"), "{text}");
         let style = |unit, decimals| PajeStyle { unit, decimals, header: HeaderStyle::Reference };
-        for (unit, decimals, date) in [
+        for (unit, decimals, timestamp) in [
             (TimeUnit::Millis, None, "1234.567890"),
             (TimeUnit::Micros, Some(0), "1234567"),
             (TimeUnit::Nanos, None, "1234567890"),
             (TimeUnit::Seconds, Some(1), "1.2"),
         ] {
             let text = written(&[1_234_567_890], style(unit, decimals));
-            assert!(text.ends_with(&format!("\n6 {date} c1 0 t1 \"c\"\n")), "{text}");
+            assert!(text.ends_with(&format!("\n6 {timestamp} c1 0 t1 \"c\"\n")), "{text}");
         }
     }
 }

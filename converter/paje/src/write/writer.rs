@@ -28,7 +28,7 @@ pub(super) struct LinkKeyText {
 #[derive(Debug)]
 pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
     pub(super) out: W,
-    pub(super) dates: D,
+    pub(super) timestamps: D,
     pub(super) line: Vec<u8>,
     pub(super) layouts: ExtraDefinitions,
     /// Type of each container, by its id.
@@ -47,15 +47,15 @@ pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
 impl<W: Write> PajeWriter<W> {
     /// Creates a writer. `out` needs no buffer.
     pub fn new(out: W) -> Self {
-        Self::with_dates(out, ExactSeconds, HeaderStyle::default())
+        Self::with_timestamps(out, ExactSeconds, HeaderStyle::default())
     }
 }
 
 impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
-    pub(super) fn with_dates(out: W, dates: D, header: HeaderStyle) -> Self {
+    pub(super) fn with_timestamps(out: W, timestamps: D, header: HeaderStyle) -> Self {
         Self {
             out,
-            dates,
+            timestamps,
             line: Vec::with_capacity(BUFFER_BYTES + 8192),
             layouts: ExtraDefinitions::new(header),
             container_types: vec![TypeId::ROOT],
@@ -141,7 +141,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     }
 
     /// The timestamp in nanoseconds, at least 0. Counts timestamps before the last one.
-    pub(super) fn date(&mut self, time: GlobalNanos) -> u64 {
+    pub(super) fn timestamp(&mut self, time: GlobalNanos) -> u64 {
         self.backward += u64::from(time < self.last);
         self.last = self.last.max(time);
         u64::try_from(time.0).unwrap_or(0)
@@ -161,11 +161,11 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
 
     /// Writes the id of the event's definition and its timestamp, then the output of `rest`.
     pub(super) fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut NumberWords)) {
-        let nanos = self.date(time);
+        let nanos = self.timestamp(time);
         let mut head = NumberWords::new();
         head.number(id.into());
         head.byte(b' ');
-        self.dates.write(nanos, &mut TimestampPosition(&mut head));
+        self.timestamps.write(nanos, &mut TimestampPosition(&mut head));
         head.byte(b' ');
         rest(&mut head);
         self.line.extend_from_slice(head.as_bytes());

@@ -26,7 +26,7 @@ struct RandomLink {
 /// An endpoint in the order in which the first pass meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RandomEndpoint {
-    date: i64,
+    timestamp: i64,
     stream: usize,
     ordinal: usize,
     link: usize,
@@ -74,12 +74,12 @@ impl RandomProgram {
         log_of(&ends)
     }
 
-    fn date(&self, record: RandomRecord) -> i64 {
+    fn timestamp(&self, record: RandomRecord) -> i64 {
         self.timestamps[record.stream][record.at]
     }
 
     fn endpoint(&self, link: usize, record: RandomRecord, is_finish: bool) -> RandomEndpoint {
-        RandomEndpoint { date: self.date(record), stream: record.stream, ordinal: record.at, link, is_finish }
+        RandomEndpoint { timestamp: self.timestamp(record), stream: record.stream, ordinal: record.at, link, is_finish }
     }
 
     fn maps(&self) -> Vec<TimestampMap> {
@@ -88,14 +88,14 @@ impl RandomProgram {
 
     fn final_timestamps(&self, maps: &[TimestampMap]) -> Vec<Vec<i64>> {
         let of = |(stream, timestamps): (usize, &Vec<i64>)| {
-            timestamps.iter().enumerate().map(|(at, date)| maps[stream].corrected(*date, at as u64)).collect()
+            timestamps.iter().enumerate().map(|(at, timestamp)| maps[stream].correct(*timestamp, at as u64)).collect()
         };
         self.timestamps.iter().enumerate().map(of).collect()
     }
 
     fn reversed(&self, timestamps: &[Vec<i64>]) -> usize {
-        let date = |record: RandomRecord| timestamps[record.stream][record.at];
-        self.links.iter().filter(|link| date(link.finish) < date(link.start)).count()
+        let timestamp = |record: RandomRecord| timestamps[record.stream][record.at];
+        self.links.iter().filter(|link| timestamp(link.finish) < timestamp(link.start)).count()
     }
 }
 
@@ -103,12 +103,12 @@ impl RandomProgram {
 fn log_of(ends: &[RandomEndpoint]) -> LinkLog {
     let mut log = LinkLog::with_memory(1 << 20);
     let mut numbers = std::collections::BTreeMap::new();
-    for &RandomEndpoint { date, stream, ordinal, link, is_finish } in ends {
+    for &RandomEndpoint { timestamp, stream, ordinal, link, is_finish } in ends {
         let (stream, ordinal) = (u32::try_from(stream).unwrap(), ordinal as u64);
         match numbers.get(&link) {
-            Some(&first) => log.add_second_endpoint(first, stream, date, ordinal, is_finish),
+            Some(&first) => log.add_second_endpoint(first, stream, timestamp, ordinal, is_finish),
             None => {
-                numbers.insert(link, (log.add_first_endpoint(stream, date, ordinal, is_finish), date));
+                numbers.insert(link, (log.add_first_endpoint(stream, timestamp, ordinal, is_finish), timestamp));
             }
         }
     }
@@ -145,8 +145,8 @@ proptest! {
     fn forward_links_need_no_correction(program in program(), least in 0i64..2) {
         let mut program = program;
         let RandomProgram { timestamps, links } = &mut program;
-        let date = |record: RandomRecord| timestamps[record.stream][record.at];
-        links.retain(|link| date(link.start) + least <= date(link.finish));
+        let timestamp = |record: RandomRecord| timestamps[record.stream][record.at];
+        links.retain(|link| timestamp(link.start) + least <= timestamp(link.finish));
         let log = program.log();
         let (mut maps, mut all) = (program.maps(), program.maps());
         prop_assert!(least == 0 || log.is_forward());
@@ -189,12 +189,12 @@ proptest! {
         let log = log_of(&ends);
         let mut maps = program.maps();
         let found = restore_order(&log, &mut maps).unwrap();
-        let date = |link: usize, finish: bool| {
+        let timestamp = |link: usize, finish: bool| {
             let end = ends.iter().find(|end| end.link == link && end.is_finish == finish).unwrap();
-            maps[end.stream].corrected(end.date, end.ordinal as u64)
+            maps[end.stream].correct(end.timestamp, end.ordinal as u64)
         };
         // Out of order, equal timestamps of a stream may form circles. They are counted.
-        let reversed = (0..program.links.len()).filter(|link| date(*link, true) < date(*link, false)).count() as u64;
+        let reversed = (0..program.links.len()).filter(|link| timestamp(*link, true) < timestamp(*link, false)).count() as u64;
         prop_assert!(reversed <= found.circular, "{reversed} {found:?}");
     }
 
@@ -219,8 +219,8 @@ proptest! {
     }
 }
 
-fn endpoint((date, stream, ordinal, link, is_finish): (i64, usize, usize, usize, bool)) -> RandomEndpoint {
-    RandomEndpoint { date, stream, ordinal, link, is_finish }
+fn endpoint((timestamp, stream, ordinal, link, is_finish): (i64, usize, usize, usize, bool)) -> RandomEndpoint {
+    RandomEndpoint { timestamp, stream, ordinal, link, is_finish }
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_cycle_is_reported_and_the_rest_is_ordered() {
     let mut maps = vec![TimestampMap::default(); 3];
     let found = restore_order(&log_of(&ends), &mut maps).unwrap();
     assert_eq!((found.links, found.circular), (3, 1));
-    assert!(maps[2].corrected(0, 0) > maps[0].corrected(30, 2));
+    assert!(maps[2].correct(0, 0) > maps[0].correct(30, 2));
 }
 
 #[test]
@@ -249,9 +249,9 @@ fn a_stream_returns_to_its_clock() {
     let mut maps = vec![TimestampMap::default(); 2];
     let found = restore_order(&log_of(&ends), &mut maps).unwrap();
     assert_eq!((found.reversed, found.moved, found.largest_nanos), (1, 1, 1001));
-    assert_eq!(maps[1].corrected(4, 0), 4);
-    assert_eq!(maps[1].corrected(5, 0), 1006);
-    assert_eq!(maps[1].corrected(5_000_005, 1), 5_000_506);
-    assert_eq!(maps[1].corrected(20_000_000, 2), 20_000_000);
+    assert_eq!(maps[1].correct(4, 0), 4);
+    assert_eq!(maps[1].correct(5, 0), 1006);
+    assert_eq!(maps[1].correct(5_000_005, 1), 5_000_506);
+    assert_eq!(maps[1].correct(20_000_000, 2), 20_000_000);
     assert!(found.is_suspicious());
 }

@@ -84,10 +84,10 @@ fn samples(process: &ProcessInRun, hz: u64) -> impl Iterator<Item = u64> {
 fn common_divisor(mut timestamps: impl Iterator<Item = u64>) -> u64 {
     let Some(first) = timestamps.next() else { return 1 };
     let (mut divisor, mut last, mut different) = (0, first, 1);
-    for date in timestamps {
-        different += usize::from(date != last);
-        last = date;
-        divisor = greatest_common_divisor(divisor, date.abs_diff(first));
+    for timestamp in timestamps {
+        different += usize::from(timestamp != last);
+        last = timestamp;
+        divisor = greatest_common_divisor(divisor, timestamp.abs_diff(first));
         if divisor == 1 {
             return 1;
         }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_clock_of_whole_milliseconds() {
-        let timestamps = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|date| 1_000_000 * date + 5);
+        let timestamps = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|timestamp| 1_000_000 * timestamp + 5);
         assert_eq!(common_divisor(timestamps.into_iter()), 1_000_000);
         assert_eq!(common_divisor(timestamps[..5].iter().copied()), 1);
         assert_eq!(common_divisor(timestamps.into_iter().chain([8])), 1);

@@ -87,7 +87,7 @@ impl ClockMap {
 
     /// The map of a clock with steps. `self` maps the ticks that the clock would have without
     /// steps.
-    pub(crate) fn after(&self, steps: &StepFreeTicks) -> Self {
+    pub(crate) fn with_steps(&self, steps: &StepFreeTicks) -> Self {
         let Some(first) = steps.regions().first() else { return self.clone() };
         let mut segments: Vec<MapSegment> =
             self.segments.iter().copied().filter(|next| next.ticks < first.ticks).collect();
@@ -171,7 +171,7 @@ impl ClockMap {
 
     pub(crate) fn global_from_ticks(&self, ticks: u64) -> i64 {
         let nanos = self.raw_timestamp(ticks);
-        self.correction.as_ref().map_or(nanos, |correction| correction.corrected(nanos))
+        self.correction.as_ref().map_or(nanos, |correction| correction.correct(nanos))
     }
 
     /// The timestamp of a tick, in 128 bits. Before timestamps are counted from the start of the
@@ -236,7 +236,7 @@ impl ClockMap {
             rest = others;
         }
         if let Some(correction) = &self.correction {
-            timestamps.iter_mut().for_each(|date| *date = correction.corrected(*date));
+            timestamps.iter_mut().for_each(|timestamp| *timestamp = correction.correct(*timestamp));
         }
     }
 }
@@ -300,12 +300,12 @@ mod tests {
             ticks.sort_unstable();
             let map = ClockMap::from_knots(1_000_000_000, &knots);
             let steps = StepFreeTicks::new(&steps);
-            let with_steps = map.after(&steps);
+            let with_steps = map.with_steps(&steps);
             let timestamps: Vec<i64> = ticks.iter().map(|&t| with_steps.global_from_ticks(t)).collect();
             prop_assert!(timestamps.is_sorted(), "{timestamps:?}");
-            for (date, ticks) in timestamps.iter().zip(&ticks) {
+            for (timestamp, ticks) in timestamps.iter().zip(&ticks) {
                 let expected = map.global_from_ticks(steps.without_steps(*ticks));
-                prop_assert!((date - expected).abs() <= 1 || expected == i64::MAX, "{date} {expected} {ticks}");
+                prop_assert!((timestamp - expected).abs() <= 1 || expected == i64::MAX, "{timestamp} {expected} {ticks}");
             }
         }
 

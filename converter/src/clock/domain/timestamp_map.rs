@@ -24,7 +24,7 @@ pub(crate) struct TimestampJump {
     /// not shifted.
     pub(crate) ordinal: u64,
     /// The timestamp before the shift.
-    pub(crate) date: i64,
+    pub(crate) timestamp: i64,
     /// The size of the shift in nanoseconds, at least 0.
     pub(crate) shift: i64,
     /// The next forward leap of the clock's own line, if there is one.
@@ -36,7 +36,7 @@ pub(crate) struct TimestampJump {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineLeap {
     /// The first timestamp after the leap.
-    pub(crate) date: i64,
+    pub(crate) timestamp: i64,
     /// The distance from the last timestamp before the leap, nanoseconds.
     pub(crate) by: i64,
 }
@@ -49,10 +49,10 @@ impl TimestampJump {
     /// The first `tick` nanoseconds are returned at once. `tick` is the resolution of the clocks,
     /// so the timestamps that follow are no more accurate than this. Otherwise many small jumps
     /// would add up.
-    pub(crate) fn shift_at(&self, date: i64, tick: i64) -> i64 {
-        let leapt = self.leap.filter(|leap| date >= leap.date).map_or(0, |leap| leap.by);
+    pub(crate) fn shift_at(&self, timestamp: i64, tick: i64) -> i64 {
+        let leapt = self.leap.filter(|leap| timestamp >= leap.timestamp).map_or(0, |leap| leap.by);
         // No time passes in a leap.
-        let elapsed = date.saturating_sub(self.date).saturating_sub(leapt).max(0);
+        let elapsed = timestamp.saturating_sub(self.timestamp).saturating_sub(leapt).max(0);
         let at_once = elapsed.min(tick);
         (self.shift - leapt - at_once - (elapsed - at_once) / RETURN).max(0)
     }
@@ -64,11 +64,12 @@ impl TimestampJump {
 pub(crate) struct TimestampJumps(pub(crate) Box<[TimestampJump]>);
 
 impl TimestampJumps {
-    fn date(&self, raw: i64, date: i64, ordinal: u64, tick: i64) -> i64 {
+    /// The timestamp after the shift by the last jump before the record.
+    fn apply(&self, raw: i64, timestamp: i64, ordinal: u64, tick: i64) -> i64 {
         let before = self.0.partition_point(|jump| (jump.raw, jump.ordinal) <= (raw, ordinal));
         match before.checked_sub(1) {
-            Some(last) => date.saturating_add(self.0[last].shift_at(date, tick)),
-            None => date,
+            Some(last) => timestamp.saturating_add(self.0[last].shift_at(timestamp, tick)),
+            None => timestamp,
         }
     }
 }
@@ -98,14 +99,14 @@ impl TimestampMap {
 
     /// The timestamp on the line of the clock, without the shifts of the causal pass.
     pub(crate) fn line(&self, raw: i64) -> i64 {
-        self.correction.as_ref().map_or(raw, |correction| correction.corrected(raw))
+        self.correction.as_ref().map_or(raw, |correction| correction.correct(raw))
     }
 
     /// The final timestamp of a record with this raw timestamp and this position in the stream. It
     /// never decreases with (raw timestamp, ordinal). O(log of the number of knots).
-    pub(crate) fn corrected(&self, raw: i64, ordinal: u64) -> i64 {
-        let date = self.line(raw);
-        if self.jumps.0.is_empty() { date } else { self.jumps.date(raw, date, ordinal, self.tick) }
+    pub(crate) fn correct(&self, raw: i64, ordinal: u64) -> i64 {
+        let timestamp = self.line(raw);
+        if self.jumps.0.is_empty() { timestamp } else { self.jumps.apply(raw, timestamp, ordinal, self.tick) }
     }
 }
 
@@ -133,22 +134,22 @@ mod tests {
             let correction = TimestampCorrection::from_points(&points).after_steps(step.as_slice());
             let leap_at = step.map(|step| step.raw);
             positions.extend(leap_at.iter().flat_map(|at| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
-            let leap = leap_at.map(|at| LineLeap { date: correction.corrected(at), by: correction.corrected(at) - correction.corrected(at - 1) });
+            let leap = leap_at.map(|at| LineLeap { timestamp: correction.correct(at), by: correction.correct(at) - correction.correct(at - 1) });
             let mut jumps = Vec::<TimestampJump>::new();
             let (mut raw, mut ordinal) = (0, 0);
             for (later, records, more) in steps {
                 raw += later;
                 ordinal = if later > 0 { records } else { ordinal + records + 1 };
-                let date = correction.corrected(raw);
-                let left = jumps.last().map_or(0, |jump: &TimestampJump| jump.shift_at(date, tick));
-                jumps.push(TimestampJump { raw, ordinal, date, shift: left + more, leap: leap.filter(|leap| leap.date > date) });
+                let timestamp = correction.correct(raw);
+                let left = jumps.last().map_or(0, |jump: &TimestampJump| jump.shift_at(timestamp, tick));
+                jumps.push(TimestampJump { raw, ordinal, timestamp, shift: left + more, leap: leap.filter(|leap| leap.timestamp > timestamp) });
                 positions.extend([(raw - 1, ordinal + 9), (raw, ordinal), (raw, ordinal + 1), (raw + 1, 0)]);
             }
             let map = TimestampMap { correction: Some(Arc::new(correction.clone())), jumps: TimestampJumps(jumps.into()), tick, ..TimestampMap::default() };
             positions.sort_unstable();
-            let timestamps: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.corrected(raw, ordinal)).collect();
+            let timestamps: Vec<i64> = positions.iter().map(|&(raw, ordinal)| map.correct(raw, ordinal)).collect();
             prop_assert!(timestamps.is_sorted(), "{timestamps:?}");
-            prop_assert!(timestamps.iter().zip(&positions).all(|(date, (raw, _))| *date >= correction.corrected(*raw)));
+            prop_assert!(timestamps.iter().zip(&positions).all(|(timestamp, (raw, _))| *timestamp >= correction.correct(*raw)));
         }
     }
 }

@@ -148,19 +148,19 @@ impl ClockStates {
     }
 
     /// The bound at a timestamp, by the chord between the moments around it.
-    pub(crate) fn bound_at(&self, domain: usize, bounds: &[f64], date: f64) -> f64 {
-        let at = self.segment(date);
+    pub(crate) fn bound_at(&self, domain: usize, bounds: &[f64], timestamp: f64) -> f64 {
+        let at = self.segment(timestamp);
         let (from, to) = (self.moments[at], self.moments[at + 1]);
-        let place = ((date - from) / (to - from)).clamp(0.0, 1.0);
+        let place = ((timestamp - from) / (to - from)).clamp(0.0, 1.0);
         let deviation = self.deviations[domain][at];
         // Outside of all moments, only the maximum rate bounds the error.
-        let outside = MAX_RATE * (from - date).max(date - to).max(0.0);
+        let outside = MAX_RATE * (from - timestamp).max(timestamp - to).max(0.0);
         bounds[at] * (1.0 - place) + bounds[at + 1] * place + deviation + outside
     }
 
     /// The index of the last moment up to a timestamp that is not the last of all.
-    pub(crate) fn segment(&self, date: f64) -> usize {
-        self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1) - 1
+    pub(crate) fn segment(&self, timestamp: f64) -> usize {
+        self.moments.partition_point(|moment| *moment <= timestamp).clamp(1, self.moments.len() - 1) - 1
     }
 
     /// The most by which an error can grow between two timestamps that are close together.
@@ -175,9 +175,9 @@ impl ClockStates {
     }
 
     /// The index of the moment nearest to a timestamp.
-    pub(crate) fn nearest_moment(&self, date: f64) -> usize {
-        let after = self.moments.partition_point(|moment| *moment <= date).clamp(1, self.moments.len() - 1);
-        if date - self.moments[after - 1] <= self.moments[after] - date { after - 1 } else { after }
+    pub(crate) fn nearest_moment(&self, timestamp: f64) -> usize {
+        let after = self.moments.partition_point(|moment| *moment <= timestamp).clamp(1, self.moments.len() - 1);
+        if timestamp - self.moments[after - 1] <= self.moments[after] - timestamp { after - 1 } else { after }
     }
 
     /// Bounds from messages and from earlier bounds.

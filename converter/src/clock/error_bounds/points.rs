@@ -8,7 +8,7 @@ use super::message_times::{DomainMessages, MessageTimes};
 /// A bound at a timestamp.
 #[derive(Clone, Copy, Debug)]
 struct BoundPoint {
-    date: f64,
+    timestamp: f64,
     bound: f64,
     /// The correction of the fit at this point.
     correction: f64,
@@ -18,7 +18,7 @@ struct BoundPoint {
 #[derive(Clone, Copy)]
 struct MessageEndpoint {
     domain: usize,
-    date: f64,
+    timestamp: f64,
 }
 
 /// Lowers the bounds at all moments to those from messages. O(points log moments + domains ×
@@ -35,16 +35,17 @@ pub(crate) fn lower_to_points(
         let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
         for DomainMessages { from, to, times } in messages {
             for MessageTimes { sent, received, took } in times {
-                let sender = MessageEndpoint { domain: *from, date: *sent };
-                let receiver = MessageEndpoint { domain: *to, date: *received };
+                let sender = MessageEndpoint { domain: *from, timestamp: *sent };
+                let receiver = MessageEndpoint { domain: *to, timestamp: *received };
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
                 let (source, target) = if side == 0 { (sender, receiver) } else { (receiver, sender) };
-                let bound = clocks.bound_at(source.domain, &bounds[source.domain][side], source.date) + took.max(0.0);
-                let least = &mut points[target.domain][clocks.segment(target.date)];
+                let bound =
+                    clocks.bound_at(source.domain, &bounds[source.domain][side], source.timestamp) + took.max(0.0);
+                let least = &mut points[target.domain][clocks.segment(target.timestamp)];
                 if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
-                    let MessageEndpoint { domain, date } = target;
-                    *least = Some(BoundPoint { date, bound, correction: correction(domain, date) });
+                    let MessageEndpoint { domain, timestamp } = target;
+                    *least = Some(BoundPoint { timestamp, bound, correction: correction(domain, timestamp) });
                 }
             }
         }
@@ -60,16 +61,16 @@ pub(crate) fn lower_to_points(
 /// The smallest bound at a moment by chords between points before and after it. `correction` is
 /// that of the fit at the moment.
 fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, correction: f64, sign: f64) -> f64 {
-    let date = clocks.moments[at];
+    let timestamp = clocks.moments[at];
     let before = of_distances(points[..at].iter().rev());
     let after = of_distances(points[at..].iter());
     let mut least = f64::INFINITY;
-    for one in before.iter().flatten().filter(|one| one.date <= date) {
-        for other in after.iter().flatten().filter(|other| other.date > one.date) {
-            let place = (date - one.date) / (other.date - one.date);
+    for one in before.iter().flatten().filter(|one| one.timestamp <= timestamp) {
+        for other in after.iter().flatten().filter(|other| other.timestamp > one.timestamp) {
+            let place = (timestamp - one.timestamp) / (other.timestamp - one.timestamp);
             let chord = |from: f64, to: f64| from + (to - from) * place;
             let deviation = sign * (correction - chord(one.correction, other.correction));
-            let off_chord = clocks.wander.off_chord(date - one.date, other.date - date);
+            let off_chord = clocks.wander.off_chord(timestamp - one.timestamp, other.timestamp - timestamp);
             least = least.min(chord(one.bound, other.bound) + deviation + off_chord);
         }
     }

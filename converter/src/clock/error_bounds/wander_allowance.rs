@@ -43,7 +43,7 @@ mod tests {
 
     /// Adds up many small independent changes of the rate. Each acts on the result in proportion to
     /// `effect`.
-    fn summed(span: f64, effect: impl Fn(f64) -> f64) -> f64 {
+    fn sum_changes(span: f64, effect: impl Fn(f64) -> f64) -> f64 {
         const STEPS: u32 = 20_000;
         let step = span / f64::from(STEPS);
         let squares = (0..STEPS).map(|at| effect((f64::from(at) + 0.5) * step).powi(2) * step);
@@ -58,13 +58,16 @@ mod tests {
         // function.
         let (before, after) = (30.0, 70.0);
         let hat = |at: f64| if at < before { at * after / 100.0 } else { (100.0 - at) * before / 100.0 };
-        near(allowance.off_chord(before, after), summed(100.0, hat));
+        near(allowance.off_chord(before, after), sum_changes(100.0, hat));
         // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
         let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
-        near(allowance.off_mean(30.0, 20.0, 50.0), summed(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)));
+        near(
+            allowance.off_mean(30.0, 20.0, 50.0),
+            sum_changes(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)),
+        );
         near(
             allowance.rate_difference(20.0, 10.0, 40.0),
-            summed(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)),
+            sum_changes(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)),
         );
         assert_eq!(allowance.off_chord(0.0, 0.0), 0.0);
     }

@@ -14,7 +14,7 @@ pub(crate) type DomainCorrections = Vec<Option<Arc<TimestampCorrection>>>;
 
 /// The corrected timestamp of a raw one.
 pub(crate) fn apply_correction(corrections: &DomainCorrections, domain: usize, raw: i64) -> i64 {
-    corrections[domain].as_ref().map_or(raw, |correction| correction.corrected(raw))
+    corrections[domain].as_ref().map_or(raw, |correction| correction.correct(raw))
 }
 
 /// The corrections of all domains: `base`, clock steps, line and graph fit. The reference and other
@@ -41,7 +41,7 @@ pub(crate) fn corrections_of(
         // Clock steps are given by raw timestamps in the log.
         let base = base[domain].clone();
         let after_base = |step: &CorrectionPoint| CorrectionPoint {
-            raw: base.as_ref().map_or(step.raw, |base| base.corrected(step.raw)),
+            raw: base.as_ref().map_or(step.raw, |base| base.correct(step.raw)),
             added: step.added,
         };
         let steps: Vec<CorrectionPoint> = steps[domain].iter().map(after_base).collect();
@@ -49,7 +49,7 @@ pub(crate) fn corrections_of(
             if steps.is_empty() {
                 return base;
             }
-            return Some(Arc::new(TimestampCorrection::default().after_steps(&steps).after(base)));
+            return Some(Arc::new(TimestampCorrection::default().after_steps(&steps).with_base(base)));
         };
         let point = |&place: &f64| {
             let from = ((place * length + between - line.offset) / (1.0 + line.slope)).round();
@@ -59,7 +59,7 @@ pub(crate) fn corrections_of(
             CorrectionPoint { raw: base_span.start.saturating_add(from as i64), added: added.round() as i64 }
         };
         let points: Vec<CorrectionPoint> = places.iter().map(point).collect();
-        Some(Arc::new(TimestampCorrection::from_points(&points).after_steps(&steps).after(base)))
+        Some(Arc::new(TimestampCorrection::from_points(&points).after_steps(&steps).with_base(base)))
     };
     joined.iter().enumerate().map(correction).collect()
 }

@@ -32,7 +32,7 @@ pub(crate) struct SampleQuality {
 pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[StreamExtent]) -> Vec<SampleQuality> {
     let domains = clocks.domains.len();
     let dated = exchanges(clocks, bursts);
-    let span = span_of(streams, &dated, |_, date| date);
+    let span = span_of(streams, &dated, |_, timestamp| timestamp);
     let edges = edges(&dated, span);
     let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
     for edge in &edges {
@@ -171,24 +171,24 @@ impl BurstDeviations {
         Self(ticks.iter().map(deviation).collect())
     }
 
-    fn at(&self, date: f64) -> f64 {
+    fn at(&self, timestamp: f64) -> f64 {
         let Self(points) = self;
-        let next = points.partition_point(|point| point.at <= date);
+        let next = points.partition_point(|point| point.at <= timestamp);
         let (Some(before), Some(after)) = (next.checked_sub(1).map(|last| points[last]), points.get(next)) else {
             // Continues with the same slope.
-            return self.extrapolate(date);
+            return self.extrapolate(timestamp);
         };
-        before.nanos + (after.nanos - before.nanos) * (date - before.at) / (after.at - before.at).max(1.0)
+        before.nanos + (after.nanos - before.nanos) * (timestamp - before.at) / (after.at - before.at).max(1.0)
     }
 
     /// Extrapolates with the slope of the two nearest bursts.
-    fn extrapolate(&self, date: f64) -> f64 {
+    fn extrapolate(&self, timestamp: f64) -> f64 {
         let Self(points) = self;
         let [first, second, ..] = points[..] else { return 0.0 };
         let [.., before, last] = points[..] else { return 0.0 };
-        let (from, to) = if date < first.at { (first, second) } else { (before, last) };
-        let near = if date < first.at { first } else { last };
-        near.nanos + (to.nanos - from.nanos) * (date - near.at) / (to.at - from.at).max(1.0)
+        let (from, to) = if timestamp < first.at { (first, second) } else { (before, last) };
+        let near = if timestamp < first.at { first } else { last };
+        near.nanos + (to.nanos - from.nanos) * (timestamp - near.at) / (to.at - from.at).max(1.0)
     }
 
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The

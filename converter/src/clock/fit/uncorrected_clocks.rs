@@ -57,6 +57,6 @@ impl UncorrectedClocks {
             // Timestamps of one clock keep their order; to map them would round them.
             return finish.timestamp < start.timestamp;
         }
-        self.corrections[to].corrected(finish.timestamp) < self.corrections[from].corrected(start.timestamp)
+        self.corrections[to].correct(finish.timestamp) < self.corrections[from].correct(start.timestamp)
     }
 }

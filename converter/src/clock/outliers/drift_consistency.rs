@@ -136,7 +136,7 @@ fn burst_bounds(
             let at = first(there.first);
             let bounds = all.entry(pair).or_default();
             let begin = bounds.last().filter(|last| last.burst == *number).map_or(at, |last| last.at);
-            let drifted = |date: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (date - begin));
+            let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
             let most = second(there.second) - first(there.first) - drifted(first(there.first));
             let least = second(back.second) - first(back.first) - drifted(first(back.first));
             match bounds.last_mut().filter(|last| last.burst == *number) {

@@ -145,13 +145,13 @@ impl<'r> StreamCursor<'r> {
         let last = self.source.raw_timestamps(block, &evaluator.ticks, timestamps);
         let last_ordinal = first + (columns.records() as u64).saturating_sub(1);
         let map = &self.plan.timestamp_maps[self.source.stream];
-        self.end = self.end.max(map.corrected(last, last_ordinal));
+        self.end = self.end.max(map.correct(last, last_ordinal));
         let times = batch.row_values(timestamps);
         if !map.is_identity() {
             timestamps
                 .iter_mut()
                 .enumerate()
-                .for_each(|(at, timestamp)| *timestamp = map.corrected(*timestamp, batch.ordinal(at)));
+                .for_each(|(at, timestamp)| *timestamp = map.correct(*timestamp, batch.ordinal(at)));
         }
         let Some(times) = times else { return };
         let mut fixed_rows = FixedSizeRows::default();

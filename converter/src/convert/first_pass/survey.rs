@@ -259,7 +259,7 @@ impl FirstPassCollector {
         &mut self,
         plan: &ConversionPlan<'_>,
         template: &OpTemplate,
-        turn: PendingOp,
+        op: PendingOp,
         keys: &[u64],
         model: &RuleModel,
     ) {
@@ -271,9 +271,9 @@ impl FirstPassCollector {
         else {
             return;
         };
-        let place = ActionPosition { stream: turn.stream, ordinal: turn.bits, action: columnar.action };
+        let place = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
         let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
-        self.end_of(&template.key.with_words(keys), endpoint, place, turn.corrected, model);
+        self.end_of(&template.key.with_words(keys), endpoint, place, op.corrected, model);
     }
 
     /// Processes a link endpoint in a container of this type.

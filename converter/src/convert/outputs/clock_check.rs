@@ -56,7 +56,7 @@ pub fn check_clocks(run: &OpenRun, options: &ConvertOptions) -> Result<ClockChec
     let reversed_raw = job.reversed_raw.unwrap_or(0);
     let last = |stream: usize| plan.source(stream).1.blocks.last().map(|block| block.header.last_ticks);
     let end = (0..plan.streams.len()).filter_map(|stream| {
-        last(stream).map(|ticks| plan.timestamp_maps[stream].corrected(plan.raw_timestamp(stream, ticks), u64::MAX))
+        last(stream).map(|ticks| plan.timestamp_maps[stream].correct(plan.raw_timestamp(stream, ticks), u64::MAX))
     });
     let end = end.max().unwrap_or(0);
     Ok(ClockCheck { report: job.report(ConversionCounts::default(), end), reversed_raw })
@@ -72,13 +72,14 @@ impl ConversionJob<'_> {
     ) -> Result<(), ConvertError> {
         let endpoint = |end: &LinkEndpoint| LoggedEndpoint {
             process: plan.streams[end.stream as usize].process,
-            timestamp: end.date,
+            timestamp: end.timestamp,
         };
         let (mut by_raw, mut by_corrected) = (0, 0);
         let counted = log.pairs(|start, finish| {
             by_raw += u64::from(raw.is_reversed(endpoint(start), endpoint(finish)));
-            let date = |end: &LinkEndpoint| plan.timestamp_maps[end.stream as usize].corrected(end.date, end.ordinal);
-            by_corrected += u64::from(date(finish) < date(start));
+            let timestamp =
+                |end: &LinkEndpoint| plan.timestamp_maps[end.stream as usize].correct(end.timestamp, end.ordinal);
+            by_corrected += u64::from(timestamp(finish) < timestamp(start));
         });
         counted.map_err(ConvertError::Links)?;
         self.reversed_raw = Some(by_raw);

@@ -344,7 +344,7 @@ impl<'a> MergedSink<'a> {
             if !self.waits && !text.advance().map_err(io::Error::other)? {
                 return Ok(());
             }
-            self.waits = text.date().is_some_and(|date| date >= before);
+            self.waits = text.timestamp().is_some_and(|timestamp| timestamp >= before);
             if self.waits {
                 return Ok(());
             }

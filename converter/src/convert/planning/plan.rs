@@ -12,8 +12,8 @@ use super::rule_match::mismatch_warnings;
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
-    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, SourceSite,
-    StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
+    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel,
+    SourceLocation, StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
 };
 use crate::run::OpenRun;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
@@ -154,7 +154,7 @@ fn build<'r>(
 ) -> Result<ConversionSetup<'r>, ConvertError> {
     let mut symbols = Symbols::default();
     let mut model = RuleModel::default();
-    clocks.start_at(first_date(run, clocks));
+    clocks.start_at(first_timestamp(run, clocks));
     let facts = facts(run, clocks, &mut symbols);
     let streams = streams(run, &facts, &mut symbols);
     model.referents = Arc::new(ReferentTable::new(Arc::clone(&streams)));
@@ -231,7 +231,7 @@ impl<'r> ConversionPlan<'r> {
                 }
                 _ => None,
             };
-            least.map_or(i64::MIN, |least| timestamp_map.corrected(least, 0))
+            least.map_or(i64::MIN, |least| timestamp_map.correct(least, 0))
         };
         self.streams.iter().enumerate().map(begin).collect()
     }
@@ -456,7 +456,7 @@ fn streams(run: &OpenRun, facts: &[ProcessFacts], symbols: &mut Symbols) -> Arc<
 }
 
 /// The earliest raw timestamp of a record in the run.
-pub(crate) fn first_date(run: &OpenRun, clocks: &RunClocks) -> i128 {
+pub(crate) fn first_timestamp(run: &OpenRun, clocks: &RunClocks) -> i128 {
     let first = run.processes.iter().enumerate().flat_map(|(number, process)| {
         let blocks = process.streams.iter().filter_map(|stream| stream.blocks.first());
         blocks.map(move |block| clocks.map(number).wide_from_ticks(block.header.first_ticks))
@@ -472,7 +472,7 @@ fn facts(run: &OpenRun, clocks: &RunClocks, symbols: &mut Symbols) -> Vec<Proces
         let sites = process
             .sites
             .iter()
-            .map(|site| site.as_ref().map(|(file, line)| SourceSite { file: symbols.intern(file), line: *line }));
+            .map(|site| site.as_ref().map(|(file, line)| SourceLocation { file: symbols.intern(file), line: *line }));
         let sites = sites.collect();
         facts.push(ProcessFacts { strings, sites, clock: clocks.map(number).clone() });
     }

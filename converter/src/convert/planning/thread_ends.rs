@@ -56,7 +56,7 @@ impl EndEvents {
             let Some(block) = source.blocks.last() else { continue };
             let (records, timestamp_map) = (source.records(), &plan.timestamp_maps[stream]);
             let last_raw = plan.raw_timestamp(stream, block.header.last_ticks);
-            let last = timestamp_map.corrected(last_raw, records.saturating_sub(1));
+            let last = timestamp_map.correct(last_raw, records.saturating_sub(1));
             let number = u32::try_from(facts.process).unwrap_or(NO_PROCESS);
             if last_process != Some(number) {
                 (last_process, last_known_ticks) = (Some(number), process.last_known_ticks());
@@ -64,7 +64,7 @@ impl EndEvents {
             let stream_number = u32::try_from(stream).unwrap_or(u32::MAX);
             let ending = |ticks: Option<u64>| {
                 let raw = ticks.map_or(last_raw, |ticks| plan.raw_timestamp(stream, ticks).max(last_raw));
-                let time = if ticks.is_some() { timestamp_map.corrected(raw, records).max(last) } else { last };
+                let time = if ticks.is_some() { timestamp_map.correct(raw, records).max(last) } else { last };
                 EndEvent { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
             };
             let of_process = EndEvent { is_process: true, thread: 0, ..ending(last_known_ticks) };

@@ -9,7 +9,7 @@ use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 
 use crate::clock::{ClockMap, CorrectionMethod, RunClocks};
-use crate::convert::planning::plan::first_date;
+use crate::convert::planning::plan::first_timestamp;
 use crate::rules::{RuleValue, Symbols, append_value};
 use crate::run::{BlockIndex, ProcessInRun, RunStreamReader, StreamInRun, is_gap};
 use crate::run::{Loss, MissingEnd, OpenRun};
@@ -22,7 +22,7 @@ pub(crate) fn clocks(run: &OpenRun) -> Option<RunClocks> {
         return None;
     }
     let mut clocks = RunClocks::new(run, CorrectionMethod::default());
-    clocks.start_at(first_date(run, &clocks));
+    clocks.start_at(first_timestamp(run, &clocks));
     Some(clocks)
 }
 

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::clock::{CorrectionMethod, RunClocks};
-use crate::convert::planning::plan::first_date;
+use crate::convert::planning::plan::first_timestamp;
 use crate::run::OpenRun;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
@@ -35,7 +35,7 @@ pub fn start_of(run: &OpenRun, clocks: &RunClocks) -> Option<i64> {
 #[must_use]
 pub fn early_start_of(run: &OpenRun, method: CorrectionMethod) -> Option<i64> {
     let mut clocks = RunClocks::new(run, method);
-    clocks.start_at(first_date(run, &clocks));
+    clocks.start_at(first_timestamp(run, &clocks));
     start_of(run, &clocks)
 }
 

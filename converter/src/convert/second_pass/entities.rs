@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::emitter::Emitter;
 use crate::rules::eval::RecordScope;
-use crate::rules::facts::SourceSite;
+use crate::rules::facts::SourceLocation;
 use crate::rules::program::ProgramAction;
 use crate::rules::value::{RuleValue, Symbols};
 use tumit_paje::time::GlobalNanos;
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         head: EntityHead,
         InstanceValue { instance, ty, value }: InstanceValue,
         extras: EntityExtras<'_>,
-        source: Option<SourceSite>,
+        source: Option<SourceLocation>,
     ) -> io::Result<()> {
         let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
@@ -151,6 +151,6 @@ pub(super) fn fill<'a>(
     extras.extend(related.iter().map(|(name, id)| ExtraField { name, value: ExtraValue::Container(*id) }));
 }
 
-pub(super) fn source_of(source: Option<SourceSite>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
+pub(super) fn source_of(source: Option<SourceLocation>, symbols: &Symbols) -> Option<SourcePosition<'_>> {
     source.map(|site| SourcePosition { file: symbols.text(site.file), line: site.line })
 }

@@ -9,7 +9,7 @@ use super::open_link::OpenLink;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
-use crate::rules::facts::SourceSite;
+use crate::rules::facts::SourceLocation;
 use crate::rules::links::LinkKey;
 use crate::rules::program::{ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction};
 use crate::rules::value::KeyPart;
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,
         extras: EntityExtras<'_>,
-        source: Option<SourceSite>,
+        source: Option<SourceLocation>,
     ) -> io::Result<()> {
         self.go_on()?;
         let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);

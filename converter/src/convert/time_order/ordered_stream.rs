@@ -163,7 +163,7 @@ impl<'r> OrderedStream<'r> {
             self.last = self.last.max(time);
             if self.plan.is_wanted(self.stream, place.id, self.item_selection.selects) {
                 let raw = self.last;
-                let corrected = timestamp_map.corrected(raw, place.ordinal);
+                let corrected = timestamp_map.correct(raw, place.ordinal);
                 self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, place, block: None }));
                 return true;
             }
@@ -271,7 +271,7 @@ fn gap_record(raw: i64, gap: &DroppedRecords, ticks: u64, ordinal: u64) -> Timed
 /// The first raw timestamp, from `action_time` to the timestamp of the record, with a corrected
 /// timestamp that is not before the start of the run.
 fn first_not_early(timestamp_map: &TimestampMap, action_time: i64, record_time: i64, ordinal: u64) -> i64 {
-    let is_early = |raw: i64| timestamp_map.corrected(raw, ordinal) < 0;
+    let is_early = |raw: i64| timestamp_map.correct(raw, ordinal) < 0;
     if !is_early(action_time) {
         return action_time;
     }
@@ -297,7 +297,7 @@ impl TimeOrdered for OrderedStream<'_> {
             }
             self.current = self.read()?.map(|record| {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                OrderedItem::of_record(timestamp_map.corrected(record.raw, record.place.ordinal), record)
+                OrderedItem::of_record(timestamp_map.correct(record.raw, record.place.ordinal), record)
             });
             return Ok(());
         }
@@ -310,10 +310,8 @@ impl TimeOrdered for OrderedStream<'_> {
             };
             if next.is_some() || waiting.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                self.current = next.map(|item| OrderedItem {
-                    corrected: timestamp_map.corrected(item.raw, item.place.ordinal),
-                    ..item
-                });
+                self.current = next
+                    .map(|item| OrderedItem { corrected: timestamp_map.correct(item.raw, item.place.ordinal), ..item });
                 return Ok(());
             }
             if !self.read_ahead()?

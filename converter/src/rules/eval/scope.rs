@@ -10,7 +10,7 @@ use tumit::spec::{BinaryOp, Builtin};
 
 use super::operators::{arithmetic, compare, unary};
 use crate::clock::TimestampMap;
-use crate::rules::facts::{ProcessFacts, SourceSite, StreamFacts};
+use crate::rules::facts::{ProcessFacts, SourceLocation, StreamFacts};
 use crate::rules::format;
 use crate::rules::program::{ExprCode, FieldRead, RecordProgram, TextPart};
 use crate::rules::value::{KeyPart, RuleValue, Symbols};
@@ -40,8 +40,8 @@ impl RecordScope<'_> {
         Self { is_shown: true, ..*self }
     }
 
-    fn corrected(&self, raw: i64) -> i64 {
-        if self.is_shown { self.timestamp_map.corrected(raw, self.ordinal) } else { raw }
+    fn correct(&self, raw: i64) -> i64 {
+        if self.is_shown { self.timestamp_map.correct(raw, self.ordinal) } else { raw }
     }
 
     /// Evaluates an expression. Assembled text is appended to `scratch`.
@@ -119,13 +119,13 @@ impl RecordScope<'_> {
     }
 
     /// The file and line of the record, if known.
-    pub(crate) fn source(&self) -> Option<SourceSite> {
+    pub(crate) fn source(&self) -> Option<SourceLocation> {
         *self.facts.sites.get(self.site as usize)?
     }
 
     pub(crate) fn builtin(&self, builtin: Builtin) -> RuleValue {
         match builtin {
-            Builtin::Date => RuleValue::Date(self.corrected(self.raw)),
+            Builtin::Date => RuleValue::Date(self.correct(self.raw)),
             Builtin::Pid => RuleValue::from_unsigned(self.stream.pid),
             Builtin::Tid => RuleValue::from_unsigned(self.stream.tid),
             Builtin::Rank => RuleValue::from_unsigned(self.stream.rank),
@@ -195,7 +195,7 @@ impl RecordScope<'_> {
             Value::Single(value) => RuleValue::Single(value),
             Value::Double(value) => RuleValue::Float(value),
             Value::Bool(value) => RuleValue::Bool(value),
-            Value::Date(ticks) => RuleValue::Date(self.corrected(self.facts.clock.global_from_ticks(ticks))),
+            Value::Date(ticks) => RuleValue::Date(self.correct(self.facts.clock.global_from_ticks(ticks))),
             Value::Pointer(value) => RuleValue::Pointer(value),
             Value::Enum { index, value } => {
                 let name = self.program.enums.get(index as usize).and_then(|names| names.get(value));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use tracer_format::live_file::{
-    DROP_COUNTERS, LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, PART_BYTES, SLOT_HEAD_BYTES, head, slot, taken,
+    DROP_COUNTERS, LIVE_HEAD_BYTES, LIVE_MAGIC, LIVE_VERSION, PART_BYTES, SLOT_HEAD_BYTES, head, slot, slot_use,
 };
 
 use crate::run::read_at::read_at;
@@ -278,10 +278,10 @@ impl SlotHead {
             sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
             dropped: u64_at(bytes, slot::DROPPED),
             stream: u32_at(bytes, slot::STREAM),
-            taken: taken == taken::YES || taken == taken::OVERWRITES,
-            overwrites: taken == taken::OVERWRITES,
-            divided: taken == taken::DIVIDED,
-            uncounted: (taken == taken::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
+            taken: taken == slot_use::YES || taken == slot_use::OVERWRITES,
+            overwrites: taken == slot_use::OVERWRITES,
+            divided: taken == slot_use::DIVIDED,
+            uncounted: (taken == slot_use::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
         }
     }
 

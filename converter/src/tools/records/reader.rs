@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tracer_format::block::unpack;
 use tracer_format::record::{DroppedRecords, RecordIterator};
-use tracer_format::typed::{BoundType, Context, Family, Head, Origin, Recorded, SchemaBinding, Tables, bind};
+use tracer_format::typed::{BoundType, Context, Family, Head, Origin, SchemaBinding, Tables, TypedRecord, bind};
 use tracer_format::{FormatError, ID_DROPPED, RecordType};
 
 use crate::clock::{CorrectionMethod, RunClocks};
@@ -84,7 +84,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
     /// When the run has no such process.
     pub fn with_order(run: &'r OpenRun, process: usize, order: ReadOrder) -> Result<Self, RunReadError> {
         let mut clocks = RunClocks::new(run, CorrectionMethod::Bursts);
-        clocks.start_at(crate::convert::planning::plan::first_date(run, &clocks));
+        clocks.start_at(crate::convert::planning::plan::first_timestamp(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
@@ -109,7 +109,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
     /// # Errors
     /// When the file cannot be read. Damage is no error: see [`RecordReader::damage`].
     #[expect(clippy::should_implement_trait, reason = "the records borrow from the reader")]
-    pub fn next(&mut self) -> Result<Option<Recorded<'_, F::Record<'_>>>, RunReadError> {
+    pub fn next(&mut self) -> Result<Option<TypedRecord<'_, F::Record<'_>>>, RunReadError> {
         if !self.advance()? {
             return Ok(None);
         }
@@ -124,7 +124,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         cursor: &'s RecordCursor<'r>,
         found: BlockStart,
         body: &'s [u8],
-    ) -> Recorded<'s, F::Record<'s>> {
+    ) -> TypedRecord<'s, F::Record<'s>> {
         let (process, stream) = (self.process, cursor.stream);
         let site = process.sites.get(found.site as usize).and_then(Option::as_ref);
         let head = Head {
@@ -141,7 +141,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
             let dropped = DroppedRecords::decode(body).unwrap_or_default();
-            return Recorded::new(head, tracer_format::typed::AnyRecord::from_dropped(dropped));
+            return TypedRecord::new(head, tracer_format::typed::AnyRecord::from_dropped(dropped));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];
@@ -149,7 +149,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         let nanos: &dyn Fn(u64) -> i64 = &*self.nanos;
         let tables = Tables { strings: &process.strings, sites: &process.sites, nanos: Some(nanos) };
         let origin = Origin { id: found.id, file, bound, enums: &schema.enums, body };
-        Recorded::read(head, origin, Context { tables, enums: &schema.enums })
+        TypedRecord::read(head, origin, Context { tables, enums: &schema.enums })
     }
 
     /// Advances to the next record, in the order of this reader. Returns whether there is one.

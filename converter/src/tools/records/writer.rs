@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::columns::RecordShape;
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, append_tag, tag};
-use tracer_format::typed::{AnyRecord, Content, DoesNotFit, Recorded};
+use tracer_format::typed::{AnyRecord, Content, DoesNotFit, TypedRecord};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_DROPPED, PROCESS_STREAM, cause};
 
@@ -177,7 +177,7 @@ impl RecordWriter {
     /// # Errors
     /// When the system cannot write, or the file's layout cannot hold a value. In the
     /// second case the record is left out.
-    pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &Recorded<'a, R>) -> Result<(), WriteError> {
+    pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &TypedRecord<'a, R>) -> Result<(), WriteError> {
         let head = &recorded.head;
         let id = match (recorded.id(), recorded.record.content()) {
             (_, Content::Dropped(_)) => ID_DROPPED,
@@ -331,8 +331,8 @@ pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
     if process.truncated > 0 {
         append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
     }
-    if process.repeated_dates > 0 {
-        append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_dates);
+    if process.repeated_timestamps > 0 {
+        append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_timestamps);
     }
     if process.clock_wraps > 0 {
         append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::NodeContext;
 use crate::cells::CellBlock;
 use crate::machine::cost;
-use crate::message::{Inbox, NeighbourTask, Order, Port, Report, Work};
+use crate::message::{Inbox, NeighbourTask, Order, Port, Report, WorkMessage};
 use crate::physics::{Atom, Balance, Vec3};
 use crate::placement::NEIGHBOURS;
 use crate::trace::{Phase, ThreadAddress};
@@ -35,7 +35,7 @@ pub(crate) struct Ports {
     pub(crate) orders: Inbox<Order>,
     pub(crate) reports: Port<Report>,
     /// To the thread of the local forces, and to those of the forces with each neighbour.
-    pub(crate) work: Vec<Port<Work>>,
+    pub(crate) work: Vec<Port<WorkMessage>>,
     /// To the threads that exchange with each neighbour, with the index of that working node.
     pub(crate) tasks: Vec<(usize, Port<NeighbourTask>)>,
 }
@@ -146,7 +146,7 @@ impl Integrator {
             port.post(place, NeighbourTask::Forces(Arc::clone(&block)));
         }
         for port in &mut self.ports.work {
-            port.post(place, Work(Arc::clone(&block)));
+            port.post(place, WorkMessage(Arc::clone(&block)));
         }
         self.wait_for(self.ports.tasks.len() + self.ports.work.len());
     }

@@ -2,7 +2,7 @@
 
 use super::NodeContext;
 use crate::cells::forces_between;
-use crate::message::{Forces, Inbox, NeighbourMessage, Port, Work};
+use crate::message::{Forces, Inbox, NeighbourMessage, Port, WorkMessage};
 use crate::physics::Vec3;
 use crate::trace::{Phase, ThreadAddress};
 
@@ -16,7 +16,7 @@ pub(crate) struct Internode {
     /// The forces on its atoms, returned to it.
     pub(crate) forces: Port<Forces>,
     /// This node's own positions.
-    pub(crate) work: Inbox<Work>,
+    pub(crate) work: Inbox<WorkMessage>,
 }
 
 impl Internode {
@@ -29,7 +29,7 @@ impl Internode {
                     shared.done.up(place);
                 }
                 NeighbourMessage::Coordinates(theirs) => {
-                    let Some(Work(own)) = self.work.receive(place) else { return };
+                    let Some(WorkMessage(own)) = self.work.receive(place) else { return };
                     let mut back = vec![Vec3::default(); theirs.len()];
                     let pairs = &shared.plan.neighbours[self.peer].pairs;
                     shared.compute_forces(place, Phase::InternodeForces, &own, pairs, |pair, forces| {

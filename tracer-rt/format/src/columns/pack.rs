@@ -19,7 +19,7 @@ struct PackedType {
     shape: RecordShape,
     /// The number of the type in the block, if the block contains it.
     number: Option<u16>,
-    dates: Vec<u64>,
+    deltas: Vec<u64>,
     columns: Vec<PackedColumn>,
 }
 
@@ -72,7 +72,7 @@ impl BlockPacker {
             self.by_id[id] = self.kinds.len() as u16;
         }
         let columns = shape.parts.iter().map(|_| PackedColumn::default()).collect();
-        self.kinds.push(PackedType { shape, number: None, dates: Vec::new(), columns });
+        self.kinds.push(PackedType { shape, number: None, deltas: Vec::new(), columns });
     }
 
     #[inline]
@@ -105,7 +105,7 @@ impl BlockPacker {
         for at in self.present.drain(..) {
             let Some(kind) = self.kinds.get_mut(at) else { continue };
             kind.number = None;
-            kind.dates.clear();
+            kind.deltas.clear();
             for column in &mut kind.columns {
                 column.counts.clear();
                 column.numbers.clear();
@@ -126,7 +126,7 @@ impl BlockPacker {
                 (self.present.len() - 1) as u16
             });
             self.order.push(u64::from(number));
-            kind.dates.push(u64::from(u32::from_le_bytes([head[2], head[3], head[4], head[5]])));
+            kind.deltas.push(u64::from(u32::from_le_bytes([head[2], head[3], head[4], head[5]])));
             rest = &rest[RECORD_HEAD_BYTES..];
             for (part, column) in kind.shape.parts.iter().zip(&mut kind.columns) {
                 rest = column.take(*part, rest)?;
@@ -151,7 +151,7 @@ impl BlockPacker {
         out.extend_from_slice(&(order.len() as u32).to_le_bytes());
         push_numbers(out, order, 2, tools);
         for kind in present.iter().filter_map(|at| kinds.get(*at)) {
-            push_numbers(out, &kind.dates, 4, tools);
+            push_numbers(out, &kind.deltas, 4, tools);
             for (part, column) in kind.shape.parts.iter().zip(&kind.columns) {
                 push_numbers(out, &column.counts, 2, tools);
                 push_numbers(out, &column.numbers, part.width, tools);

@@ -231,7 +231,7 @@ fn regular_values_are_packed_small() {
 }
 
 #[test]
-fn texts_repeat() {
+fn repeated_texts_are_compressed() {
     let mut payload = Vec::new();
     for n in 0..500u32 {
         payload.extend([2, 0]);

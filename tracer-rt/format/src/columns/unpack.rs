@@ -19,7 +19,7 @@ pub struct BlockColumns {
 struct UnpackedType {
     id: u16,
     count: usize,
-    dates: ValueIterator,
+    deltas: ValueIterator,
     columns: Vec<UnpackedColumn>,
 }
 
@@ -156,7 +156,7 @@ impl BlockColumns {
             let is_wanted = kind.count > 0 && is_selected(kind.id);
             let (size, room) = if is_wanted { (kind.size()?, kind.count) } else { (0, 0) };
             bytes = bytes.checked_add(size.checked_mul(room)?)?;
-            let deltas = kind.dates.bytes.as_chunks::<4>().0;
+            let deltas = kind.deltas.bytes.as_chunks::<4>().0;
             targets.push(UnpackTarget { is_wanted, size, deltas, next: 0, starts: Vec::with_capacity(room) });
         }
         u32::try_from(bytes).ok()?;
@@ -198,7 +198,7 @@ impl BlockColumns {
 
     /// For each record its ticks from the start of the block.
     pub fn each_ticks(&self) -> impl Iterator<Item = u64> {
-        let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.dates.bytes.as_chunks::<4>().0.iter()).collect();
+        let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.deltas.bytes.as_chunks::<4>().0.iter()).collect();
         let mut ticks = 0u64;
         self.order().map(move |kind| {
             let delta = deltas.get_mut(usize::from(kind)).and_then(Iterator::next);
@@ -216,7 +216,7 @@ impl BlockColumns {
     /// The ticks from the start of the block to its last record.
     #[must_use]
     pub fn length(&self) -> u64 {
-        let deltas = self.kinds.iter().flat_map(|kind| kind.dates.bytes.as_chunks().0);
+        let deltas = self.kinds.iter().flat_map(|kind| kind.deltas.bytes.as_chunks().0);
         deltas.fold(0, |sum: u64, delta| sum.wrapping_add(u32::from_le_bytes(*delta).into()))
     }
 
@@ -282,7 +282,7 @@ fn read_kinds(input: &mut ByteReader<'_>) -> Option<Vec<UnpackedType>> {
                 values: ValueIterator::default(),
             });
         }
-        kinds.push(UnpackedType { id, count: 0, dates: ValueIterator::default(), columns });
+        kinds.push(UnpackedType { id, count: 0, deltas: ValueIterator::default(), columns });
     }
     Some(kinds)
 }
@@ -311,7 +311,7 @@ impl UnpackedType {
         budget: &mut AllocationBudget,
         is_selected: &mut impl FnMut(u16, usize) -> bool,
     ) -> Option<()> {
-        numbers::read(input, self.count, 4, &mut self.dates.bytes)?;
+        numbers::read(input, self.count, 4, &mut self.deltas.bytes)?;
         for (at, UnpackedColumn { part, counts, values }) in self.columns.iter_mut().enumerate() {
             let width = usize::from(part.width);
             let count = match part.form {
@@ -337,7 +337,7 @@ impl UnpackedType {
     /// Copies the values of the type into the records at `starts`.
     fn scatter(&self, starts: &[u32], out: &mut [u8]) -> Option<()> {
         let id = self.id.to_le_bytes();
-        for (start, delta) in starts.iter().zip(self.dates.bytes.as_chunks::<4>().0) {
+        for (start, delta) in starts.iter().zip(self.deltas.bytes.as_chunks::<4>().0) {
             let [a, b, c, d] = *delta;
             *out.get_mut(*start as usize..)?.first_chunk_mut()? = [id[0], id[1], a, b, c, d];
         }
@@ -367,7 +367,7 @@ impl UnpackedType {
 
     fn push_record(&mut self, out: &mut Vec<u8>) -> Option<()> {
         out.extend_from_slice(&self.id.to_le_bytes());
-        out.extend_from_slice(&self.dates.next::<4>()?);
+        out.extend_from_slice(&self.deltas.next::<4>()?);
         for UnpackedColumn { part, counts, values } in &mut self.columns {
             match (part.form, part.width) {
                 (PartCount::One, 1) => out.extend_from_slice(&values.next::<1>()?),

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::context::Context;
 use super::notation::{list, seconds};
-use super::record::{AnyRecord, Content, Event, Raw, Recorded};
+use super::record::{AnyRecord, Content, Event, Raw, TypedRecord};
 use super::{Field, Name, Text};
 use crate::record::{Value, array_elements, values};
 
@@ -46,7 +46,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-impl<'a, R: AnyRecord<'a>> fmt::Display for Recorded<'a, R> {
+impl<'a, R: AnyRecord<'a>> fmt::Display for TypedRecord<'a, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = match self.record.content() {
             Content::Event(known) => {

@@ -134,7 +134,7 @@ pub struct Head<'a> {
 /// A record and its origin.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "the text of a record is its Display")]
-pub struct Recorded<'a, R> {
+pub struct TypedRecord<'a, R> {
     /// Timestamp, thread, source position.
     pub head: Head<'a>,
     /// The event.
@@ -174,7 +174,7 @@ impl fmt::Display for DoesNotFit {
 
 impl std::error::Error for DoesNotFit {}
 
-impl<'a, R: AnyRecord<'a>> Recorded<'a, R> {
+impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     /// Creates a new record, in the layout of its own spec.
     #[must_use]
     pub const fn new(head: Head<'a>, record: R) -> Self {

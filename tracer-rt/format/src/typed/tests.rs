@@ -25,7 +25,7 @@ enum TestTint {
     Blue,
 }
 
-impl Enumerated for TestTint {
+impl SpecEnum for TestTint {
     const VALUES: &'static [(Self, &'static str, u16)] = &[(Self::Red, "red", 0), (Self::Blue, "blue", 1)];
 }
 

@@ -13,7 +13,7 @@ use super::notation;
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
 
-pub use choice::{Choice, Enumerated};
+pub use choice::{Choice, SpecEnum};
 pub use text::{Name, Text};
 
 /// Appends an integer in this type. Returns whether it fits.

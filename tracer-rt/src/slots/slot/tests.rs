@@ -118,8 +118,8 @@ impl ModelProcess {
         let Some(at) = next else { return };
         let head = &self.slots[at].head;
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
-        if head.flushed().bytes < used_bytes(state) {
-            file.push(self.block(at, head.flushed(), state, last));
+        if head.flush_mark().bytes < used_bytes(state) {
+            file.push(self.block(at, head.flush_mark(), state, last));
         }
         self.state.lock().unwrap().free.push(at);
     }
@@ -130,11 +130,12 @@ impl ModelProcess {
         let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
         let head = &self.slots[at].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
-        let Some(now) = head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flushed().bytes)
+        let Some(now) =
+            head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flush_mark().bytes)
         else {
             return;
         };
-        let from = head.flushed();
+        let from = head.flush_mark();
         drop(state);
         file.push(self.block(at, from, now.state, now.last));
         let _state = self.state.lock().unwrap();

@@ -1,11 +1,11 @@
 //! `tumit check`: reports the mistakes of specs and Pajé files.
 
-mod counted;
+mod finding_counts;
 mod json;
 mod older_spec;
 mod paje;
 
-use counted::counted;
+use finding_counts::finding_count;
 pub(super) use paje::is_paje;
 
 use std::io::Write as _;
@@ -159,15 +159,15 @@ fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> 
 fn summary(spec: &Spec) -> String {
     let events = spec.events();
     let ruled = spec.rules.iter().filter(|actions| !actions.is_empty()).count();
-    let mut parts = vec![counted(events, "event")];
+    let mut parts = vec![finding_count(events, "event")];
     if !spec.spans.is_empty() {
-        parts.push(counted(spec.spans.len(), "span"));
+        parts.push(finding_count(spec.spans.len(), "span"));
     }
-    parts.push(counted(spec.levels.len(), "level"));
-    parts.push(counted(spec.containers.len() + spec.entities.len(), "type"));
-    parts.push(format!("rules for {ruled} of {}", counted(spec.first_absent_end(), "kind")) + " of record");
+    parts.push(finding_count(spec.levels.len(), "level"));
+    parts.push(finding_count(spec.containers.len() + spec.entities.len(), "type"));
+    parts.push(format!("rules for {ruled} of {}", finding_count(spec.first_absent_end(), "kind")) + " of record");
     if !spec.outputs.is_empty() {
-        parts.push(counted(spec.outputs.len(), "text output"));
+        parts.push(finding_count(spec.outputs.len(), "text output"));
     }
     format!("`{}` is correct: {}", spec.name, parts.join(", "))
 }

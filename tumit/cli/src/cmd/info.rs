@@ -91,7 +91,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
-    let missing_names = names::missing(run);
+    let missing_names = names::missing_name_errors(run);
     Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
@@ -121,7 +121,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
             .launch_diagnostic()
             .into_iter()
             .chain(run.rank_diagnostic())
-            .chain(names::truncated(run))
+            .chain(names::truncated_name_warnings(run))
             .chain(truncation_diagnostic(census.truncated))
             .chain(private_live_message(run))
             .chain(census.clocks.errors())

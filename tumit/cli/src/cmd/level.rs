@@ -269,10 +269,10 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         for (result, done) in [(0, true), (1, false), (0, true)] {
             let text = std::thread::scope(|scope| {
-                let helper = scope.spawn(|| answer(&path, result));
+                let responder = scope.spawn(|| answer(&path, result));
                 let answer = send_request(&path, "APP=on", Duration::from_secs(60)).unwrap();
                 assert_eq!(matches!(answer, SwitchAnswer::Done), done);
-                helper.join().unwrap()
+                responder.join().unwrap()
             });
             assert_eq!(text, "APP=on");
         }

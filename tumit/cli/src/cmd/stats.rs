@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut printed = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let extent = source.extent();
-    let mut interval = args.interval.map_or(Ok(extent), |range| range.within(extent))?;
+    let mut interval = args.interval.map_or(Ok(extent), |range| range.intersection(extent))?;
     // A trace without duration counts as its first nanosecond.
     interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
     let by = match args.by {

@@ -270,7 +270,7 @@ fn draw(
         theme,
         ..LayoutOptions::default()
     };
-    let interval = range.filled(source.extent())?;
+    let interval = range.to_closed_range(source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
         let document_options = DocumentOptions {
@@ -300,7 +300,7 @@ fn draw(
 fn requested_range(args: &Args) -> anyhow::Result<OpenTimeRange> {
     match args.interval {
         Some(range) => Ok(range),
-        None => OpenTimeRange::between(args.from, args.to).map_err(|error| anyhow!("--from and --to: {error}")),
+        None => OpenTimeRange::from_bounds(args.from, args.to).map_err(|error| anyhow!("--from and --to: {error}")),
     }
 }
 
@@ -336,7 +336,7 @@ fn serve(
         let stop = async {
             tokio::select! {
                 _number = signal => {}
-                error = failed(&mut outcomes, &mut bars) => failure = Some(error),
+                error = first_failure(&mut outcomes, &mut bars) => failure = Some(error),
             }
         };
         server.run(args.until_idle.map(|seconds| Duration::from_secs(seconds.into())), stop).await?;
@@ -347,7 +347,10 @@ fn serve(
 }
 
 /// Reports the results of the traces that are being read. Returns when one of them fails.
-async fn failed(outcomes: &mut UnboundedReceiver<LoadOutcome>, bars: &mut [Option<ProgressDisplay>]) -> TraceOpenError {
+async fn first_failure(
+    outcomes: &mut UnboundedReceiver<LoadOutcome>,
+    bars: &mut [Option<ProgressDisplay>],
+) -> TraceOpenError {
     while let Some((at, outcome)) = outcomes.recv().await {
         if let Some(bar) = bars.get_mut(at) {
             *bar = None;

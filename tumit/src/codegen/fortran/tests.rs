@@ -10,7 +10,7 @@ fn generate(text: &str) -> Result<GeneratedFiles, UnsupportedFeature> {
 }
 
 #[test]
-fn printed_code() {
+fn the_code_matches_its_snapshot() {
     let text = r#"//! The communication layer of a launcher.
 trace taktuk;
 /// Directions.

@@ -168,7 +168,7 @@ fn scalar_type(spec: &Spec, scalar: Scalar) -> TokenStream {
             let ident = names::type_name(name);
             quote!(super::#ident)
         }
-        Scalar::Interned => quote!(::tracer_rt::Interned),
+        Scalar::Interned => quote!(::tracer_rt::InternedText),
         Scalar::String => quote!(&str),
         Scalar::Bytes => quote!(&[u8]),
     }
@@ -180,7 +180,7 @@ fn value(name: &proc_macro2::Ident, ty: FieldType) -> TokenStream {
         FieldType::One(Scalar::Interned) => quote!(::tracer_rt::Intern::intern(#name)),
         FieldType::One(Scalar::Pointer) => quote!(::core::convert::Into::<::tracer_rt::Pointer>::into(#name)),
         FieldType::One(Scalar::String) => quote!(__rt::Text(#name.as_bytes())),
-        FieldType::One(Scalar::Bytes) => quote!(__rt::Counted(#name)),
+        FieldType::One(Scalar::Bytes) => quote!(__rt::CountedBytes(#name)),
         FieldType::One(_) => quote!(#name),
         FieldType::Fixed(Scalar::Enum { .. }, _) => quote!(#name.map(__rt::Choice)),
         FieldType::Fixed(..) => quote!(#name),

@@ -25,7 +25,7 @@ pub(super) fn enumeration(item: &Enum, visibility: &TokenStream) -> TokenStream 
         #[repr(#repr)]
         #visibility enum #name { #(#values),* }
 
-        impl ::tracer_rt::private::Enumerated for #name {
+        impl ::tracer_rt::private::EnumField for #name {
             type Number = #repr;
 
             #[allow(clippy::inline_always, reason = "a part of the hot path")]

@@ -172,7 +172,7 @@ fn enumeration(item: &Enum) -> TokenStream {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum #name { #(#values),* }
 
-        impl #typed::Enumerated for #name {
+        impl #typed::SpecEnum for #name {
             const VALUES: &'static [(Self, &'static str, u16)] = &[#(#rows),*];
         }
     }

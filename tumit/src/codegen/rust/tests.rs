@@ -94,7 +94,7 @@ fn text(spec: &Spec, off: &[&str]) -> String {
 }
 
 #[test]
-fn printed_code() {
+fn the_code_matches_its_snapshot() {
     insta::assert_snapshot!(text(&spec(), &[]));
 }
 

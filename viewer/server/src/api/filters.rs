@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{AppState, DrawRequest, JsonAnswer, compute};
 use crate::filtered_cache::FilterProblem;
 use tumit_viewer::filter::FilterExpr;
-use tumit_viewer::filter::language::complete::complete;
+use tumit_viewer::filter::language::completion::complete;
 
 /// Maximum number of completions in a response.
 const MAX_COMPLETIONS: usize = 40;

@@ -62,7 +62,7 @@ pub(crate) fn apply(
     let classes = if edges.is_empty() {
         FieldClasses::from_sample(inner.as_ref(), field, &types)?
     } else {
-        FieldClasses::between(edges.to_vec())
+        FieldClasses::from_edges(edges.to_vec())
     };
     let new = ValueId(model.values.len() as u32);
     let mut first = vec![None; model.types.len()];

@@ -31,7 +31,7 @@ pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
     part: OpenTimeRange,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
-    let window = part.within(inner.extent())?;
+    let window = part.intersection(inner.extent())?;
     let list = inner.containers();
     let alive = |at: usize| overlaps(list[at].life, window);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);

@@ -89,7 +89,7 @@ impl<'a> IndexLinks<'a> {
         row(self.table.row(index))
     }
 
-    fn started(&self, interval: TimeRange) -> u64 {
+    fn count_started(&self, interval: TimeRange) -> u64 {
         self.table.lower_bound(0, sortable_timestamp(interval.to.0))
     }
 
@@ -101,7 +101,7 @@ impl<'a> IndexLinks<'a> {
             .0
             .checked_add(1)
             .map_or(self.len(), |after| self.ends.lower_bound(0, sortable_timestamp(after)));
-        self.started(interval).saturating_sub(ended_count)
+        self.count_started(interval).saturating_sub(ended_count)
     }
 
     /// The first `limit` links that overlap an interval, by their earlier timestamp.
@@ -110,7 +110,7 @@ impl<'a> IndexLinks<'a> {
             return Vec::new();
         }
         let mut links = Vec::with_capacity(self.count(interval).min(limit as u64).min(1 << 16) as usize);
-        let rows = 0..self.started(interval);
+        let rows = 0..self.count_started(interval);
         self.tree.visit(self.table, rows, interval.from.0, overlap_end, |block, index| {
             let row = row(block.columns.map(|column| column.get(index)));
             links.push(LinkEntity {

@@ -62,7 +62,7 @@ impl ContinuationTypes {
             let mut counts: FxHashMap<TypeId, usize> = FxHashMap::default();
             for one in some {
                 let (start, end) = ((one.start, one.start_time.0), (one.end, one.end_time.0));
-                let types = cache.entry((start, end)).or_insert_with(|| continued(&touching, start, end));
+                let types = cache.entry((start, end)).or_insert_with(|| continued_types(&touching, start, end));
                 types.iter().for_each(|ty| *counts.entry(*ty).or_default() += 1);
             }
             for (ty, _) in counts.into_iter().filter(|(_, count)| count * 2 > some.len()) {
@@ -138,7 +138,7 @@ fn touching_in(
 
 /// The types that have a state that ends at the start of a link and another state of the same value
 /// that begins at the link's end.
-fn continued(touching: &FxHashMap<LinkPoint, TouchingStates>, start: LinkPoint, end: LinkPoint) -> Vec<TypeId> {
+fn continued_types(touching: &FxHashMap<LinkPoint, TouchingStates>, start: LinkPoint, end: LinkPoint) -> Vec<TypeId> {
     let (Some(start), Some(end)) = (touching.get(&start), touching.get(&end)) else { return Vec::new() };
     let (few, many) =
         if start.ends.len() <= end.begins.len() { (&start.ends, &end.begins) } else { (&end.begins, &start.ends) };

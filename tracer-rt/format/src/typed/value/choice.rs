@@ -8,7 +8,7 @@ use crate::schema::{FieldType, Scalar};
 use crate::typed::{Context, Sink};
 
 /// A generated enum.
-pub trait Enumerated: Copy + PartialEq + 'static {
+pub trait SpecEnum: Copy + PartialEq + 'static {
     /// The values with their names and numbers in the spec.
     const VALUES: &'static [(Self, &'static str, u16)];
 }
@@ -29,7 +29,7 @@ pub enum Choice<'a, E> {
 
 impl<E: Copy> Choice<'_, E> {
     /// The value, if the spec has it.
-    pub fn known(&self) -> Option<E> {
+    pub fn known_value(&self) -> Option<E> {
         if let Self::Known(value) = self { Some(*value) } else { None }
     }
 }
@@ -46,7 +46,7 @@ impl<E: PartialEq> PartialEq<E> for Choice<'_, E> {
     }
 }
 
-impl<E: Enumerated> Choice<'_, E> {
+impl<E: SpecEnum> Choice<'_, E> {
     fn name(&self) -> Option<&str> {
         match self {
             Self::Known(value) => E::VALUES.iter().find(|(known, ..)| known == value).map(|(_, name, _)| *name),
@@ -64,7 +64,7 @@ impl<E: Enumerated> Choice<'_, E> {
     }
 }
 
-impl<E: Enumerated> Encode for Choice<'_, E> {
+impl<E: SpecEnum> Encode for Choice<'_, E> {
     fn encode(&self, ty: FieldType, sink: &mut Sink<'_>) -> bool {
         let FieldType::One(Scalar::Enum { index, wide }) = ty else { return false };
         let number = match (sink.enums, self.name()) {
@@ -96,7 +96,7 @@ impl<E: Enumerated> Encode for Choice<'_, E> {
     }
 }
 
-impl<'a, E: Enumerated> Field<'a> for Choice<'a, E> {
+impl<'a, E: SpecEnum> Field<'a> for Choice<'a, E> {
     fn zero() -> Self {
         Self::Unknown { number: 0, name: None }
     }

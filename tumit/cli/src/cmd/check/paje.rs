@@ -80,14 +80,17 @@ impl PajeReport {
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
-                format!("can be read completely; {} about other readers", super::counted::counted(warnings, "warning"))
+                format!(
+                    "can be read completely; {} about other readers",
+                    super::finding_counts::finding_count(warnings, "warning")
+                )
             }
-            (errors, 0) => super::counted::counted(errors, "kind") + " of mistakes",
+            (errors, 0) => super::finding_counts::finding_count(errors, "kind") + " of mistakes",
             (errors, warnings) => {
                 format!(
                     "{} of mistakes, {} about other readers",
-                    super::counted::counted(errors, "kind"),
-                    super::counted::counted(warnings, "warning")
+                    super::finding_counts::finding_count(errors, "kind"),
+                    super::finding_counts::finding_count(warnings, "warning")
                 )
             }
         };

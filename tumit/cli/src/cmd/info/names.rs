@@ -12,7 +12,7 @@ const MAX_CHARACTER_REST: usize = 3;
 const TOO_MANY: [&str; 2] = ["(too many different strings)", "(more names than the recorder keeps)"];
 
 /// An error for each process with missing names.
-pub(super) fn missing(run: &OpenRun) -> Vec<TraceDiagnostic> {
+pub(super) fn missing_name_errors(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let diagnostic = |process: &ProcessInRun| {
         let text = TOO_MANY.into_iter().find(|text| names(process).any(|name| name == *text))?;
         let file = process.path.display();
@@ -30,7 +30,7 @@ pub(super) fn long_names(process: &ProcessInRun) -> usize {
 }
 
 /// A warning for each process with possibly truncated names.
-pub(super) fn truncated(run: &OpenRun) -> Vec<TraceDiagnostic> {
+pub(super) fn truncated_name_warnings(run: &OpenRun) -> Vec<TraceDiagnostic> {
     let diagnostic = |process: &ProcessInRun| {
         let count = long_names(process);
         let names = if count == 1 { "name" } else { "names" };

@@ -36,7 +36,7 @@ pub(crate) enum FieldClasses {
 
 impl FieldClasses {
     /// Classes with ascending edges.
-    pub(crate) fn between(edges: Vec<f64>) -> Self {
+    pub(crate) fn from_edges(edges: Vec<f64>) -> Self {
         Self::Numbers(edges)
     }
 

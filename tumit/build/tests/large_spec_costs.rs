@@ -2,7 +2,7 @@
 //! The test prints them:
 //!
 //! ```console
-//! $ cargo test -p tumit-build --test expansion -- --ignored --nocapture
+//! $ cargo test -p tumit-build --test large_spec_costs -- --ignored --nocapture
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "what surrounds the test, outside test functions")]
@@ -80,7 +80,7 @@ fn build(program: &Path, arguments: &[&str]) -> Duration {
 
 #[test]
 #[ignore = "it builds programs again and again, for figures"]
-fn a_thousand_events() {
+fn the_code_has_a_function_for_each_of_a_thousand_events() {
     let text = spec();
     let start = Instant::now();
     let (compiled, diagnostics) = tumit::compile_text("large.tumit", &text);
@@ -93,7 +93,7 @@ fn a_thousand_events() {
     println!("code        {} lines, {} KiB", code.lines().count(), code.len() / 1024);
     println!("schema      {} KiB, in the program and in each trace", compiled.schema().encode().len() / 1024);
     assert!((0..EVENTS).all(|event| code.contains(&format!("pub fn e{event}("))));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("expansion");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-spec-costs");
     println!("{:<12}{:>10}{:>10}{:>10}{:>14}", "program", "check", "debug", "release", "stripped KiB");
     for way in ["none", "macro", "script"] {
         let program = program(&folder, way);

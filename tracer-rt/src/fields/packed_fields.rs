@@ -52,7 +52,7 @@ pub(super) unsafe fn store_all<T: Fields + Copy>(elements: &[T], at: *mut u8) {
 }
 
 /// An enum of a spec. Generated code implements it.
-pub trait Enumerated: Copy {
+pub trait EnumField: Copy {
     /// The integer type of the enum in a record.
     type Number: Fields + Copy;
 

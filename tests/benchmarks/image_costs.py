@@ -3,8 +3,8 @@
 
     cargo build --release -p tumit-cli -p tests --bin tumit --bin make_trace
     target/release/make_trace big.tmt 1000000 64 && target/release/tumit convert big.tmt -o big.paje
-    tests/benchmarks/pictures.py big.paje                    # Debian: pajeng, vite
-    tests/benchmarks/pictures.py --again big.tmt             # only the first image of a trace with an index
+    tests/benchmarks/image_costs.py big.paje                    # Debian: pajeng, vite
+    tests/benchmarks/image_costs.py --again big.tmt             # only the first image of a trace with an index
 
 `pj_dump -q` reads and simulates the file and writes nothing. PajeNG has no command that makes an image.
 ViTE exports an SVG without a screen. Both read the file again each time; `tumit` keeps an index.

@@ -2,12 +2,12 @@
 
 use super::NodeContext;
 use crate::cells::{forces_between, forces_within};
-use crate::message::{Inbox, Work};
+use crate::message::{Inbox, WorkMessage};
 use crate::trace::{Phase, ThreadAddress};
 
 /// Serves until the main thread has ended.
-pub(crate) fn run(place: ThreadAddress, shared: &NodeContext, work: &Inbox<Work>) {
-    while let Some(Work(block)) = work.receive(place) {
+pub(crate) fn run(place: ThreadAddress, shared: &NodeContext, work: &Inbox<WorkMessage>) {
+    while let Some(WorkMessage(block)) = work.receive(place) {
         shared.compute_forces(place, Phase::LocalForces, &block, &shared.plan.local, |pair, forces| {
             let (own, other) = (block.range(pair.own).start, block.range(pair.other).start);
             let add = |i: usize, j: usize, force| {
