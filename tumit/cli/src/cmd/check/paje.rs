@@ -80,12 +80,15 @@ impl PajeReport {
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
-                format!("can be read completely; {} about other readers", super::counted::counted(warnings, "warning"))
+                format!(
+                    "can be read completely; {} about problems of other readers",
+                    super::counted::counted(warnings, "warning")
+                )
             }
-            (errors, 0) => super::counted::counted(errors, "kind") + " of mistakes",
+            (errors, 0) => format!("has {} of errors", super::counted::counted(errors, "kind")),
             (errors, warnings) => {
                 format!(
-                    "{} of mistakes, {} about other readers",
+                    "has {} of errors, and {} about problems of other readers",
                     super::counted::counted(errors, "kind"),
                     super::counted::counted(warnings, "warning")
                 )
