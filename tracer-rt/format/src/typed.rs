@@ -26,7 +26,7 @@ mod value;
 
 pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, Recorded};
 
-pub use context::{Context, Names, Sink, Tables};
+pub use context::{Context, Names, RecordedSite, Sink, Tables};
 
 pub use spec::{Spec, Type};
 

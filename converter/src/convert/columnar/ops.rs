@@ -40,6 +40,13 @@ pub(crate) struct PendingOp {
     pub(crate) stream: u32,
 }
 
+/// The time at which an entry is visited, and its stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordTurn {
+    pub(crate) corrected: i64,
+    pub(crate) stream: u32,
+}
+
 /// A block as operations.
 #[derive(Debug, Default)]
 pub(crate) struct OpBatch {
@@ -198,14 +205,14 @@ impl OpBatch {
         }
     }
 
-    /// Visits the steps of an entry that was taken.
+    /// Visits the steps of an entry that was taken, in its turn.
     ///
     /// # Errors
     /// The errors of `visit`.
     pub(crate) fn steps<E>(
         &self,
         at: usize,
-        (date, stream): (i64, u32),
+        RecordTurn { corrected, stream }: RecordTurn,
         visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(&entry) = self.entries.get(at) else { return Ok(()) };
@@ -214,7 +221,7 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let pending = |bits| PendingOp { corrected: date, bits, template: entry.template(), stream };
+            let pending = |bits| PendingOp { corrected, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(pending(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),

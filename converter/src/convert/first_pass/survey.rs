@@ -42,6 +42,14 @@ pub(crate) enum EndpointState {
     In(usize),
 }
 
+/// The result of a survey of all records.
+#[derive(Debug)]
+pub(crate) struct SurveyOutcome {
+    pub(crate) result: FirstPassResult,
+    /// The log of links, if the survey wrote one.
+    pub(crate) log: Option<LinkLog>,
+}
+
 /// The result of the first pass.
 #[derive(Debug, Default)]
 pub(crate) struct FirstPassResult {
@@ -378,7 +386,7 @@ impl FirstPassCollector {
         mut self,
         model: &mut RuleModel,
         symbols: &mut Symbols,
-    ) -> io::Result<(FirstPassResult, Option<LinkLog>)> {
+    ) -> io::Result<SurveyOutcome> {
         self.declare(model, symbols);
         let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;
@@ -397,7 +405,7 @@ impl FirstPassCollector {
         if let Some(log) = &mut log {
             log.finish(incomplete)?;
         }
-        Ok((survey, log))
+        Ok(SurveyOutcome { result: survey, log })
     }
 }
 

@@ -136,7 +136,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             tid: stream.tid,
             thread: &stream.name,
             label: &stream.label,
-            source: site.map(|(file, line)| (&**file, *line)),
+            source: site.map(|site| (&*site.file, site.line)),
             dropped: cursor.dropped,
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
@@ -197,7 +197,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
 
     /// Number of records in these blocks.
     #[must_use]
-    pub fn damaged_records(&self) -> u64 {
+    pub(crate) fn damaged_records(&self) -> u64 {
         self.damaged_records
     }
 }

@@ -35,7 +35,8 @@ pub(crate) fn apply(
     let list = inner.containers();
     let alive = |at: usize| overlaps(list[at].life, window);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
-    let mut clipped = TimelineSource::containers(&hidden).as_ref().clone();
+    let visible: &dyn TimelineSource = &hidden;
+    let mut clipped = visible.containers().as_ref().clone();
     for info in &mut clipped {
         info.life = clip(info.life, window);
     }
