@@ -72,10 +72,7 @@ fn cost(head: Option<&BlockHeader>) -> u64 {
 }
 
 /// The block at `offset`.
-fn block_at<'w>(
-    window: &'w mut FileWindow<'_>,
-    offset: u64,
-) -> io::Result<Result<DecodedBlock<'w>, RejectedBlock>> {
+fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Result<DecodedBlock<'w>, RejectedBlock>> {
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,

@@ -2,6 +2,7 @@
 
 use tumit_paje::TraceDiagnostic;
 
+use super::containers::ContainerParts;
 use super::simulation::Simulation;
 use crate::query::{ContainerInfo, RawValue, TimestampExtent, TypeInfo};
 use crate::store::{StoreParts, TraceStore};

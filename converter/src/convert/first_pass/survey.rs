@@ -382,11 +382,7 @@ impl FirstPassCollector {
     ///
     /// # Errors
     /// If the log or another temporary file could not be written.
-    pub(crate) fn finish(
-        mut self,
-        model: &mut RuleModel,
-        symbols: &mut Symbols,
-    ) -> io::Result<SurveyOutcome> {
+    pub(crate) fn finish(mut self, model: &mut RuleModel, symbols: &mut Symbols) -> io::Result<SurveyOutcome> {
         self.declare(model, symbols);
         let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;

@@ -197,7 +197,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
 
     /// Number of records in these blocks.
     #[must_use]
-    pub(crate) fn damaged_records(&self) -> u64 {
+    pub fn damaged_records(&self) -> u64 {
         self.damaged_records
     }
 }

@@ -36,7 +36,9 @@ fn height_range(item: &SceneItem) -> HeightRange {
             let width = curve.stroke.map_or(0.0, |stroke| stroke.width);
             around(&mut curve.points.iter().map(|point| point.1).chain(curve.floor), width)
         }
-        SceneItem::Band(band) => around(&mut band.columns.iter().flatten().copied().chain([band.floor]), band.line.width),
+        SceneItem::Band(band) => {
+            around(&mut band.columns.iter().flatten().copied().chain([band.floor]), band.line.width)
+        }
         SceneItem::Arrow(arrow) => {
             let heights = arrow.head().map(|point| point.1).into_iter().chain([arrow.from.1, arrow.to.1]);
             around(&mut heights.into_iter(), arrow.width + 2.0)

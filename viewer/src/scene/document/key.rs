@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::query::ValueId;
 use crate::scene::{
-    FilledRect, LegendEntry, LegendGroup, OutlineRect, SceneArrow, SceneCurve, SceneItem, SceneMark, SceneStroke, SceneText,
+    FilledRect, LegendEntry, LegendGroup, OutlineRect, SceneArrow, SceneCurve, SceneItem, SceneMark, SceneStroke,
+    SceneText,
 };
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, rgb};
