@@ -2,9 +2,9 @@
 //! clock. Also measures whether two threads record twice as much as one.
 //!
 //! ```console
-//! $ cargo bench -p tracer-rt --bench pauses                  # histograms, page faults, context switches, scaling
-//! $ cargo bench -p tracer-rt --bench pauses -- --smoke       # the same, in a moment, to see that it runs
-//! $ cargo bench -p tracer-rt --bench pauses -- --rate 100000 # another number of events a second
+//! $ cargo bench -p tracer-rt --bench pauses                    # histograms, page faults, scaling
+//! $ cargo bench -p tracer-rt --bench pauses -- --smoke         # a short run, as a test
+//! $ cargo bench -p tracer-rt --bench pauses -- --rate 100000   # events per second
 //! ```
 //!
 //! A loop reads the clock until the next event is due, and measures the time of the event.

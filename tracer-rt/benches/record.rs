@@ -1,9 +1,9 @@
 //! Measures the cost of a record against the lower limit: reading the clock and storing the bytes.
 //!
 //! ```console
-//! $ cargo bench -p tracer-rt                       # ns per event, the ratio to the limit, bytes per event
+//! $ cargo bench -p tracer-rt              # ns per event, ratio to the limit, bytes per event
 //! $ cargo bench -p tracer-rt -- --smoke            # the same, in a moment, to see that it runs
-//! $ cargo bench -p tracer-rt -- --only record --events 100000    # one of them alone, for callgrind
+//! $ cargo bench -p tracer-rt -- --only record --events 100000   # only one, for callgrind
 //! ```
 //!
 //! All variants run in turns in one process, and the fastest round of each counts.

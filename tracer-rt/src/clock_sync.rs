@@ -35,9 +35,9 @@
 //! # }
 //! ```
 //!
-//! Each participant starts to record, as by a first record. A process that does not record still
-//! answers, so that the others stay in step. Between processes that read one clock nothing is
-//! measured: one message in each direction shows the common clock.
+//! A call starts the recorder of its process, as a first record does. A process that cannot record
+//! still answers, so that the calls of the others return. Two processes that read one clock
+//! exchange one message in each direction, which shows the common clock. They measure nothing.
 //! [`RecorderConfig::sync_exchanges`](crate::RecorderConfig::sync_exchanges) and
 //! [`RecorderConfig::sync_interval`](crate::RecorderConfig::sync_interval) set the number of
 //! exchanges and the time between samples. A C program participates by `struct tumit1_link`. The

@@ -140,7 +140,8 @@ pub use tracer_macros::events;
 /// tracer_rt::records!("tests/doc.tumit");
 ///
 /// # fn main() {
-/// // `missing` lists the fields that a file recorded with another version of the spec does not have.
+/// // `missing` lists the fields that are not in the file, because it was recorded with another
+/// // version of the spec.
 /// let post = doc::Post { peer: 3, bytes: 4096, missing: &[] };
 /// assert_eq!(post.to_string(), "post  peer=3 bytes=4096");
 /// # }

@@ -16,6 +16,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tumit_paje::time_range::AlignedTimeRange;
 use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
 use tumit_viewer::index::{IndexKey, IndexReader};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
@@ -315,7 +316,7 @@ fn measure_lanes(source: &dyn TimelineSource, lanes: &LanesByValues, only: &str)
         for (part, range) in [("whole", extent), ("a hundredth", ranges[0]), ("a ten-thousandth", ranges[1])] {
             let name = format!("{} lanes of {kind} × 1,600 columns, {part}", lanes.len());
             measure(&name, &|| drop(source.cells(lanes, range, 1600)));
-            let (around, columns) = range.align_to_columns(1600);
+            let AlignedTimeRange { range: around, columns, .. } = range.align_to_columns(1600);
             let name =
                 format!("  the 8 largest shares of {} lanes of {kind}, × {columns} aligned columns", lanes.len());
             measure(&name, &|| drop(source.largest(lanes, around, columns, 8)));

@@ -51,6 +51,6 @@ pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};
 pub use primitives::{
     FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
-    SceneLine, SceneMark, SceneText, TextAnchor, VariableBand,
+    SceneLine, SceneMark, SceneStroke, SceneText, TextAnchor, VariableBand,
 };
 pub use variables::number;

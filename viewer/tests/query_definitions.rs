@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use tumit_paje::time_range::AlignedTimeRange;
 use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId, VariableOp};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::index::{IndexKey, IndexReader};
@@ -314,7 +315,7 @@ proptest! {
     fn aligned_columns_cover_an_interval(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
         let window = TimeRange { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
         prop_assume!(window.from < window.to);
-        let (around, count) = window.align_to_columns(columns);
+        let AlignedTimeRange { range: around, columns: count, .. } = window.align_to_columns(columns);
         prop_assert!(around.from <= window.from && window.to <= around.to);
         if (around, count) != (window, columns) {
             let total = i128::from(around.to.0) - i128::from(around.from.0);

@@ -310,7 +310,7 @@ fn arrows_and_curves_have_the_given_width() {
         let arrow =
             |item: &SceneItem| if let SceneItem::Arrow(arrow) = item { Some((arrow.width, arrow.head)) } else { None };
         let line = |item: &SceneItem| {
-            if let SceneItem::Curve(curve) = item { curve.stroke.map(|stroke| stroke.1) } else { None }
+            if let SceneItem::Curve(curve) = item { curve.stroke.map(|stroke| stroke.width) } else { None }
         };
         (scene.items.iter().find_map(arrow).unwrap(), scene.items.iter().find_map(line).unwrap())
     };

@@ -51,12 +51,12 @@ impl TimeRange {
     ///
     /// Sources have stored sums of such columns, and the columns keep their positions when the view
     /// moves. They are at least as wide as `columns` equal columns, and less than twice as wide.
-    /// Returns the covered interval and the number of columns, at most `columns` + 1.
+    /// There are at most `columns` + 1 of them.
     ///
     /// If the timestamps are too large for such edges, returns the interval and `columns`
     /// unchanged.
     #[must_use]
-    pub fn align_to_columns(self, columns: u32) -> (Self, u32) {
+    pub fn align_to_columns(self, columns: u32) -> AlignedTimeRange {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
         let least = width.div_euclid(i128::from(columns.max(1))).max(1);
         // The smallest power of two that is at least the width of a column.
@@ -66,10 +66,20 @@ impl TimeRange {
         let last = (i128::from(self.to.0) - 1).div_euclid(step) + 1;
         let edge = |at: i128| i64::try_from(at * step).map(GlobalNanos);
         match (edge(first), edge(last), u32::try_from(last - first)) {
-            (Ok(from), Ok(to), Ok(columns)) => (Self { from, to }, columns),
-            _ => (self, columns),
+            (Ok(from), Ok(to), Ok(columns)) => AlignedTimeRange { range: Self { from, to }, columns },
+            _ => AlignedTimeRange { range: self, columns },
         }
     }
+}
+
+/// The result of [`TimeRange::align_to_columns`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AlignedTimeRange {
+    /// The covered interval.
+    pub range: TimeRange,
+    /// The number of columns in it.
+    pub columns: u32,
 }
 
 /// A time range as given by a user. A missing bound is that of the trace.

@@ -3,6 +3,39 @@
 //!
 //! Any number of endpoints may wait, if the other endpoints of the links of a program are missing,
 //! or if its links last as long as the program.
+//!
+//! ```
+//! use tumit_spill::endpoint_map::{Endpoint, EndpointMap, EndpointMatch, OverflowStore, spread};
+//!
+//! /// A send or receive event, and its timestamp.
+//! struct MessageEnd {
+//!     is_send: bool,
+//!     time: u64,
+//! }
+//!
+//! impl Endpoint<2> for MessageEnd {
+//!     fn starts(&self) -> bool {
+//!         self.is_send
+//!     }
+//!     fn words(&self) -> [u64; 2] {
+//!         [u64::from(self.is_send), self.time]
+//!     }
+//!     fn of([is_send, time]: [u64; 2]) -> Self {
+//!         Self { is_send: is_send == 1, time }
+//!     }
+//! }
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let mut waiting = EndpointMap::new(OverflowStore::default());
+//! let key = spread(7);
+//! waiting.match_or_insert(key, true, || Some(MessageEnd { is_send: true, time: 100 }))?;
+//! let found =
+//!     waiting.match_or_insert(key, false, || Some(MessageEnd { is_send: false, time: 150 }))?;
+//! assert!(matches!(found, EndpointMatch::Other { other, is_last: true } if other.time == 100));
+//! assert!(waiting.is_empty());
+//! # Ok(())
+//! # }
+//! ```
 
 use std::io;
 use std::marker::PhantomData;

@@ -5,6 +5,24 @@
 //! 1996, with the tiers of Cassandra's). Most entries are short-lived and never written to a file.
 //! An operation on an entry in a file needs a read of some KB. An operation on an absent key needs
 //! almost nothing.
+//!
+//! ```
+//! use tumit_spill::map::{OverflowStore, SpillMap};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! // More than two entries go to temporary files.
+//! let mut ages = SpillMap::<1>::new(OverflowStore { most: 2, ..OverflowStore::default() });
+//! for key in [7, 3, 9] {
+//!     ages.change(key, |_before| (Some([key as u64 * 10]), ()))?;
+//! }
+//! let age = ages.change(9, |before| (None, before))?; // removes the entry
+//! assert_eq!((age, ages.len()), (Some([90]), 2));
+//! let mut keys = Vec::new();
+//! ages.for_each(|key, _age| Ok(keys.push(key)))?;
+//! assert_eq!(keys, [3, 7]);
+//! # Ok(())
+//! # }
+//! ```
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;

@@ -1,4 +1,5 @@
-//! [`RunFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds an entry.
+//! [`RunFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds an
+//! entry.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

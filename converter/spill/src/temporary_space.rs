@@ -1,4 +1,18 @@
 //! [`TemporarySpace`]: a memory budget, and the folder of the data that exceeds it.
+//!
+//! ```
+//! use tumit_spill::temporary_space::TemporarySpace;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let space = TemporarySpace::in_system_folder(64 << 20);
+//! // Two users share the budget.
+//! let half = space.part(2);
+//! assert_eq!((half.memory(), half.folder()), (32 << 20, space.folder()));
+//! // The file has no name, so nothing remains when the process ends.
+//! assert_eq!(half.file()?.metadata()?.len(), 0);
+//! # Ok(())
+//! # }
+//! ```
 
 use std::fs::File;
 use std::io;

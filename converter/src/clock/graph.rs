@@ -83,9 +83,9 @@ struct FitSolution {
 /// Fits corrections of the free domains. The errors of the edges' timestamps are at most
 /// milliseconds.
 ///
-/// `tick` is the resolution of the coarsest clock, nanoseconds. `wander` is known from an earlier
-/// fit, if there is one. It is not searched below a third of it. O(observations × steps of the
-/// solver), independent of the number of messages.
+/// `tick` is the resolution of the coarsest clock, nanoseconds. `wander` is the result of an
+/// earlier fit, if there is one. Values below about a third of it are not tried. O(observations ×
+/// steps of the solver), independent of the number of messages.
 pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: f64, wander: Option<f64>) -> GraphFit {
     let seconds = span * 1e-9;
     let tick = tick * 1e-3;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::columnar::evaluate::PassKind;
 use super::first_pass::FirstPassVisitor;
-use super::first_pass::survey::{FirstPassCollector, FirstPassResult};
+use super::first_pass::survey::{FirstPassCollector, FirstPassResult, SurveyOutcome};
 use super::merge_pass::RecordVisitor;
 use super::options::{ConvertError, ConvertOptions};
 use super::planning::plan::{ConversionPlan, RequiredColumns};
@@ -171,7 +171,7 @@ impl<'o> ConversionJob<'o> {
                 *floors = blocks;
             }
         }
-        let (result, log) = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
+        let SurveyOutcome { result, log } = surveyor.finish(model, symbols).map_err(ConvertError::Links)?;
         Ok(FirstPassOutcome { result, floors, log })
     }
 

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, TakenRecord};
+use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, RecordTurn, TakenRecord};
 use super::columnar::single_records::RecordRef;
 use super::options::ConvertError;
 use super::planning::plan::ConversionPlan;
@@ -258,7 +258,7 @@ impl<'p> Dispatcher<'p> {
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(op_batch, at, (date, stream), (plan, table), visit)?;
+                        visit_steps(op_batch, at, RecordTurn { corrected: date, stream }, (plan, table), visit)?;
                     }
                 }
             }
@@ -327,15 +327,15 @@ impl FetchedRecord {
 fn visit_steps(
     op_batch: &OpBatch,
     at: usize,
-    when: (i64, u32),
+    turn: RecordTurn,
     (plan, table): (&ConversionPlan<'_>, &[u32]),
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
-    op_batch.steps(at, when, &mut |step| match step {
+    op_batch.steps(at, turn, &mut |step| match step {
         NextOp::Operation(op) => visit.visit_operation(op),
         NextOp::Wide(op, words) => visit.visit_wide(op, words),
         NextOp::Record(batch, at) => {
-            batch.record_at(at, when.1 as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
+            batch.record_at(at, turn.stream as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
         }
     })
 }

@@ -17,6 +17,14 @@ use crate::rules::{RuleModel, Symbols};
 use tumit_paje::PajeSink;
 use tumit_paje::channel::relay;
 
+/// The result of a pass that sent Pajé operations.
+#[derive(Debug, Default)]
+pub(crate) struct PajePassResult {
+    pub(crate) counts: ConversionCounts,
+    /// The last timestamp.
+    pub(crate) end: i64,
+}
+
 /// The second pass for Pajé, or the only one. `None` if the operations that were sent are void.
 /// With several threads, the rules run in another thread and the sink stays in this one.
 pub(crate) fn run_paje_pass(
@@ -27,7 +35,7 @@ pub(crate) fn run_paje_pass(
     symbols: &mut Symbols,
     requirements: PassRequirements,
     sink: &mut dyn PajeSink,
-) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
+) -> Result<Option<PajePassResult>, ConvertError> {
     if !job.options.may_use(3) {
         return emitter(job, plan, model, survey, symbols, requirements, sink);
     }
@@ -49,8 +57,8 @@ pub(crate) struct PassRequirements {
     pub(crate) once: Option<SinglePassState>,
 }
 
-/// Runs the rules over all records and sends the Pajé operations. Returns the counters and the last
-/// timestamp. `None` if the operations that were sent are void.
+/// Runs the rules over all records and sends the Pajé operations. `None` if the operations that
+/// were sent are void.
 fn emitter(
     job: &mut ConversionJob<'_>,
     plan: &ConversionPlan<'_>,
@@ -59,7 +67,7 @@ fn emitter(
     symbols: &mut Symbols,
     PassRequirements { floors, once }: PassRequirements,
     sink: &mut dyn PajeSink,
-) -> Result<Option<(ConversionCounts, i64)>, ConvertError> {
+) -> Result<Option<PajePassResult>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
     let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
     let pass_kind = match once {
@@ -75,7 +83,7 @@ fn emitter(
     let Some((counts, explanations)) = emitter.finish(end)? else { return Ok(None) };
     job.diagnostics.extend(explanations.failed);
     job.ambiguous = explanations.ambiguous;
-    Ok(Some((counts, end)))
+    Ok(Some(PajePassResult { counts, end }))
 }
 
 impl RecordVisitor for Emitter<'_> {

@@ -8,7 +8,7 @@
 use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::options::ConvertError;
-use super::paje_pass::{PassRequirements, run_paje_pass};
+use super::paje_pass::{PajePassResult, PassRequirements, run_paje_pass};
 use super::planning::plan::ConversionPlan;
 use super::second_pass::SinglePassState;
 use crate::clock::{CausalityReport, CorrectionMethod};
@@ -49,7 +49,7 @@ pub(crate) fn convert(
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
     let requirements = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
     let outcome = run_paje_pass(&mut job, plan, model, &mut survey, symbols, requirements, sink)?;
-    let Some((counts, end)) = outcome else { return Ok(None) };
+    let Some(PajePassResult { counts, end }) = outcome else { return Ok(None) };
     job.counts.links = counts.links;
     job.counts.unmatched_starts = counts.unmatched_starts;
     job.counts.unmatched_ends = counts.unmatched_ends;

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use tracer_format::block::BlockHeader;
 use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::record::DroppedRecords;
+use tracer_format::typed::RecordedSite;
 use tracer_format::write::StreamTags;
 use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 
@@ -63,7 +64,7 @@ pub struct ProcessInRun {
     /// Interned strings by id. `None` for ids that no block defines.
     pub strings: Vec<Option<Box<str>>>,
     /// Source positions by id.
-    pub sites: Vec<Option<(Box<str>, u32)>>,
+    pub sites: Vec<Option<RecordedSite>>,
     /// The specs of its events.
     pub providers: Vec<ProviderInRun>,
     /// Its streams, by number.

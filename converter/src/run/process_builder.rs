@@ -8,6 +8,7 @@ use tracer_format::block::{DecodedBlock, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::record::{DroppedRecords, RecordIterator};
 use tracer_format::tags::{TagIterator, integer, tag};
+use tracer_format::typed::RecordedSite;
 use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };
@@ -35,7 +36,7 @@ pub(super) struct ProcessBuilder {
     owners: BTreeMap<u32, u32>,
     is_sorted: bool,
     pub(super) strings: Vec<(u32, Box<str>)>,
-    pub(super) sites: Vec<(u32, (Box<str>, u32))>,
+    pub(super) sites: Vec<(u32, RecordedSite)>,
     pub(super) streams: StreamTable,
     /// Sequence numbers of all valid blocks of the file, except blocks of records.
     numbers: Vec<u64>,
@@ -336,8 +337,8 @@ pub(super) fn strings_of(payload: &[u8]) -> impl Iterator<Item = (u32, Box<str>)
     strings(payload).map(|(id, text)| (id, text_of(text).into()))
 }
 
-pub(super) fn sites_of(payload: &[u8]) -> impl Iterator<Item = (u32, (Box<str>, u32))> + '_ {
-    sites(payload).map(|(id, line, file)| (id, (text_of(file).into(), line)))
+pub(super) fn sites_of(payload: &[u8]) -> impl Iterator<Item = (u32, RecordedSite)> + '_ {
+    sites(payload).map(|(id, line, file)| (id, RecordedSite { file: text_of(file).into(), line }))
 }
 
 fn text_of(bytes: &[u8]) -> String {

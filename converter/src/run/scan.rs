@@ -32,16 +32,16 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)
     while offset < length {
         match block_at(&mut window, offset)? {
             Ok(block) => {
-                if let Some(DamageStart { from, why, head }) = damage.take() {
+                if let Some(DamageStart { from, block: RejectedBlock { why, head } }) = damage.take() {
                     found(ScanItem::Damage { offset: from, bytes: offset - from, why, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
                 found(ScanItem::Block { offset, block });
                 offset = next;
             }
-            Err((why, head)) => {
-                budget = budget.saturating_sub(cost(head.as_ref()));
-                let from = damage.get_or_insert(DamageStart { from: offset, why, head }).from;
+            Err(block) => {
+                budget = budget.saturating_sub(cost(block.head.as_ref()));
+                let from = damage.get_or_insert(DamageStart { from: offset, block }).from;
                 let next = if budget == 0 { None } else { next_magic(&mut window, offset + 1, length)? };
                 let Some(next) = next else {
                     return end_in_damage(&mut window, from, length, damage, found);
@@ -53,10 +53,16 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)
     Ok(())
 }
 
-/// The start of a damaged range, its error, and the head at its start.
+/// The start of a damaged range.
 struct DamageStart {
     from: u64,
+    block: RejectedBlock,
+}
+
+/// Bytes that are no valid block.
+struct RejectedBlock {
     why: FormatError,
+    /// The head at their start, if it is well-formed.
     head: Option<BlockHeader>,
 }
 
@@ -65,18 +71,15 @@ fn cost(head: Option<&BlockHeader>) -> u64 {
     HEADER_BYTES as u64 + head.map_or(0, |head| head.stored_bytes.into())
 }
 
-/// The block at `offset`. Otherwise the error, and the head if it is well-formed.
-fn block_at<'w>(
-    window: &'w mut FileWindow<'_>,
-    offset: u64,
-) -> io::Result<Result<DecodedBlock<'w>, (FormatError, Option<BlockHeader>)>> {
+/// The block at `offset`.
+fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Result<DecodedBlock<'w>, RejectedBlock>> {
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,
-        Err(why) => return Ok(Err((why, None))),
+        Err(why) => return Ok(Err(RejectedBlock { why, head: None })),
     };
     let whole = HEADER_BYTES + header.stored_bytes as usize;
-    Ok(decode_block(window.get(offset, whole)?).map_err(|why| (why, Some(header))))
+    Ok(decode_block(window.get(offset, whole)?).map_err(|why| RejectedBlock { why, head: Some(header) }))
 }
 
 fn next_magic(window: &mut FileWindow<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
@@ -108,7 +111,7 @@ fn end_in_damage(
             break;
         }
         if bytes.iter().any(|&byte| byte != 0) {
-            if let Some(DamageStart { from, why, head }) = damage {
+            if let Some(DamageStart { from, block: RejectedBlock { why, head } }) = damage {
                 found(ScanItem::Damage { offset: from, bytes: length - from, why, head });
             }
             return Ok(());

@@ -204,7 +204,7 @@ impl<W: Write> SortWriter<'_, W> {
                 text.iter().for_each(|text| self.file.names().set_string(id, text));
             }
             for (id, site) in (0u32..).zip(&process.sites) {
-                site.iter().for_each(|(name, line)| self.file.names().set_site(id, name, *line));
+                site.iter().for_each(|site| self.file.names().set_site(id, &site.file, site.line));
             }
             self.anchors(process, stream)?;
             for of in &process.streams {

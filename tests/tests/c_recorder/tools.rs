@@ -261,7 +261,8 @@ int main(void) {
         const uint16_t three[3] = {(uint16_t)n, 7, (uint16_t)r};
         const uint64_t some[4] = {n, r, r >> (r % 64), 1};
         const uint8_t five[5] = {1, 2, (uint8_t)n, (uint8_t)r, 0};
-        /* First one type alone, then all; steps, constants, noise, and exceptions of the greatest size. */
+        /* First one type alone, then all: steps, constants, noise, and exceptions of the
+           greatest size. */
         switch (n < 9000 ? 0 : r % 5) {
         case 0: t_a(n % 1000 == 7 ? UINT64_MAX : n * 64u, (uint8_t)(r >> 8), (int16_t)(n % 90 == 0 ? -30000 : 5), (double)(n / 7)); break;
         case 1: t_b(text + r % 50, three, some, (uint16_t)(r % 5), five); break;

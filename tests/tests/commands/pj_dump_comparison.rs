@@ -150,7 +150,7 @@ fn lines_that_only_pj_dump_rejects_give_warnings() {
         ("5 0.9 Activity t00 w\n", "by its name instead of its identifier (`Activity`)"),
         ("3 0.8 more T n0 more\n4 0.9 Thread more\n", "by its name instead of its identifier (`Thread`)"),
         ("3 0.9 more N / \"at the root\"\n", "by its name instead of its identifier (`/`)"),
-        ("3 0.9 0 T n0 zero\n", "identifier `0` of the root for another"),
+        ("3 0.9 0 T n0 zero\n", "identifier `0` of the root is used for another"),
         ("%EventDef PajeStartTrace 90\n% Time date\n%EndEventDef\n", "that some readers do not know"),
     ] {
         std::fs::write(&path, good.replacen(last, &format!("{line}{last}"), 1)).unwrap();

@@ -5,7 +5,8 @@
 //! ```
 //! use tracer_format::live_file::{LIVE_HEAD_BYTES, LiveLayout};
 //!
-//! let layout = LiveLayout { process_id: [7; 16], slot_bytes: 1 << 16, slots: 4, log_bytes: 1 << 16 };
+//! let (process_id, bytes) = ([7; 16], 1 << 16);
+//! let layout = LiveLayout { process_id, slot_bytes: bytes, slots: 4, log_bytes: bytes };
 //! let mut file = vec![0; LIVE_HEAD_BYTES];
 //! file[..72].copy_from_slice(&layout.encode());
 //! assert_eq!(LiveLayout::decode(&file), Some(layout));

@@ -27,7 +27,7 @@ mod value;
 
 pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
 
-pub use context::{Context, Names, Sink, Tables};
+pub use context::{Context, Names, RecordedSite, Sink, Tables};
 
 pub use spec::{Spec, Type};
 

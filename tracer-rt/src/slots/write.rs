@@ -26,7 +26,7 @@ pub(crate) unsafe fn write<F: Fields>(slot: *const SlotHeader, mut state: u64, i
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     let mut delta = now.wrapping_sub(head.last.load(Ordering::Relaxed));
     if delta > u64::from(u32::MAX) {
-        (now, state) = write_far_timestamp(slot, now);
+        FarTimestamp { now, state } = write_far_timestamp(slot, now);
         delta = 0;
     }
     let at = payload(slot, used_bytes(state));
@@ -57,19 +57,25 @@ pub(crate) unsafe fn write_head(at: *mut u8, id: u16, delta: u32) {
     unsafe { at.cast::<[u8; RECORD_HEAD_BYTES]>().write([a, b, c, d, e, f]) };
 }
 
-/// Handles a timestamp that is more than 32 bits after the last one, or before it.
+/// A timestamp that is more than 32 bits after the last one, or before it.
+struct FarTimestamp {
+    /// The timestamp of the next record.
+    now: u64,
+    /// The slot's state for the next record.
+    state: u64,
+}
+
 /// Writes a record that sets the timestamp, or keeps the last timestamp if the clock went back.
-/// Returns the timestamp and the state for the next record.
 #[cold]
 #[inline(never)]
-fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> (u64, u64) {
+fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> FarTimestamp {
     // SAFETY: `write` passes a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
     let state = head.state.load(Ordering::Relaxed);
     let last = head.last.load(Ordering::Relaxed);
     if now < last {
         REPEATED.fetch_add(1, Ordering::Relaxed);
-        return (last, state);
+        return FarTimestamp { now: last, state };
     }
     let at = payload(slot, used_bytes(state));
     // SAFETY: after the slot's room there is always space for one such record.
@@ -78,5 +84,5 @@ fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> (u64, u64) {
     // SAFETY: as above.
     unsafe { ticks.cast::<[u8; 8]>().write(now.to_le_bytes()) };
     // Not published here: the state of the next record covers it.
-    (now, state + WIDE_BYTES as u64)
+    FarTimestamp { now, state: state + WIDE_BYTES as u64 }
 }

@@ -174,13 +174,13 @@ fn attach(cursor: &ThreadCursor, class: usize) -> bool {
     let tid = thread_id();
     let names = state.names_of(cursor).unwrap_or(names);
     state.end_streams_of_reused_id(cursor, tid);
-    let (stream, logged) = state.add_stream(cursor, class, tid, names);
+    let stream = state.add_stream(cursor, class, tid, names);
     let key = state.thread_key;
     drop(state);
-    if !logged {
+    if !stream.is_logged {
         write_names();
     }
-    cursor.streams[class].set(stream);
+    cursor.streams[class].set(stream.address);
     if let Some(key) = key {
         // SAFETY: the key was made by `thread_key`. The value is not dereferenced.
         unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(cursor).cast()) };

@@ -18,24 +18,31 @@ use crate::threads;
 /// Spare streams for signal handlers. The writer thread adds more.
 const SPARES: usize = 8;
 
+/// A new stream.
+pub(crate) struct AddedStream {
+    pub(crate) address: *const ThreadStream,
+    /// Whether the live file had space for its entry.
+    pub(crate) is_logged: bool,
+}
+
 impl RecorderState {
-    /// Adds a stream. Returns false if the live file has no space for its entry.
+    /// Adds a stream.
     pub(crate) fn add_stream(
         &mut self,
         cursor: &ThreadCursor,
         class: usize,
         tid: u64,
         names: StreamNames,
-    ) -> (*const ThreadStream, bool) {
+    ) -> AddedStream {
         let stream = Box::new(ThreadStream::new(self.next_stream, class));
         self.next_stream += 1;
         let address = &raw const *stream;
         let entry = StreamEntry::new(stream, cursor, tid, names);
-        let logged = entry.log();
+        let is_logged = entry.log();
         self.entries.push(entry);
         self.alive += 1;
         self.fill_spares();
-        (address, logged)
+        AddedStream { address, is_logged }
     }
 
     /// Allocates the spare streams of signal handlers, which must not allocate.

@@ -166,8 +166,8 @@ fn flood() {
     });
 }
 
-/// Records, and then tries a level that is off until it is switched on from outside.
-/// The second counter counts the tries.
+/// Records ten events. Then it calls events of a level that is off until it is switched on from
+/// outside. Counter 1 of the witness has the number of these calls.
 fn idle() {
     let witness = Witness::open();
     record(0, 0, 10);

@@ -16,7 +16,7 @@ use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::scene::wire::entity;
 use crate::scene::{
     FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
-    SceneText, TextAnchor,
+    SceneStroke, SceneText, TextAnchor,
 };
 use crate::style::theme::font::{FAMILY, FontWeight};
 
@@ -288,7 +288,7 @@ impl SvgWriter<'_> {
             };
             self.put(format_args!("<polygon points=\"{points}{floor}\"{}/>\n", SvgPaint("fill", fill)));
         }
-        if let Some((paint, width)) = curve.stroke {
+        if let Some(SceneStroke { paint, width }) = curve.stroke {
             self.put(format_args!(
                 "<polyline points=\"{points}\" fill=\"none\"{} stroke-width=\"{}\" stroke-linejoin=\"round\"/>\n",
                 SvgPaint("stroke", paint),

@@ -84,10 +84,10 @@ impl IndexLookup {
         let mut content = Vec::new();
         let (mut size, mut is_run) = (0_u64, metadata.is_dir());
         for file in &files {
-            let (bytes, starts_run) =
+            let described =
                 if options.is_copy { describe_content(file, &mut content)? } else { describe(file, &mut content)? };
-            size += bytes;
-            is_run |= starts_run;
+            size += described.size;
+            is_run |= described.starts_run;
         }
         let parts = if is_run { Vec::new() } else { parts(path)? };
         for part in &parts {
@@ -95,7 +95,7 @@ impl IndexLookup {
             // A missing part may appear later.
             content.push(u8::from(part.path.is_some()));
             if let Some(path) = &part.path {
-                size += describe(path, &mut content)?.0;
+                size += describe(path, &mut content)?.size;
             }
         }
         let options_text = format!(
@@ -153,11 +153,16 @@ fn files(path: &Path, metadata: &Metadata) -> io::Result<Option<Vec<PathBuf>>> {
     Ok((!files.is_empty()).then_some(files))
 }
 
+/// A file of a trace.
+struct DescribedFile {
+    size: u64,
+    /// Whether it begins as a process file of a run.
+    starts_run: bool,
+}
+
 /// Appends a file's name, size, modification time and hashes of samples to `out`. The inode is not
 /// included, so that a trace can be copied together with its index.
-///
-/// Returns the file's size, and whether it starts a run.
-fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<DescribedFile> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -180,12 +185,12 @@ fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
         starts_run |= number == 0 && sample.starts_with(&tracer_format::FILE_MAGIC);
         out.extend_from_slice(&XxHash3_64::oneshot(&sample).to_le_bytes());
     }
-    Ok((size, starts_run))
+    Ok(DescribedFile { size, starts_run })
 }
 
 /// Same as [`describe`], for a copy: appends the hash of all its bytes. The name and modification
 /// time of a copy are not those of the trace.
-fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<DescribedFile> {
     const AT_ONCE: usize = 1 << 20;
     let mut file = io::BufReader::with_capacity(AT_ONCE, File::open(path)?);
     let (mut hasher, mut size, mut starts_run) = (XxHash3_64::new(), 0, false);
@@ -201,7 +206,7 @@ fn describe_content(path: &Path, out: &mut Vec<u8>) -> io::Result<(u64, bool)> {
         file.consume(length);
     }
     out.extend_from_slice(&hasher.finish().to_le_bytes());
-    Ok((size, starts_run))
+    Ok(DescribedFile { size, starts_run })
 }
 
 /// The index is next to a file, or inside a run. The second choice is the user's cache, under a

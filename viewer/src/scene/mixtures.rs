@@ -103,7 +103,8 @@ struct AlignedColumns {
 
 impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
-        let (interval, count) = context.view.interval.align_to_columns(context.columns());
+        let aligned = context.view.interval.align_to_columns(context.columns());
+        let (interval, count) = (aligned.range, aligned.columns);
         let length = i128::from(interval.to.0) - i128::from(interval.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let whole = whole_of(length as f64 / f64::from(count), lanes, of);

@@ -177,6 +177,14 @@ pub struct SceneLine {
     pub paint: ColorWithOpacity,
 }
 
+/// The paint and width of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct SceneStroke {
+    pub paint: ColorWithOpacity,
+    pub width: f32,
+}
+
 /// A line through points, with the area between it and a floor or the area that it encloses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneCurve {
@@ -186,8 +194,8 @@ pub struct SceneCurve {
     pub floor: Option<f32>,
     /// Colour of the area.
     pub fill: Option<ColorWithOpacity>,
-    /// Paint and width of the line.
-    pub stroke: Option<(ColorWithOpacity, f32)>,
+    /// The line.
+    pub stroke: Option<SceneStroke>,
 }
 
 /// A variable in adjacent columns: the band between its smallest and largest value, and its mean
@@ -206,8 +214,8 @@ pub struct VariableBand {
     pub pale: ColorWithOpacity,
     /// Paint of the area.
     pub fill: ColorWithOpacity,
-    /// Paint and width of the line of the means.
-    pub line: (ColorWithOpacity, f32),
+    /// The line of the means.
+    pub line: SceneStroke,
 }
 
 impl VariableBand {

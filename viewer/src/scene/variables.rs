@@ -2,7 +2,7 @@
 //! maximum, with the mean.
 
 use super::chart_context::ChartContext;
-use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, VariableBand};
+use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, SceneStroke, VariableBand};
 use crate::layout::RowStrip;
 use crate::query::{ContainerId, QueryError, SeriesColumn, ValueRange, VariableSample};
 use crate::style::sizes;
@@ -35,7 +35,8 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let line = (ColorWithOpacity::from_opaque(color), LINE * ty.map_or(1.0, |ty| sizes::size(ty.style)));
+    let width = LINE * ty.map_or(1.0, |ty| sizes::size(ty.style));
+    let line = SceneStroke { paint: ColorWithOpacity::from_opaque(color), width };
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;

@@ -255,8 +255,8 @@ impl SceneWriter {
                 self.row("l", ([], [a, b, c, d, width, paint]), None);
             }
             SceneItem::Curve(SceneCurve { points, floor, fill, stroke }) => {
-                let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.0)));
-                let width = stroke.map_or(0, |stroke| length(stroke.1));
+                let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.paint)));
+                let width = stroke.map_or(0, |stroke| length(stroke.width));
                 let axis =
                     |of: fn(&(f32, f32)) -> f32| delta_encoded(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
@@ -303,8 +303,8 @@ impl SceneWriter {
     }
 
     fn band(&mut self, band: &VariableBand) {
-        let [pale, fill, line] = [band.pale, band.fill, band.line.0].map(|paint| self.paints.place(Some(paint)));
-        let [x, floor, width] = [band.x, band.floor, band.line.1].map(length);
+        let [pale, fill, line] = [band.pale, band.fill, band.line.paint].map(|paint| self.paints.place(Some(paint)));
+        let [x, floor, width] = [band.x, band.floor, band.line.width].map(length);
         // A step is a pixel or a nanosecond. A nanosecond may be hundreds of pixels wide, or a
         // fraction of a pixel.
         #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]

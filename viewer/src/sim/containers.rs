@@ -46,6 +46,14 @@ pub(crate) struct ContainerTable {
     many: BTreeMap<(ContainerId, TypeId), EntitySlot>,
 }
 
+/// The containers at the end of a simulation.
+#[derive(Debug)]
+pub(crate) struct ContainerParts {
+    pub(crate) containers: Vec<ContainerInfo>,
+    /// The rows of their extra fields, by container id.
+    pub(crate) details: Vec<u32>,
+}
+
 impl ContainerTable {
     /// The containers of an empty trace: only the root.
     pub(crate) fn new(root: &str) -> Self {
@@ -243,9 +251,8 @@ impl ContainerTable {
         }
     }
 
-    /// The properties of all containers, and the rows of their extra fields by id.
-    pub(crate) fn into_parts(self) -> (Vec<ContainerInfo>, Vec<u32>) {
+    pub(crate) fn into_parts(self) -> ContainerParts {
         let details = self.all.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
-        (self.all.into_iter().flatten().map(|entry| entry.info).collect(), details)
+        ContainerParts { containers: self.all.into_iter().flatten().map(|entry| entry.info).collect(), details }
     }
 }

@@ -100,11 +100,11 @@ faults! {
     IncompleteLink: "link has only one endpoint and is not shown",
         "links have only one endpoint and are not shown",
         "write both endpoints of each link, with the same key, type and container";
-    LateCreation: "timestamp is before the creation of its container; the container begins there",
-        "timestamps are before the creation of their containers; the containers begin there",
+    LateCreation: "timestamp is before the creation of its container; the start of the container was moved to it",
+        "timestamps are before the creation of their containers; the starts of the containers were moved to them",
         "create a container before the first event in it";
-    EarlyDestruction: "container ends before the last timestamp in it; it was extended to it",
-        "containers end before the last timestamps in them; they were extended to them",
+    EarlyDestruction: "container ends before the last timestamp in it; its end was moved to this timestamp",
+        "containers end before the last timestamps in them; their ends were moved to these timestamps",
         "destroy a container after the last event in it";
 }
 

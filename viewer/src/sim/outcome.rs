@@ -2,6 +2,7 @@
 
 use tumit_paje::TraceDiagnostic;
 
+use super::containers::ContainerParts;
 use super::simulation::Simulation;
 use crate::query::{ContainerInfo, RawValue, TimestampExtent, TypeInfo};
 use crate::store::{StoreParts, TraceStore};
@@ -28,7 +29,7 @@ impl<E> Simulation<E> {
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
-        let (containers, container_details) = self.containers.into_parts();
+        let ContainerParts { containers, details: container_details } = self.containers.into_parts();
         let extent = TimestampExtent { first: self.first, last: self.last };
         SimOutcome {
             entities: self.entities,

@@ -37,8 +37,9 @@ impl<E: EntitySink> Simulation<E> {
             self.faults.count(Fault::ForeignType);
         }
         self.containers.add_slot(container, ty, new);
-        // The root begins with the first timestamp. In `pj_dump` mode, no container begins before
-        // its creation. Both are not moved to an earlier start.
+        // The start of a container is moved if an entity in it begins before its creation. Two
+        // cases are excluded: the root, which begins with the first timestamp, and the `pj_dump`
+        // mode, in which containers begin with their creation.
         let is_moved = !self.mimics_pj_dump && container != ContainerId::ROOT;
         let born = if is_moved { self.containers.from(container) } else { i64::MIN };
         let place = |number| EntityPlace { number, container, ty };

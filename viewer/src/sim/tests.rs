@@ -222,7 +222,8 @@ fn a_container_lasts_as_long_as_its_contents() {
             assert!(text.starts_with(expected_texts), "{text}");
         }
     };
-    let early = "1 timestamp is before the creation of its container; the container begins there (in line";
+    let early =
+        "1 timestamp is before the creation of its container; the start of the container was moved to it (in line";
     let ends =
         ["2 containers end before the last timestamps in them", "1 container ends before the last timestamp in it"];
     check("7 30 P q\n", ["q 20..30", "u 20..30"], &[]);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TraceDiagnostic, TypeId, ValueId};
 
-use super::container_order::depth_first;
+use super::container_order::{OrderedContainers, depth_first};
 use super::details::DetailTable;
 use super::links::StoreLinks;
 use super::marks::{RawMarks, StoreMarkLane};
@@ -68,7 +68,7 @@ impl StoreParts {
     /// Sorts and sums the data, and makes the store.
     pub(crate) fn seal(mut self) -> TraceStore {
         let model = Arc::new(model(std::mem::take(&mut self.types), std::mem::take(&mut self.values)));
-        let (containers, positions) = depth_first(std::mem::take(&mut self.containers));
+        let OrderedContainers { containers, positions } = depth_first(std::mem::take(&mut self.containers));
         let states = seal_states(std::mem::take(&mut self.states));
         let nested = nested_sums(&states);
         let marks = seal_marks(std::mem::take(&mut self.marks));

@@ -5,11 +5,19 @@ use std::cmp::Ordering;
 
 use crate::query::ContainerInfo;
 
-/// Sorts containers and sets their depths. Returns positions by id; `u32::MAX` for missing ids.
+/// Containers depth first.
+#[derive(Debug)]
+pub(crate) struct OrderedContainers {
+    pub(crate) containers: Vec<ContainerInfo>,
+    /// Their positions by id. `u32::MAX` for missing ids.
+    pub(crate) positions: Vec<u32>,
+}
+
+/// Sorts containers and sets their depths.
 /// A container with a parent id that is not less than its own id gets depth 0, as the root does. A
 /// container below a missing parent is omitted.
 /// A container without a valid parent, or in a cycle, is not placed below another one.
-pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerInfo>, Vec<u32>) {
+pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> OrderedContainers {
     let ids = containers.iter().map(|container| container.id.index() + 1).max().unwrap_or(0);
     containers.sort_unstable_by(|a, b| {
         a.ty.cmp(&b.ty).then_with(|| compare_naturally(&a.name, &b.name)).then(a.id.cmp(&b.id))
@@ -35,8 +43,8 @@ pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> (Vec<ContainerI
         stack.extend(children[container.id.index()].iter().rev().map(|&child| (child, depth + 1)));
     }
     let mut remaining: Vec<Option<ContainerInfo>> = containers.into_iter().map(Some).collect();
-    let sorted = order.into_iter().filter_map(|at| remaining[at as usize].take()).collect();
-    (sorted, positions)
+    let containers = order.into_iter().filter_map(|at| remaining[at as usize].take()).collect();
+    OrderedContainers { containers, positions }
 }
 
 /// Compares names, with runs of digits as numbers.

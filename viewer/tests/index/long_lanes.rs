@@ -2,6 +2,7 @@
 //! widths.
 
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::AlignedTimeRange;
 use tumit_paje::{ContainerId, DrawStyle, PajeEvent, PajeTypeKind, TypeId, ValueId};
 use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{StateLaneId, TimeRange, TimelineSource};
@@ -56,7 +57,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
         assert_eq!(index.cells(&[lane], window, columns), store.cells(&[lane], window, columns));
         // Columns that are stored, and adjacent ones that are not.
         for columns in [1, 5, 60, 130, 300, 777, 2_000] {
-            let (around, aligned) = window.align_to_columns(columns);
+            let AlignedTimeRange { range: around, columns: aligned, .. } = window.align_to_columns(columns);
             for (window, columns) in [(around, aligned), (window, columns)] {
                 for limit in [0, 1, 8, 9] {
                     let [found, expected] = [&index as &dyn TimelineSource, &store]
@@ -80,7 +81,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
         "the whole lane is two rows of sums, and the states after the last"
     );
     // The cost of an image depends on its columns: nine rows per column, 64 of them per block.
-    let (around, columns) = whole.align_to_columns(500);
+    let AlignedTimeRange { range: around, columns, .. } = whole.align_to_columns(500);
     let before = index.blocks_read();
     index.largest(&[lane], around, columns, 8).expect("the lane is there");
     let touched = index.blocks_read() - before;
@@ -124,7 +125,7 @@ fn shares_of_lanes_of_different_densities_equal_those_of_the_store() {
     for (from, to) in [(0, STATES * 100), (STATES * 90, STATES * 100), (STATES * 50, STATES * 51)] {
         let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         for columns in [20, 90, 300, 700, 1_400, 3_000] {
-            let (around, columns) = window.align_to_columns(columns);
+            let AlignedTimeRange { range: around, columns, .. } = window.align_to_columns(columns);
             for lane in lanes {
                 let [found, expected] =
                     [&index as &dyn TimelineSource, &store].map(|source| source.largest(&[lane], around, columns, 8));

@@ -1,6 +1,7 @@
 //! The cost of queries does not grow with the trace.
 
 use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::AlignedTimeRange;
 use tumit_paje::{ContainerId, PajeEvent, PajeTypeKind, TypeId, ValueId};
 use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{StateLaneId, TimelineSource};
@@ -52,7 +53,7 @@ fn a_lane_costs_the_same_beside_many_containers_values_and_levels() {
     // Each value has 5 ns, twice.
     let whole = index.cells(&[lane(CONTAINERS, 0)], index.extent(), 1).expect("the lane is there").cells;
     assert_eq!((whole[0].shares.len(), whole[0].shares[0].1), (VALUES as usize, 10));
-    let (around, columns) = index.extent().align_to_columns(1_000);
+    let AlignedTimeRange { range: around, columns, .. } = index.extent().align_to_columns(1_000);
     let before = index.blocks_read();
     let cells = index.largest(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
     assert!(cells.iter().all(|cell| cell.shares.len() <= 8));

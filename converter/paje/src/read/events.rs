@@ -264,7 +264,7 @@ impl ReadState {
     fn color(&mut self, input: &DefinedLine<'_>) -> Option<RgbColor> {
         let word = input.get(FieldRole::Color)?;
         let Ok(color) = number::color(word) else { return self.fault(FaultKind::Color, input, word) };
-        let (color, is_wide) = color?;
+        let number::ParsedColor { color, is_wide } = color?;
         if is_wide {
             self.faults.count(FaultKind::WideColor, input.line, word);
         }

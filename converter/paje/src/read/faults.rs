@@ -115,7 +115,7 @@ faults! {
     /// A reference by name to a type or container that has an alias.
     ByName: "reference to a type or container by its name instead of its identifier", "write the alias if there is one, and `0` for the root: `pj_dump` rejects names";
     /// `0` as the identifier of another type or container than the root.
-    ZeroTaken: "identifier `0` of the root for another container or type", "use another identifier: `pj_dump` rejects this";
+    ZeroTaken: "identifier `0` of the root is used for another container or type", "use another identifier: `pj_dump` rejects this";
     /// An event id that is not a number.
     IdText: "event id that is not a number", "use numbers as ids: ViTE rejects other ids, and their lines";
     /// A field with an unsuitable type for its name.

@@ -129,9 +129,17 @@ pub(super) fn float(text: &str) -> Option<ParsedNumber<f64>> {
     number.value.is_finite().then_some(number)
 }
 
-/// Reads a colour: three or four numbers from 0 to 1, or six hexadecimal digits. Some producers
-/// write 0 to 255. The result then contains `true`. `Ok(None)` for an empty text.
-pub(super) fn color(text: &str) -> Result<Option<(RgbColor, bool)>, ()> {
+/// A colour that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ParsedColor {
+    pub(super) color: RgbColor,
+    /// Whether its numbers are from 0 to 255, as some producers write them.
+    pub(super) is_wide: bool,
+}
+
+/// Reads a colour: three or four numbers from 0 to 1 or from 0 to 255, or six hexadecimal digits.
+/// `Ok(None)` for an empty text.
+pub(super) fn color(text: &str) -> Result<Option<ParsedColor>, ()> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -141,7 +149,7 @@ pub(super) fn color(text: &str) -> Result<Option<(RgbColor, bool)>, ()> {
         && let Ok(packed) = u32::from_str_radix(hex, 16)
     {
         let [_, red, green, blue] = packed.to_be_bytes();
-        return Ok(Some((RgbColor { red, green, blue }, false)));
+        return Ok(Some(ParsedColor { color: RgbColor { red, green, blue }, is_wide: false }));
     }
     let mut channels = [0.0_f64; 4];
     let mut count = 0;
@@ -160,14 +168,14 @@ pub(super) fn color(text: &str) -> Result<Option<(RgbColor, bool)>, ()> {
     let scale = if is_wide { 1.0 } else { 255.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and from 0 to 255")]
     let [red, green, blue] = [0, 1, 2].map(|at| (channels[at] * scale).round() as u8);
-    Ok(Some((RgbColor { red, green, blue }, is_wide)))
+    Ok(Some(ParsedColor { color: RgbColor { red, green, blue }, is_wide }))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{color, float, nanos};
+    use super::{ParsedColor, color, float, nanos};
     use crate::RgbColor;
     use crate::time::GlobalNanos;
 
@@ -237,9 +245,9 @@ mod tests {
     fn colours_are_three_shares_or_six_hexadecimal_digits() {
         let expected = RgbColor { red: 255, green: 0, blue: 51 };
         for text in ["1 0 0.2", "1,0,0.2", "1.0 0.0 0.2 0.5", "ff0033", "#FF0033"] {
-            assert_eq!(color(text), Ok(Some((expected, false))), "{text}");
+            assert_eq!(color(text), Ok(Some(ParsedColor { color: expected, is_wide: false })), "{text}");
         }
-        assert_eq!(color(" 255 0 51 "), Ok(Some((expected, true))));
+        assert_eq!(color(" 255 0 51 "), Ok(Some(ParsedColor { color: expected, is_wide: true })));
         assert_eq!(color(""), Ok(None));
         for text in ["red", "1 0", "1 0 0 0 0", "-1 0 0", "nan 0 0", "300 0 0"] {
             assert_eq!(color(text), Err(()), "{text}");

@@ -57,9 +57,9 @@ pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
     if !any {
         return None;
     }
-    if let Some((written, length)) = exponent_of(&text[at..]) {
-        exponent = exponent.saturating_add(written);
-        at += length;
+    if let Some(written) = exponent_of(&text[at..]) {
+        exponent = exponent.saturating_add(written.value);
+        at += written.length;
     }
     // `pj_dump` fails here, and uses an arbitrary value from memory as the timestamp.
     if exponent > 308 {
@@ -129,14 +129,22 @@ fn infinity_length(text: &str) -> Option<usize> {
     })
 }
 
-/// The exponent at the start of the text, and its length.
-fn exponent_of(text: &str) -> Option<(i32, usize)> {
+/// An exponent in a text.
+struct WrittenExponent {
+    value: i32,
+    /// Its length in bytes, with the letter before it.
+    length: usize,
+}
+
+/// The exponent at the start of the text.
+fn exponent_of(text: &str) -> Option<WrittenExponent> {
     let rest = text.strip_prefix(['e', 'E'])?;
     let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
     let length = rest.len() - digits.len() + count;
     let size: i32 = digits[..count].parse().unwrap_or(i32::MAX);
-    (count > 0).then_some((if rest.starts_with('-') { -size } else { size }, 1 + length))
+    let value = if rest.starts_with('-') { -size } else { size };
+    (count > 0).then_some(WrittenExponent { value, length: 1 + length })
 }
 
 /// The double nearest to a power of ten.

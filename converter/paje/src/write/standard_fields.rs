@@ -1,5 +1,5 @@
-//! [`StandardFieldSink`]: removes the parts of operations that a header with only the standard fields cannot
-//! represent.
+//! [`StandardFieldSink`]: removes the parts of operations that a header with only the standard
+//! fields cannot represent.
 
 use std::io;
 

@@ -78,7 +78,8 @@ pub(crate) struct SystemShape<'s> {
 }
 
 impl SystemShape<'_> {
-    /// The residual of an observation, microseconds. Positive if the message was late.
+    /// The residual of an observation, microseconds. It is positive if the
+    /// message took longer than the fitted delay of its edge.
     pub(crate) fn residual(&self, observation: &Observation, x: &[f64], delays: &[f64]) -> f64 {
         let Observation { edge, knot, fraction, apparent_latency } = *observation;
         let edge = edge as usize;

@@ -1,7 +1,7 @@
 //! A block of a stream as operations, one entry of eight bytes per record, in order.
 //!
-//! [`ColumnEvaluator`](crate::convert::columnar::evaluate::ColumnEvaluator) fills a block. It is sent to the consumer
-//! thread without copying.
+//! [`ColumnEvaluator`](crate::convert::columnar::evaluate::ColumnEvaluator) fills a block.
+//! It is sent to the consumer thread without copying.
 
 use tracer_format::columns::BlockColumns;
 
@@ -37,6 +37,13 @@ pub(crate) struct PendingOp {
     pub(crate) bits: u64,
     /// The number of its [`OpTemplate`].
     pub(crate) template: u32,
+    pub(crate) stream: u32,
+}
+
+/// The time at which an entry is visited, and its stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordTurn {
+    pub(crate) corrected: i64,
     pub(crate) stream: u32,
 }
 
@@ -198,14 +205,14 @@ impl OpBatch {
         }
     }
 
-    /// Visits the steps of an entry that was taken.
+    /// Visits the steps of an entry that was taken, in its turn.
     ///
     /// # Errors
     /// The errors of `visit`.
     pub(crate) fn steps<E>(
         &self,
         at: usize,
-        (date, stream): (i64, u32),
+        RecordTurn { corrected, stream }: RecordTurn,
         visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(&entry) = self.entries.get(at) else { return Ok(()) };
@@ -214,7 +221,7 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let pending = |bits| PendingOp { corrected: date, bits, template: entry.template(), stream };
+            let pending = |bits| PendingOp { corrected, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(pending(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),

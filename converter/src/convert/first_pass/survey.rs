@@ -42,6 +42,14 @@ pub(crate) enum EndpointState {
     In(usize),
 }
 
+/// The result of a survey of all records.
+#[derive(Debug)]
+pub(crate) struct SurveyOutcome {
+    pub(crate) result: FirstPassResult,
+    /// The log of links, if the survey wrote one.
+    pub(crate) log: Option<LinkLog>,
+}
+
 /// The result of the first pass.
 #[derive(Debug, Default)]
 pub(crate) struct FirstPassResult {
@@ -374,11 +382,7 @@ impl FirstPassCollector {
     ///
     /// # Errors
     /// If the log or another temporary file could not be written.
-    pub(crate) fn finish(
-        mut self,
-        model: &mut RuleModel,
-        symbols: &mut Symbols,
-    ) -> io::Result<(FirstPassResult, Option<LinkLog>)> {
+    pub(crate) fn finish(mut self, model: &mut RuleModel, symbols: &mut Symbols) -> io::Result<SurveyOutcome> {
         self.declare(model, symbols);
         let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
         failed.map_or(Ok(()), Err)?;
@@ -397,7 +401,7 @@ impl FirstPassCollector {
         if let Some(log) = &mut log {
             log.finish(incomplete)?;
         }
-        Ok((survey, log))
+        Ok(SurveyOutcome { result: survey, log })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::convert::job::ConversionJob;
 use crate::convert::options::{ConvertError, ConvertOptions};
-use crate::convert::paje_pass::{PassRequirements, run_paje_pass};
+use crate::convert::paje_pass::{PajePassResult, PassRequirements, run_paje_pass};
 use crate::convert::planning::plan::{ConversionSetup, plan};
 use crate::convert::single_pass;
 use crate::report::ConversionReport;
@@ -31,7 +31,7 @@ pub(crate) fn convert_rules(
     let requirements = PassRequirements { floors, once: None };
     let result = run_paje_pass(&mut job, &plan, &model, &mut survey, &mut symbols, requirements, sink)?;
     // Only a single pass can return `None`.
-    let (counts, end) = result.unwrap_or_default();
+    let PajePassResult { counts, end } = result.unwrap_or_default();
     job.note_reversed(counts.reversed_links);
     Ok(job.report(counts, end))
 }

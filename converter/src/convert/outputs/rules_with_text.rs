@@ -91,17 +91,24 @@ pub(crate) fn convert(
     })
 }
 
+/// A line of another process than the line before it.
+struct ProcessChange {
+    /// Number of the line, from 1.
+    line: u64,
+    process: Option<usize>,
+}
+
 /// Sends the process of each line to the reader of the text. A message arrives before its line,
 /// because it is sent before the line is written.
 struct LineProcesses {
     /// Lines written.
     lines: u64,
     last: Option<usize>,
-    sender: Sender<(u64, Option<usize>)>,
+    sender: Sender<ProcessChange>,
 }
 
 impl LineProcesses {
-    const fn new(sender: Sender<(u64, Option<usize>)>) -> Self {
+    const fn new(sender: Sender<ProcessChange>) -> Self {
         Self { lines: 0, last: None, sender }
     }
 
@@ -113,7 +120,7 @@ impl LineProcesses {
         if process != self.last {
             self.last = process;
             // A reader that has stopped needs no messages.
-            let _ = self.sender.send((self.lines + 1, process));
+            let _ = self.sender.send(ProcessChange { line: self.lines + 1, process });
         }
         self.lines += memchr::memchr_iter(b'\n', text).count() as u64;
     }
@@ -121,9 +128,8 @@ impl LineProcesses {
 
 /// The process of the line that is read.
 struct ProcessOfLine {
-    processes: Receiver<(u64, Option<usize>)>,
-    /// The next change: the number of the line, from 1, and its process.
-    next: Option<(u64, Option<usize>)>,
+    processes: Receiver<ProcessChange>,
+    next: Option<ProcessChange>,
     current: Option<usize>,
 }
 
@@ -132,8 +138,8 @@ impl ProcessOfLine {
     fn of(&mut self, line: u64) -> Option<u32> {
         loop {
             self.next = self.next.take().or_else(|| self.processes.try_recv().ok());
-            match self.next.take_if(|(from, _)| *from <= line) {
-                Some((_, process)) => self.current = process,
+            match self.next.take_if(|change| change.line <= line) {
+                Some(change) => self.current = change.process,
                 None => return self.current.and_then(|process| u32::try_from(process).ok()),
             }
         }

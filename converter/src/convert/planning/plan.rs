@@ -472,7 +472,7 @@ fn facts(run: &OpenRun, clocks: &RunClocks, symbols: &mut Symbols) -> Vec<Proces
         let sites = process
             .sites
             .iter()
-            .map(|site| site.as_ref().map(|(file, line)| SourceLocation { file: symbols.intern(file), line: *line }));
+            .map(|site| site.as_ref().map(|site| SourceLocation { file: symbols.intern(&site.file), line: site.line }));
         let sites = sites.collect();
         facts.push(ProcessFacts { strings, sites, clock: clocks.map(number).clone() });
     }

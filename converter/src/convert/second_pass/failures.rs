@@ -1,5 +1,5 @@
-//! [`EvaluationFailures`]: values that could not be computed, by event and fields. A count alone would not show
-//! the user the cause.
+//! [`EvaluationFailures`]: values that could not be computed, by event and fields. A count
+//! alone would not show the user the cause.
 
 use std::collections::BTreeSet;
 

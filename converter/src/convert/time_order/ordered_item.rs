@@ -61,15 +61,25 @@ impl OrderedItem {
         Self { corrected, raw, record_time: raw, only: None, rank: 0, place, block }
     }
 
-    /// A gap comes before the record that follows it.
-    fn key(&self) -> (i64, u64, bool, u16) {
-        (self.raw, self.place.ordinal, !self.place.is_gap(), self.rank)
+    fn position(&self) -> ItemPosition {
+        let place = &self.place;
+        ItemPosition { raw: self.raw, ordinal: place.ordinal, is_record: !place.is_gap(), rank: self.rank }
     }
+}
+
+/// The position of an item in its stream. The order of the fields is the order of comparison.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ItemPosition {
+    raw: i64,
+    ordinal: u64,
+    /// A gap comes before the record that follows it.
+    is_record: bool,
+    rank: u16,
 }
 
 impl PartialEq for OrderedItem {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.position() == other.position()
     }
 }
 
@@ -83,6 +93,6 @@ impl PartialOrd for OrderedItem {
 
 impl Ord for OrderedItem {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        self.position().cmp(&other.position())
     }
 }

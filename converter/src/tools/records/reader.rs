@@ -136,7 +136,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             tid: stream.tid,
             thread: &stream.name,
             label: &stream.label,
-            source: site.map(|(file, line)| (&**file, *line)),
+            source: site.map(|site| (&*site.file, site.line)),
             dropped: cursor.dropped,
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {

@@ -145,8 +145,8 @@ impl RecordWriter {
             }
         }
         for (id, site) in (0u32..).zip(&process.sites) {
-            if let Some((name, line)) = site {
-                file.names().set_site(id, name, *line);
+            if let Some(site) = site {
+                file.names().set_site(id, &site.file, site.line);
             }
         }
         let sync: Vec<u8> = process.sync.iter().flat_map(tracer_format::entries::SyncSample::encode).collect();

@@ -9,9 +9,18 @@ pub struct Tables<'a> {
     /// Interned strings by id.
     pub strings: &'a [Option<Box<str>>],
     /// Source positions by id.
-    pub sites: &'a [Option<(Box<str>, u32)>],
+    pub sites: &'a [Option<RecordedSite>],
     /// Converts local ticks to nanoseconds from the start of the run.
     pub nanos: Option<&'a dyn Fn(u64) -> i64>,
+}
+
+/// A source position of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordedSite {
+    /// Path of the source file.
+    pub file: Box<str>,
+    /// Number of the line.
+    pub line: u32,
 }
 
 impl Tables<'_> {

@@ -62,8 +62,8 @@ impl CHeader<'_> {
  *   TUMIT_BUFFERS=private   keeps records in private memory instead of a live file NAME.live; a
  *                           killed program then loses its last records
  *   TUMIT_LIVE=folder       the folder of the live file [default: the run folder]
- *   TUMIT_START=1           starts the recorder with the program, so that `tumit level` can switch on
- *                           levels before the first record
+ *   TUMIT_START=1           starts the recorder with the program, so that `tumit level` can
+ *                           switch on levels before the first record
  * Macros, defined before this file is included:
  *   #define TUMIT_OFF       removes all tracing
  *   #define {off:<15} removes the level {level}

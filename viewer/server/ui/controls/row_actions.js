@@ -301,7 +301,11 @@ function rowMenu(row, at) {
   ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
 }
 
-/** The filter items of a row's menu. @param {Row} row @returns {import("../util/menu.js").Item[]} */
+/**
+ * The filter items of a row's menu.
+ * @param {Row} row
+ * @returns {import("../util/menu.js").Item[]}
+ */
 function groupItems(row) {
   const rows = targetRows(row);
   const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;

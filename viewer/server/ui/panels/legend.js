@@ -288,7 +288,11 @@ function typeItems(group) {
   ];
 }
 
-/** The button of a menu. @param {string} name @param {() => import("../util/menu.js").Item[]} items */
+/**
+ * The button of a menu.
+ * @param {string} name
+ * @param {() => import("../util/menu.js").Item[]} items
+ */
 function menuButton(name, items) {
   return make("button", { class: "more-button", "aria-label": `Filters for ${name}`, "aria-haspopup": "menu", title: "Filter, colour, sort", text: "⋯",
     onclick: (/** @type {MouseEvent} */ event) => openMenu(name, /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), items()) });

@@ -20,8 +20,8 @@ let goTo = async () => {};
 /**
  * The contents of the pane: file, line and interval; the answer of the server; and for each line
  * the position of the steps through its entities.
- * @type {{ key: string, file: string, line: number, part: { from: number, to: number }, answer: any,
- * steps: Map<number, number> }}
+ * @type {{ key: string, file: string, line: number, part: { from: number, to: number },
+ * answer: any, steps: Map<number, number> }}
  */
 let contents = { key: "", file: "", line: 0, part: { from: 0, to: 0 }, answer: null, steps: new Map() };
 

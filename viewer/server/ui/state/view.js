@@ -54,8 +54,8 @@ let storedAddress = null;
 const storeListeners = [];
 
 /**
- * @param {(rows: string, names: string) => void} listener receives the style of the rows and the text
- * searched in their names at each possible change
+ * @param {(rows: string, names: string) => void} listener receives the style of the rows and
+ * the text searched in their names at each possible change
  */
 export function onStore(listener) {
   storeListeners.push(listener);

@@ -37,7 +37,10 @@ function trim(text) {
   return text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
 }
 
-/** The digits of the first number of a text, the name of its unit, and the rest. @param {string} text */
+/**
+ * The digits of the first number of a text, the name of its unit, and the rest.
+ * @param {string} text
+ */
 function firstPart(text) {
   const match = /^\p{White_Space}*([\d.\u202f]*)\p{White_Space}*(\p{Alphabetic}*)(.*)$/su.exec(text);
   const [, number, name, rest] = /** @type {string[]} */ (/** @type {unknown} */ (match));
@@ -96,7 +99,8 @@ function timeText(nanos) {
  * Parses `FROM..TO`, `FROM..`, `..TO`, `..` or `FROM+LENGTH`. A bound without a unit has the unit
  * of the other bound.
  * @param {string} input
- * @returns {{ from: bigint | null, to: bigint | null } | ParseError} the bounds; `null` is that of the trace
+ * @returns {{ from: bigint | null, to: bigint | null } | ParseError} the bounds; `null` is that of
+ * the trace
  */
 export function parseTimeRange(input) {
   const text = trim(input);

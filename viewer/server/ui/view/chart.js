@@ -360,7 +360,11 @@ export function paint() {
   context.globalAlpha = 1;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {ChartImage} image @param {number} pinnedBottom */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {ChartImage} image
+ * @param {number} pinnedBottom
+ */
 function drawLinks(context, image, pinnedBottom) {
   const [x0, x1] = [xOf(image.from), xOf(image.to)];
   const x = (/** @type {number} */ at) => x0 + (at / image.width) * (x1 - x0);

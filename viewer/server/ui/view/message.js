@@ -45,7 +45,8 @@ export function showError(text, retry = () => {}) {
 
 /**
  * Shows the diagnostics of the trace next to its name.
- * @param {{ diagnostics: { severity: "error" | "warning" | "note", text: string }[], intact: boolean }} summary
+ * @param {{ diagnostics: { severity: "error" | "warning" | "note", text: string }[],
+ * intact: boolean }} summary
  */
 export function showDiagnostics({ diagnostics, intact }) {
   const pill = byId("diagnostics");

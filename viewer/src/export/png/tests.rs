@@ -4,7 +4,7 @@ use super::*;
 use crate::query::{EntityId, RgbColor};
 use crate::scene::{
     FilledRect, OutlineRect, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
-    SceneText, TextAnchor, VariableBand,
+    SceneStroke, SceneText, TextAnchor, VariableBand,
 };
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
@@ -46,7 +46,7 @@ fn row(number: u16) -> Vec<SceneItem> {
             points,
             floor: Some(y + 20.0),
             fill: Some(paint(3)),
-            stroke: Some((paint(4), 1.3)),
+            stroke: Some(SceneStroke { paint: paint(4), width: 1.3 }),
         }),
         SceneItem::Band(VariableBand {
             x: 290.3,
@@ -55,7 +55,7 @@ fn row(number: u16) -> Vec<SceneItem> {
             floor: y + 20.0,
             pale: paint(7),
             fill: paint(8),
-            line: (paint(9), 1.1),
+            line: SceneStroke { paint: paint(9), width: 1.1 },
         }),
         SceneItem::Mark(SceneMark {
             at: (x + 100.4, y + 19.7),

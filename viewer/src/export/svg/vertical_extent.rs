@@ -33,10 +33,12 @@ fn height_range(item: &SceneItem) -> HeightRange {
         SceneItem::Cells(cells) => around(&mut [cells.frame.y, cells.frame.y + cells.frame.height].into_iter(), 0.0),
         SceneItem::Line(line) => around(&mut [line.from.1, line.to.1].into_iter(), line.width),
         SceneItem::Curve(curve) => {
-            let width = curve.stroke.map_or(0.0, |stroke| stroke.1);
+            let width = curve.stroke.map_or(0.0, |stroke| stroke.width);
             around(&mut curve.points.iter().map(|point| point.1).chain(curve.floor), width)
         }
-        SceneItem::Band(band) => around(&mut band.columns.iter().flatten().copied().chain([band.floor]), band.line.1),
+        SceneItem::Band(band) => {
+            around(&mut band.columns.iter().flatten().copied().chain([band.floor]), band.line.width)
+        }
         SceneItem::Arrow(arrow) => {
             let heights = arrow.head().map(|point| point.1).into_iter().chain([arrow.from.1, arrow.to.1]);
             around(&mut heights.into_iter(), arrow.width + 2.0)

@@ -35,7 +35,8 @@ pub(crate) fn apply(
     let list = inner.containers();
     let alive = |at: usize| overlaps(list[at].life, window);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
-    let mut clipped = TimelineSource::containers(&hidden).as_ref().clone();
+    let visible: &dyn TimelineSource = &hidden;
+    let mut clipped = visible.containers().as_ref().clone();
     for info in &mut clipped {
         info.life = clip(info.life, window);
     }
@@ -77,6 +78,76 @@ impl TimeRangeSource {
     fn contains(&self, interval: TimeRange) -> bool {
         interval.from >= self.window.from && interval.to <= self.window.to
     }
+
+    /// The mixtures of columns in the cut. Each has at most `limit` shares.
+    fn cut_cells(
+        &self,
+        lanes: &[StateLaneId],
+        interval: TimeRange,
+        columns: u32,
+        limit: usize,
+    ) -> Result<MixtureCells, QueryError> {
+        let mut cells = self.inner_source().largest(lanes, interval, columns, limit)?;
+        if self.contains(interval) {
+            return Ok(cells);
+        }
+        for (lane, cells) in lanes.iter().zip(cells.cells.chunks_mut(columns as usize)) {
+            for (at, cell) in (0_u32..).zip(cells) {
+                let column = interval.column(at, columns);
+                if self.contains(column) {
+                    continue;
+                }
+                *cell = match self.part(column) {
+                    Some(part) => {
+                        let one = self.inner_source().largest(&[*lane], part, 1, limit)?;
+                        one.cells.into_iter().next().unwrap_or_default()
+                    }
+                    None => MixtureCell::default(),
+                };
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The links that overlap both the interval and the cut.
+    fn cut_links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        entity_filter::check(interval, 1)?;
+        // Links stay whole: a link may overlap both the interval and the cut, even if these two do
+        // not overlap.
+        if self.contains(interval) {
+            return self.inner_source().links(ty, interval, limit);
+        }
+        if interval.from <= self.window.from && interval.to >= self.window.to {
+            return self.inner_source().links(ty, self.window, limit);
+        }
+        let mut found = empty_list();
+        walk::links(&self.inner, ty, interval, |link| {
+            let (a, b) = (link.start_time, link.end_time);
+            if overlaps(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
+                found.total += 1;
+                if found.items.len() < limit {
+                    found.items.push(*link);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The facts of an entity in the cut.
+    fn cut_facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
+        let mut facts = self.inner_source().facts(id)?;
+        let life = facts.life;
+        let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
+        let root = id == EntityId::Container(ContainerId::ROOT);
+        if !root && !overlaps(ordered, self.window) {
+            return Err(QueryError::Unknown { kind: "entity" });
+        }
+        if !matches!(id, EntityId::Link(_)) {
+            facts.life = clip(life, self.window);
+        }
+        Ok(facts)
+    }
 }
 
 impl FilterLayer for TimeRangeSource {
@@ -97,7 +168,7 @@ impl FilterLayer for TimeRangeSource {
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, interval, columns, usize::MAX)
+        self.cut_cells(lanes, interval, columns, usize::MAX)
     }
 
     fn largest(
@@ -107,26 +178,7 @@ impl FilterLayer for TimeRangeSource {
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        let mut cells = TimelineSource::largest(&self.inner, lanes, interval, columns, limit)?;
-        if self.contains(interval) {
-            return Ok(cells);
-        }
-        for (lane, cells) in lanes.iter().zip(cells.cells.chunks_mut(columns as usize)) {
-            for (at, cell) in (0_u32..).zip(cells) {
-                let column = interval.column(at, columns);
-                if self.contains(column) {
-                    continue;
-                }
-                *cell = match self.part(column) {
-                    Some(part) => {
-                        let one = TimelineSource::largest(&self.inner, &[*lane], part, 1, limit)?;
-                        one.cells.into_iter().next().unwrap_or_default()
-                    }
-                    None => MixtureCell::default(),
-                };
-            }
-        }
-        Ok(cells)
+        self.cut_cells(lanes, interval, columns, limit)
     }
 
     fn nested_times(
@@ -137,7 +189,7 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<Vec<NestedTime>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(Vec::new()) };
-        TimelineSource::nested_times(&self.inner, container, ty, part)
+        self.inner_source().nested_times(container, ty, part)
     }
 
     fn states(
@@ -148,7 +200,7 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(empty_list()) };
-        let mut listed = TimelineSource::states(&self.inner, lane, part, limit)?;
+        let mut listed = self.inner_source().states(lane, part, limit)?;
         for state in &mut listed.items {
             state.life = clip(state.life, self.window);
         }
@@ -164,31 +216,11 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(empty_list()) };
-        TimelineSource::events(&self.inner, container, ty, part, limit)
+        self.inner_source().events(container, ty, part, limit)
     }
 
     fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        entity_filter::check(interval, 1)?;
-        // Links stay whole: a link may overlap both the interval and the cut, even if these two do
-        // not overlap.
-        if self.contains(interval) {
-            return TimelineSource::links(&self.inner, ty, interval, limit);
-        }
-        if interval.from <= self.window.from && interval.to >= self.window.to {
-            return TimelineSource::links(&self.inner, ty, self.window, limit);
-        }
-        let mut found = empty_list();
-        walk::links(&self.inner, ty, interval, |link| {
-            let (a, b) = (link.start_time, link.end_time);
-            if overlaps(TimeRange { from: a.min(b), to: a.max(b) }, self.window) {
-                found.total += 1;
-                if found.items.len() < limit {
-                    found.items.push(*link);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(found)
+        self.cut_links(ty, interval, limit)
     }
 
     fn event_counts(
@@ -201,11 +233,11 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<Vec<EventCount>, QueryError> {
         entity_filter::check(interval, columns)?;
         if self.contains(interval) {
-            return TimelineSource::event_counts(&self.inner, container, ty, interval, columns, limit);
+            return self.inner_source().event_counts(container, ty, interval, columns, limit);
         }
         let counted = |column| match self.part(column) {
             Some(part) => {
-                let one = TimelineSource::event_counts(&self.inner, container, ty, part, 1, limit)?;
+                let one = self.inner_source().event_counts(container, ty, part, 1, limit)?;
                 Ok(one.into_iter().next().unwrap_or_default())
             }
             None => Ok(EventCount::default()),
@@ -222,12 +254,12 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<(), QueryError> {
         entity_filter::check(interval, 1)?;
         if self.contains(interval) {
-            return TimelineSource::link_counts(&self.inner, ty, interval, exponent, visit);
+            return self.inner_source().link_counts(ty, interval, exponent, visit);
         }
         if interval.from <= self.window.from && interval.to >= self.window.to {
-            return TimelineSource::link_counts(&self.inner, ty, self.window, exponent, visit);
+            return self.inner_source().link_counts(ty, self.window, exponent, visit);
         }
-        counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), interval, exponent, visit)
+        counts::links(|part, limit| self.cut_links(ty, part, limit), interval, exponent, visit)
     }
 
     fn samples(
@@ -239,7 +271,7 @@ impl FilterLayer for TimeRangeSource {
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(interval, 1)?;
         let Some(part) = self.part(interval) else { return Ok(empty_list()) };
-        let mut listed = TimelineSource::samples(&self.inner, container, ty, part, limit)?;
+        let mut listed = self.inner_source().samples(container, ty, part, limit)?;
         for sample in &mut listed.items {
             sample.life = clip(sample.life, self.window);
         }
@@ -253,12 +285,12 @@ impl FilterLayer for TimeRangeSource {
         interval: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        let mut series = TimelineSource::series(&self.inner, container, ty, interval, columns)?;
+        let mut series = self.inner_source().series(container, ty, interval, columns)?;
         for (at, found) in (0_u32..).zip(&mut series) {
             let column = interval.column(at, columns);
             if !self.contains(column) {
                 *found = match self.part(column) {
-                    Some(part) => TimelineSource::series(&self.inner, container, ty, part, 1)?.pop().flatten(),
+                    Some(part) => self.inner_source().series(container, ty, part, 1)?.pop().flatten(),
                     None => None,
                 };
             }
@@ -271,43 +303,33 @@ impl FilterLayer for TimeRangeSource {
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
-        let mut facts = TimelineSource::facts(&self.inner, id)?;
-        let life = facts.life;
-        let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
-        let root = id == EntityId::Container(ContainerId::ROOT);
-        if !root && !overlaps(ordered, self.window) {
-            return Err(QueryError::Unknown { kind: "entity" });
-        }
-        if !matches!(id, EntityId::Link(_)) {
-            facts.life = clip(life, self.window);
-        }
-        Ok(facts)
+        self.cut_facts(id)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        FilterLayer::facts(self, id)?;
-        let mut related = TimelineSource::related_entities(&self.inner, id, limit.saturating_mul(4))?;
-        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
+        self.cut_facts(id)?;
+        let mut related = self.inner_source().related_entities(id, limit.saturating_mul(4))?;
+        related.retain(|&id| self.cut_facts(id).is_ok());
         related.truncate(limit);
         Ok(related)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {
-        self.clip_members(TimelineSource::members(&self.inner, container))
+        self.clip_members(self.inner_source().members(container))
     }
 
     fn members_with(&self, container: ContainerId, ty: TypeId) -> Vec<ContainerInfo> {
-        self.clip_members(TimelineSource::members_with(&self.inner, container, ty))
+        self.clip_members(self.inner_source().members_with(container, ty))
     }
 
     fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
         match self.part(interval) {
-            Some(part) => TimelineSource::is_dense(&self.inner, lane, part, limit),
+            Some(part) => self.inner_source().is_dense(lane, part, limit),
             None => Ok(false),
         }
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        TimelineSource::free_numbers(&self.inner)
+        self.inner_source().free_numbers()
     }
 }

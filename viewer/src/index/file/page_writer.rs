@@ -30,6 +30,16 @@ enum PageSink {
     Piece(DeferredSection),
 }
 
+/// A file with all pages and their checksums, but without its header.
+#[derive(Debug)]
+pub(crate) struct FinishedPages {
+    pub(crate) file: File,
+    /// Position of the checksums.
+    pub(crate) checksums_at: u64,
+    /// The bytes of the checksums.
+    pub(crate) checksums: Vec<u8>,
+}
+
 impl PageWriter {
     pub(crate) fn new(mut file: File) -> io::Result<Self> {
         file.seek(io::SeekFrom::Start(PAGE as u64))?;
@@ -88,15 +98,14 @@ impl PageWriter {
         Ok(to)
     }
 
-    /// Pads the last page with zeros and appends the checksums of all pages. Returns the file, the
-    /// position of the checksums, and the checksums. It fails for a piece.
-    pub(crate) fn finish(mut self) -> io::Result<(File, u64, Vec<u8>)> {
+    /// Pads the last page with zeros and appends the checksums of all pages. It fails for a piece.
+    pub(crate) fn finish(mut self) -> io::Result<FinishedPages> {
         let whole = self.buffer.len().next_multiple_of(PAGE);
         self.buffer.resize(whole, 0);
         self.write_pages()?;
         let PageSink::File { mut file, checksums } = self.sink else { return Err(io::ErrorKind::InvalidInput.into()) };
-        let table: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
-        file.write_all(&table)?;
-        Ok((file, self.start, table))
+        let checksums: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        file.write_all(&checksums)?;
+        Ok(FinishedPages { file, checksums_at: self.start, checksums })
     }
 }

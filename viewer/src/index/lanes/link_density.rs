@@ -33,8 +33,9 @@ const MOST_BITS: u32 = 16;
 const LEAST_STRETCHES: u64 = 16;
 /// Each bin width is two to the power of this times the previous one.
 const STEP: u8 = 2;
-/// A width is stored only if it has at most one row per this many links, and at most one row per
-/// two rows of the next narrower width. With more rows, counting the links again is as fast.
+/// A width is stored only if there are at least this many links per row of it, and if it has at
+/// most half as many rows as the next narrower width that is stored. Otherwise, counting the links
+/// again is as fast.
 const LINKS_PER_ROW: u64 = 8;
 /// Below this number of links of a type, counting them again is as fast.
 const LEAST_LINKS: u64 = 1 << 10;

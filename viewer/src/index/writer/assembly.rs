@@ -19,7 +19,7 @@ use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
 use crate::index::file::format::{IndexHeader, IndexKey, PageBytes};
 use crate::index::file::max_end_tree::MaxEndTreeWriter;
 use crate::index::file::packed_table::PackedTableWriter;
-use crate::index::file::page_writer::PageWriter;
+use crate::index::file::page_writer::{FinishedPages, PageWriter};
 use crate::index::mixtures::overview::{self, OverviewWriter};
 use crate::index::model::ModelTables;
 use crate::parallel::map_in_order;
@@ -60,7 +60,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
     entities.check_cancelled()?;
     let type_count = types.len() as u64;
     let model = model(types, values);
-    let (containers, _) = depth_first(containers);
+    let containers = depth_first(containers).containers;
     let IndexBuilder {
         room, mut streams, states, marks, variables, links, details, references, reference_count, ..
     } = entities;
@@ -168,10 +168,10 @@ impl IndexAssembly<'_> {
         let model = whole.encode();
         header.model = PageBytes { at: out.align()?, len: model.len() as u64 };
         out.write(&model)?;
-        let (mut file, at, checksums) = out.finish()?;
-        header.checksums = PageBytes { at, len: checksums.len() as u64 };
+        let FinishedPages { mut file, checksums_at, checksums } = out.finish()?;
+        header.checksums = PageBytes { at: checksums_at, len: checksums.len() as u64 };
         header.checksums_hash = XxHash3_64::oneshot(&checksums);
-        header.length = at + header.checksums.len;
+        header.length = checksums_at + header.checksums.len;
         file.rewind()?;
         file.write_all(&header.encode())?;
         file.flush()

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::query::ValueId;
 use crate::scene::{
-    FilledRect, LegendEntry, LegendGroup, OutlineRect, SceneArrow, SceneCurve, SceneItem, SceneMark, SceneText,
+    FilledRect, LegendEntry, LegendGroup, OutlineRect, SceneArrow, SceneCurve, SceneItem, SceneMark, SceneStroke,
+    SceneText,
 };
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, rgb};
@@ -190,7 +191,7 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::R
             ],
             floor: None,
             fill: None,
-            stroke: Some((paint, 1.8 * of.size.min(2.0))),
+            stroke: Some(SceneStroke { paint, width: 1.8 * of.size.min(2.0) }),
         }),
         _ => SceneItem::Rect(FilledRect {
             frame: OutlineRect::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),

@@ -255,7 +255,7 @@ fn entropy(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{MixtureColumns, OutlineRect};
+    use crate::scene::{MixtureColumns, OutlineRect, SceneStroke};
     use crate::style::theme::ColorWithOpacity;
     use proptest::prelude::*;
     use tumit_paje::RgbColor;
@@ -309,8 +309,15 @@ mod tests {
     fn bands_are_differences() {
         let paint = ColorWithOpacity::from_opaque(RgbColor { red: 1, green: 2, blue: 3 });
         let columns = vec![[1.0, 4.0, 2.0], [0.0, 5.0, 3.0], [2.0, 5.0, 2.5]];
-        let band =
-            VariableBand { x: 0.5, step: 1.0, columns, floor: 5.0, pale: paint, fill: paint, line: (paint, 1.5) };
+        let band = VariableBand {
+            x: 0.5,
+            step: 1.0,
+            columns,
+            floor: 5.0,
+            pale: paint,
+            fill: paint,
+            line: SceneStroke { paint, width: 1.5 },
+        };
         let mut streams = SceneStreams::default();
         assert!((streams.band(&band, WHOLE) - 2.0).abs() < f32::EPSILON);
         assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);

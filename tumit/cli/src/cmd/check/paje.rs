@@ -81,14 +81,14 @@ impl PajeReport {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
                 format!(
-                    "can be read completely; {} about other readers",
+                    "can be read completely; {} about problems of other readers",
                     super::finding_counts::finding_count(warnings, "warning")
                 )
             }
-            (errors, 0) => super::finding_counts::finding_count(errors, "kind") + " of mistakes",
+            (errors, 0) => format!("has {} of errors", super::finding_counts::finding_count(errors, "kind")),
             (errors, warnings) => {
                 format!(
-                    "{} of mistakes, {} about other readers",
+                    "has {} of errors, and {} about problems of other readers",
                     super::finding_counts::finding_count(errors, "kind"),
                     super::finding_counts::finding_count(warnings, "warning")
                 )
