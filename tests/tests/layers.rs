@@ -223,7 +223,7 @@ fn cycles_of_inner_modules_are_allowed_only_while_they_exist() {
     assert!(idle.contains("`allow high/inner -> high` is not needed any more: delete it"), "{idle}");
 }
 
-/// The cycles in the folder `outer` of a target whose root file is `root`. The folder has the files
+/// The cycles in the folder `outer` of a target with the root file `root`. The folder has the files
 /// `first`, `second` and `third`.
 fn planted_cycles(root: &str, layers: &str, [first, second, third]: [&str; 3]) -> String {
     let outer = "mod first; mod second; mod third; pub(crate) use self::second::deep;";

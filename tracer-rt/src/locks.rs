@@ -4,7 +4,7 @@
 //!
 //! Lock order: the block writer, the session, the tables of names, the log of names. A `fork` holds
 //! all of them, so that the child finds their data consistent. `session/fork.rs` describes a `fork`
-//! in a signal handler, whose thread may hold some of them.
+//! in a signal handler. The thread of the handler may hold some of the locks.
 
 use std::cell::{Cell, UnsafeCell};
 use std::io;

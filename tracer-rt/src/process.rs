@@ -42,7 +42,7 @@ pub(crate) struct ProcessName {
     pub(crate) file_name: String,
 }
 
-/// A new id, whose file name the folder does not contain yet.
+/// A new process id for file names. The folder contains no file with this name yet.
 pub(crate) fn new_name(folder: &Path) -> ProcessName {
     const MOST_TRIES: u32 = 64;
     let mut tries = 0;

@@ -11,7 +11,7 @@ use super::referent_table::{Distinctness, ReferentTable};
 use super::value::{RuleValue, SymbolId};
 use tumit_paje::{self, TypeId, ValueId};
 
-/// An action whose value is that of one column.
+/// An action that takes its value from one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValueColumn {
     /// The number of the action in its program.

@@ -73,17 +73,18 @@ fn screenshots_of_the_documentation() {
     // Several rows have that name; one near the top is needed.
     let mut waits = waits().into_iter();
     loop {
-        let (row, start, duration) = waits.next().expect("somebody waits near the top");
+        let (row, start, duration) =
+            waits.next().expect("a visible wait for a mutex with related entities in demo/random.tmt");
         type_into(&mut browser, "g", &format!("{:.3}..{:.3} ms", start - 3.0, start + 15.0));
         let chart = browser.find_all("application", None).remove(0);
         let chart = browser.place(&chart);
         let Some(row) = browser.find_all("row", Some(&row)).into_iter().next() else { continue };
         let middle = browser.place(&row).center().1;
         browser.point((chart.x + chart.width * (3.0 + duration / 2.0) / 18.0, middle));
-        let said =
+        let tooltip =
             "new Promise(done => setTimeout(() => done(document.querySelector('#tooltip')?.innerText ?? ''), 500))";
-        let said = browser.evaluate(said).as_str().unwrap_or_default().to_owned();
-        if middle < 600.0 && said.contains("Waits for the mutex") && said.contains("lit") {
+        let tooltip = browser.evaluate(tooltip).as_str().unwrap_or_default().to_owned();
+        if middle < 600.0 && tooltip.contains("Waits for the mutex") && tooltip.contains("highlighted") {
             break;
         }
     }

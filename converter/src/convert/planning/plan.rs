@@ -65,7 +65,7 @@ pub(crate) struct TypeColumns {
     pub(crate) program: u32,
     /// Whether the records themselves are needed.
     pub(crate) rows: bool,
-    /// Columns whose values are needed.
+    /// The columns with required values.
     pub(crate) columns: Vec<ValueColumn>,
 }
 

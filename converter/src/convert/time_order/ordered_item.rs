@@ -50,7 +50,7 @@ pub(crate) struct TimedRecord {
     /// Its raw timestamp, not less than those of the records before it.
     pub(crate) raw: i64,
     pub(crate) place: RecordPosition,
-    /// The bytes of a gap. `None` for a record, whose bytes are in the current block of the reader.
+    /// The bytes of a gap. `None` for a record: its bytes are in the current block of the reader.
     pub(crate) block: Option<HeldBlock>,
 }
 

@@ -263,7 +263,7 @@ impl<'r> OrderedStream<'r> {
     }
 }
 
-/// A gap as a record whose bytes are the count of the missing records.
+/// Converts a gap to a record. Its bytes contain the count of the missing records.
 fn gap_record(raw: i64, gap: &DroppedRecords, ticks: u64, ordinal: u64) -> TimedRecord {
     TimedRecord { raw, place: RecordPosition::of_gap(ticks, ordinal), block: Some(Rc::new(gap.encode().to_vec())) }
 }

@@ -1,5 +1,5 @@
-// The entity at the pointer: described in the tooltip and below the diagram, and lit with all
-// related entities.
+// The entity at the pointer: described in the tooltip and below the diagram, and highlighted with
+// all related entities.
 
 import { request } from "../net/api.js";
 import * as chart from "../view/chart.js";

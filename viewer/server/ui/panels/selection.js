@@ -18,7 +18,7 @@ export async function openInspector(id) {
   if (!entity) return;
   view.chosen = id;
   overlay.stickyHighlights = [];
-  // The links of a chain stay lit while the user moves along it.
+  // The links of a chain stay highlighted while the user moves along it.
   if (!view.chained) overlay.chainLinks = [];
   else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");

@@ -9,7 +9,7 @@ import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, activeFilters, currentGeneration, setSetting, setting, view } from "../state/view.js";
 
-/** The number of lit entities of a line, before and after the visited one. */
+/** The number of highlighted entities of a line, before and after the visited one. */
 const MAX_HIGHLIGHTED = 200;
 /** Lines shown before and after the current one. */
 const LINES_AROUND = 1500;

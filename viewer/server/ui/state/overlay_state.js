@@ -8,7 +8,7 @@ export const overlay = {
   /** @type {[number, number] | null} */ dragRange: null,
   /** Where the pointer would snap to. @type {{ time: number, y: number } | null} */ snap: null,
   /** @type {string[]} */ highlighted: [],
-  /** Entities that stay lit until another one is chosen. @type {string[]} */ stickyHighlights: [],
+  /** Entities that stay highlighted until another one is chosen. @type {string[]} */ stickyHighlights: [],
   /** The chain of links through the chosen entity. @type {ChainLink[]} */ chainLinks: [],
   /** @type {string | null} */ target: null,
 };

@@ -21,7 +21,7 @@ import { showNote } from "../util/status_line.js";
  * @property {Set<number>} gradients variables that are drawn as gradients
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
- * @property {boolean} chained whether the chain of links through it is lit
+ * @property {boolean} chained whether the chain of links through it is highlighted
  * @property {[number, number] | null} measured two timestamps
  * @typedef {"time" | "rows" | "style" | "selection" | "settings"} Change
  */

@@ -1,5 +1,5 @@
 // The overlay of the diagram: the line of the pointer, the time range being chosen, the measured
-// one, and lit entities.
+// one, and highlighted entities.
 
 import * as chart from "./chart.js";
 import { byId, cssColor, sizedContext } from "../util/dom.js";
