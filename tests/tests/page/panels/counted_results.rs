@@ -342,12 +342,19 @@ fn shares_above_100_percent_of_nested_states_are_explained() {
     let viewer = ViewProcess::of(&format!("{head}{nested}"));
     let (mut browser, _) = open(&viewer);
     let explanation = "Nested states count at each depth: 150.0 % in all.";
+    let is_one_line = "['#times thead th:not(:first-child)', '#times tbody tr:first-child td:not(.bar-cell)'].every((cells) => new Set([...document.querySelectorAll(cells)].map((cell) => Math.round(cell.getBoundingClientRect().top))).size === 1)";
     browser.wait(&format!("document.querySelector('#legend').innerText.includes({explanation:?})"));
     browser.key("2");
     for form in ["Table", "Pie", "Columns"] {
         press(&mut browser, "radio", form);
         browser.wait(&format!("document.querySelector('#times').dataset.form === '{}'", form.to_lowercase()));
         browser.wait(&format!("document.querySelector('#times').innerText.includes({explanation:?})"));
+        if form == "Table" {
+            let heads =
+                browser.evaluate("[...document.querySelectorAll('#times thead th')].map((head) => head.innerText)");
+            assert_eq!(heads.as_array().unwrap().len(), 7, "{heads}");
+            assert_eq!(browser.evaluate(is_one_line), json!(true), "{heads}");
+        }
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

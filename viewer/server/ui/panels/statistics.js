@@ -266,9 +266,15 @@ function saveStatistics(format) {
   saveFile(`statistics-${form}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : "text/csv" }));
 }
 
-/** @param {any} type */
+/**
+ * The table of times. States without nested ones have equal total and self times, so their table has
+ * no column for the latter.
+ * @param {any} type
+ */
 function table(type) {
   const [column, descending] = order;
+  const isNested = type.rows.some((/** @type {any} */ one) => one.self_nanos !== one.nanos);
+  const selfCell = (/** @type {HTMLElement} */ cell) => isNested ? [cell] : [];
   /** @type {Line[]} */
   const lines = type.rows.map((/** @type {any} */ one) => ({ ...one, mean: one.count ? one.nanos / one.count : null }));
   const sortKey = COLUMNS[column][1];
@@ -277,14 +283,14 @@ function table(type) {
     const sign = one < other ? -1 : one > other ? 1 : 0;
     return descending ? -sign : sign;
   });
-  const header = make("tr", { role: "row" }, ...COLUMNS.map(([title], at) => make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (descending ? "descending" : "ascending") : null },
+  const header = make("tr", { role: "row" }, ...COLUMNS.flatMap(([title], at) => title === "Self" && !isNested ? [] : make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (descending ? "descending" : "ascending") : null },
     make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !descending : at !== 0]; fill(); } }))));
-  const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`),
+  const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), ...selfCell(textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`)),
     textCell(line.count === null ? "–" : groupDigits(line.count)), durationCell(line.mean), longestCell(line), barCell(line)));
-  const none = type.existence > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.existence)), textCell(""), textCell(""), textCell(""), textCell(""));
+  const none = type.existence > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.existence)), ...selfCell(textCell("")), textCell(""), textCell(""), textCell(""));
   return make("section", { class: "times" },
     make("h2", {}, type.name, make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` })),
-    make("table", { role: "table", "aria-label": `Times of ${type.name}` }, make("thead", { role: "rowgroup" }, header), make("tbody", { role: "rowgroup" }, ...body, none)),
+    make("table", { role: "table", "aria-label": `Times of ${type.name}`, class: isNested ? "nested" : null }, make("thead", { role: "rowgroup" }, header), make("tbody", { role: "rowgroup" }, ...body, none)),
     overlapHint(sumOfShares(type)));
 }
 
