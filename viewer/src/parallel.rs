@@ -4,7 +4,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The results of `of` for some jobs, in order. The jobs are distributed to as many threads as
 /// there are processors, but at most `most`, including the current thread.
-pub(crate) fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     let others = jobs.len().min(most).min(*PROCESSORS).saturating_sub(1);
     let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
     // No code that may panic runs under a lock.
@@ -24,7 +24,7 @@ pub(crate) fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl
 }
 
 /// Maximum number of threads for a query or an image.
-pub(crate) const MOST_THREADS: usize = 8;
+pub const MOST_THREADS: usize = 8;
 
 /// The number of threads that run at the same time.
 pub(crate) fn processors() -> usize {

@@ -32,6 +32,7 @@ mod error;
 mod lane_limits;
 mod links;
 mod model;
+pub mod nested_states;
 pub(crate) mod nested_times;
 pub(crate) mod pages;
 mod raw_value;

@@ -34,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod category;
 pub mod channel;
 pub mod compression;
 mod diagnostic;

@@ -1,0 +1,230 @@
+//! [`UnitActivity`]: the category of each unit at any time, and the number of units per category.
+
+use std::sync::OnceLock;
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::parallel::{MOST_THREADS, map_in_order};
+use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, nested_states};
+
+use crate::categories::CategoryTable;
+use crate::category_timeline::{CategoryTimeline, CategoryTimes, number};
+use crate::step_function::StepFunction;
+use crate::units::{StateGroup, Unit, UnitSet};
+
+/// The category of a unit that has states in several containers or of several types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UnitMode {
+    /// The unit is busy if one of its groups of states is busy, otherwise in overhead if one is,
+    /// otherwise idle.
+    #[default]
+    AnyBusy,
+    /// The unit counts as a fraction for each category: the number of groups in the category,
+    /// divided by the number of all its groups.
+    Fractional,
+}
+
+/// The settings of [`UnitActivity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ActivitySettings {
+    /// The category of a unit with several groups of states.
+    pub mode: UnitMode,
+    /// The category of a container during its lifetime, while it has no state.
+    pub stateless: ActivityCategory,
+}
+
+impl Default for ActivitySettings {
+    fn default() -> Self {
+        Self { mode: UnitMode::default(), stateless: ActivityCategory::Idle }
+    }
+}
+
+/// The number of units per category: exact numerators over a common denominator.
+#[derive(Clone, Debug)]
+pub struct UnitCounts {
+    /// Busy, overhead and idle units, times the denominator.
+    pub steps: StepFunction<3>,
+    /// 1 unless units count as fractions.
+    pub denominator: i64,
+}
+
+/// The category of each unit at any time.
+#[derive(Debug)]
+pub struct UnitActivity {
+    /// For each unit, the timelines that contribute to it in equal parts.
+    by_unit: Vec<Vec<CategoryTimeline>>,
+    counts: OnceLock<UnitCounts>,
+}
+
+impl UnitActivity {
+    /// Reads the states of all units. Takes O(states), distributed to all processors.
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub fn new(
+        source: &dyn TimelineSource,
+        units: &UnitSet,
+        categories: &CategoryTable,
+        settings: ActivitySettings,
+    ) -> Result<Self, QueryError> {
+        let jobs: Vec<&Unit> = units.list().iter().collect();
+        let timelines = map_in_order(jobs, MOST_THREADS, |unit| {
+            let of_group = |group: &StateGroup| group_timeline(source, group, categories, settings.stateless);
+            let groups = unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
+            Ok(match settings.mode {
+                _ if groups.is_empty() => vec![CategoryTimeline::new(ActivityCategory::Idle)],
+                UnitMode::AnyBusy if groups.len() > 1 => vec![any_busy(&groups)],
+                UnitMode::AnyBusy | UnitMode::Fractional => groups,
+            })
+        });
+        Ok(Self { by_unit: timelines.into_iter().collect::<Result<_, QueryError>>()?, counts: OnceLock::new() })
+    }
+
+    /// The number of units.
+    pub fn units(&self) -> usize {
+        self.by_unit.len()
+    }
+
+    /// The timelines that contribute to a unit in equal parts. There is one unless the mode is
+    /// [`UnitMode::Fractional`].
+    pub fn timelines(&self, unit: usize) -> &[CategoryTimeline] {
+        self.by_unit.get(unit).map_or(&[], Vec::as_slice)
+    }
+
+    /// The category of a unit at a time. With several timelines, the first category that occurs.
+    pub fn at(&self, unit: usize, time: i64) -> ActivityCategory {
+        let categories = self.timelines(unit).iter().map(|timeline| timeline.at(time));
+        categories.min().unwrap_or(ActivityCategory::Idle)
+    }
+
+    /// The time of a unit per category in a time range, in nanoseconds. In fractional mode, the sum
+    /// over its timelines; divide by their number.
+    pub fn times(&self, unit: usize, range: TimeRange) -> CategoryTimes {
+        self.timelines(unit).iter().fold([0; 3], |sum, timeline| {
+            let times = timeline.times(range);
+            [sum[0] + times[0], sum[1] + times[1], sum[2] + times[2]]
+        })
+    }
+
+    /// The fraction of a time range that a unit spends in each category. The sum is 1.
+    #[expect(clippy::cast_precision_loss, reason = "a fraction is rounded")]
+    pub fn fractions(&self, unit: usize, range: TimeRange) -> [f64; 3] {
+        let times = self.times(unit, range);
+        let sum: i128 = times.iter().sum();
+        if sum == 0 {
+            let mut fractions = [0.0; 3];
+            fractions[number(self.at(unit, range.from.0)).unwrap_or(2)] = 1.0;
+            return fractions;
+        }
+        times.map(|time| time as f64 / sum as f64)
+    }
+
+    /// The number of units per category at any time. Computed at the first call, in O(n log n) of
+    /// the number of changes.
+    pub fn counts(&self) -> &UnitCounts {
+        self.counts.get_or_init(|| unit_counts(&self.by_unit))
+    }
+}
+
+/// The category of one group at any time: that of its innermost state.
+fn group_timeline(
+    source: &dyn TimelineSource,
+    group: &StateGroup,
+    categories: &CategoryTable,
+    stateless: ActivityCategory,
+) -> Result<CategoryTimeline, QueryError> {
+    let life = group.life;
+    let mut timeline = CategoryTimeline::new(ActivityCategory::Idle);
+    timeline.set(life.from.0, stateless);
+    // The ends and categories of the open states, outermost first.
+    let mut open: Vec<(i64, ActivityCategory)> = Vec::new();
+    let innermost = |open: &[(i64, ActivityCategory)]| {
+        let counted = open.iter().rev().find(|state| state.1 != ActivityCategory::Ignored);
+        counted.map_or(stateless, |state| state.1)
+    };
+    nested_states::visit(source, (group.container, group.ty), life, |state| {
+        let (from, to) = (state.life.from.0.max(life.from.0), state.life.to.0.min(life.to.0));
+        while let Some(&(end, _)) = open.last().filter(|outer| outer.0 <= from) {
+            open.pop();
+            timeline.set(end, innermost(&open));
+        }
+        let outer = open.last().map_or(i64::MAX, |outer| outer.0);
+        open.push((to.min(outer), categories.category(state.value)));
+        timeline.set(from, innermost(&open));
+        Ok(())
+    })?;
+    while let Some((end, _)) = open.pop() {
+        timeline.set(end, innermost(&open));
+    }
+    timeline.set(life.to.0, ActivityCategory::Idle);
+    Ok(timeline)
+}
+
+/// Changes of all timelines: timestamp, number of the timeline, category.
+fn changes(timelines: &[CategoryTimeline]) -> Vec<(i64, usize, ActivityCategory)> {
+    let of_timeline = |(at, timeline): (usize, &CategoryTimeline)| {
+        let times = timeline.timestamps().to_vec();
+        times.into_iter().map(move |time| (time, at)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(i64, usize)> = timelines.iter().enumerate().flat_map(of_timeline).collect();
+    all.sort_unstable();
+    all.into_iter().map(|(time, at)| (time, at, timelines[at].at(time))).collect()
+}
+
+/// The smallest category of all timelines at any time: busy before overhead before idle.
+fn any_busy(timelines: &[CategoryTimeline]) -> CategoryTimeline {
+    let mut current: Vec<ActivityCategory> = timelines.iter().map(|timeline| timeline.at(i64::MIN)).collect();
+    let mut counts = [0_usize; 4];
+    current.iter().for_each(|category| counts[*category as usize] += 1);
+    let smallest = |counts: &[usize; 4]| {
+        let counted = ActivityCategory::COUNTED.into_iter().find(|category| counts[*category as usize] > 0);
+        counted.unwrap_or(ActivityCategory::Idle)
+    };
+    let mut merged = CategoryTimeline::new(smallest(&counts));
+    for (time, at, category) in changes(timelines) {
+        counts[current[at] as usize] -= 1;
+        counts[category as usize] += 1;
+        current[at] = category;
+        merged.set(time, smallest(&counts));
+    }
+    merged
+}
+
+/// The number of units per category. Each timeline counts as the denominator, divided by the number
+/// of timelines of its unit.
+fn unit_counts(by_unit: &[Vec<CategoryTimeline>]) -> UnitCounts {
+    let denominator = by_unit.iter().fold(1, |all, timelines| least_common_multiple(all, timelines.len().max(1)));
+    let denominator = i64::try_from(denominator).unwrap_or(i64::MAX);
+    let (mut start, mut deltas) = ([0_i64; 3], Vec::new());
+    for timelines in by_unit {
+        let weight = denominator / i64::try_from(timelines.len().max(1)).unwrap_or(1);
+        for timeline in timelines {
+            let mut before = timeline.at(i64::MIN);
+            if let Some(number) = number(before) {
+                start[number] += weight;
+            }
+            for &time in timeline.timestamps() {
+                let (after, mut delta) = (timeline.at(time), [0; 3]);
+                for (category, weight) in [(before, -weight), (after, weight)] {
+                    if let Some(number) = number(category) {
+                        delta[number] += weight;
+                    }
+                }
+                deltas.push((time, delta));
+                before = after;
+            }
+        }
+    }
+    UnitCounts { steps: StepFunction::from_deltas(start, deltas), denominator }
+}
+
+/// The least common multiple. At most 2³⁰: with more different numbers of groups, fractions of a
+/// unit would be too small to matter, and the product of all numbers could overflow.
+fn least_common_multiple(one: usize, other: usize) -> usize {
+    const LARGEST: usize = 1 << 30;
+    let (mut high, mut low) = (one, other);
+    while low != 0 {
+        (high, low) = (low, high % low);
+    }
+    let product = one / high * other;
+    if product > LARGEST { one } else { product }
+}

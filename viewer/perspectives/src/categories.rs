@@ -1,0 +1,173 @@
+//! [`CategoryTable`]: the category of each value of the state types.
+//!
+//! A trace, a filter or a user assigns categories. The others are guessed from the names of the
+//! values. The table marks guesses, so that views can say so.
+//!
+//! ```
+//! use tumit_paje::category::ActivityCategory;
+//! use tumit_perspectives::categories::guess;
+//!
+//! assert_eq!(guess("MPI_Waitall"), ActivityCategory::Idle);
+//! assert_eq!(guess("MPI_Send"), ActivityCategory::Overhead);
+//! assert_eq!(guess("computeForces"), ActivityCategory::Busy);
+//! ```
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::filter::NamePattern;
+use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel, ValueId};
+
+/// Words of names of states in which a program waits.
+const IDLE_WORDS: [&str; 11] =
+    ["wait*", "idle*", "sleep*", "block", "blocked", "blocking", "stall*", "park*", "suspend*", "inactive", "starv*"];
+/// Words of names of states in which a program communicates, synchronises or schedules.
+const OVERHEAD_WORDS: [&str; 37] = [
+    "mpi*", "pmpi*", "shmem*", "send*", "isend", "recv*", "irecv", "receiv*", "pack*", "unpack*", "comm", "comms",
+    "communic*", "barrier*", "bcast*", "broadcast*", "reduc*", "allreduc*", "gather*", "allgather*", "scatter*", "alltoall*",
+    "collectiv*", "sync*", "flush*", "schedul*", "lock*", "unlock*", "mutex*", "critical", "fetch*", "transfer*", "overhead",
+    "probe*", "iprobe", "progress*", "exchang*",
+];
+
+/// The origin of a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CategoryOrigin {
+    /// Guessed from the name.
+    Guess,
+    /// Assigned by the trace, a filter or the user.
+    Assigned,
+}
+
+/// The category of a value, and its origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueCategory {
+    /// The category.
+    pub category: ActivityCategory,
+    /// Its origin.
+    pub origin: CategoryOrigin,
+}
+
+/// Assigns a category to the values of matching names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CategoryRule {
+    /// The category.
+    pub category: ActivityCategory,
+    /// The names of the values.
+    pub values: NamePattern,
+    /// The names of the state types. `None`: all.
+    pub of: Option<NamePattern>,
+}
+
+/// The category of each value of a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CategoryTable {
+    by_value: Vec<ValueCategory>,
+}
+
+impl CategoryTable {
+    /// Guesses the categories from the names of the values, then applies `rules` in order.
+    pub fn new(model: &TypeModel, rules: &[CategoryRule]) -> Self {
+        let guesses = model.values.iter().map(|value| {
+            let category = guess(&value.name);
+            ValueCategory { category, origin: CategoryOrigin::Guess }
+        });
+        let mut table = Self { by_value: guesses.collect() };
+        rules.iter().for_each(|rule| _ = table.assign(model, rule));
+        table
+    }
+
+    /// Applies a rule. Returns the number of values that it matches.
+    pub fn assign(&mut self, model: &TypeModel, rule: &CategoryRule) -> usize {
+        let mut count = 0;
+        for value in &model.values {
+            let Some(ty) = model.types.get(value.ty.index()).filter(|ty| ty.kind == PajeTypeKind::State) else { continue };
+            if rule.values.fits(&value.name) && rule.of.as_ref().is_none_or(|of| of.fits(&ty.name)) {
+                self.by_value[value.id.index()] =
+                    ValueCategory { category: rule.category, origin: CategoryOrigin::Assigned };
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// The category of a value. A value that the table does not contain is busy.
+    pub fn category(&self, value: ValueId) -> ActivityCategory {
+        self.get(value).category
+    }
+
+    /// The category of a value, and its origin.
+    pub fn get(&self, value: ValueId) -> ValueCategory {
+        const BUSY: ValueCategory = ValueCategory { category: ActivityCategory::Busy, origin: CategoryOrigin::Guess };
+        self.by_value.get(value.index()).copied().unwrap_or(BUSY)
+    }
+
+    /// Whether a type has values of different categories, so that it shows the utilisation.
+    pub fn distinguishes(&self, model: &TypeModel, ty: TypeId) -> bool {
+        let mut categories = model.values.iter().filter(|value| value.ty == ty).map(|value| self.category(value.id));
+        categories.next().is_some_and(|first| categories.any(|other| other != first))
+    }
+}
+
+/// Guesses a category from a name. The words of the name decide: `MPI_Wait` has the words `mpi` and
+/// `wait`, `sendHalo` has `send` and `halo`. Words for waiting decide before words for
+/// communication.
+pub fn guess(name: &str) -> ActivityCategory {
+    let words = words(name);
+    let contains = |list: &[&str]| words.iter().any(|word| list.iter().any(|pattern| fits(pattern, word)));
+    if contains(&IDLE_WORDS) {
+        ActivityCategory::Idle
+    } else if contains(&OVERHEAD_WORDS) {
+        ActivityCategory::Overhead
+    } else {
+        ActivityCategory::Busy
+    }
+}
+
+fn fits(pattern: &str, word: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == word, |start| word.starts_with(start))
+}
+
+/// The words of a name in lower case: parts between other characters than letters, and before a
+/// capital letter after a small one.
+fn words(name: &str) -> Vec<String> {
+    let (mut words, mut word, mut was_lower) = (Vec::new(), String::new(), false);
+    for letter in name.chars() {
+        if !letter.is_alphabetic() || letter.is_uppercase() && was_lower {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        }
+        if letter.is_alphabetic() {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use tumit_paje::category::ActivityCategory::{Busy, Idle, Overhead};
+
+    use super::guess;
+
+    #[test]
+    fn names_of_usual_tracers_have_the_expected_category() {
+        for (name, expected) in [
+            ("MPI_Wait", Idle),
+            ("MPI_Recv", Overhead),
+            ("PMPI_Allreduce", Overhead),
+            ("Waiting for work", Idle),
+            ("WaitIO", Idle),
+            ("Sleeping", Idle),
+            ("Scheduling", Overhead),
+            ("FetchingInput", Overhead),
+            ("computing", Busy),
+            ("dgemm", Busy),
+            ("Sender thread", Overhead),
+            ("blocks", Busy),
+            ("test_function", Busy),
+            ("Latest", Busy),
+            ("", Busy),
+        ] {
+            assert_eq!(guess(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! [`ViewChart`]: the contents of a view, independent of its drawing.
+//!
+//! A view computes a chart from an execution. A chart is drawn as an image, printed as a table, or
+//! sent to the page. There is one kind of panel for each of about a dozen components, and each view
+//! configures one or several of them.
+
+use serde::Serialize;
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{EntityId, RgbColor};
+
+/// The contents of a view.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ViewChart {
+    /// The title, such as `Kiviat diagram`.
+    pub title: String,
+    /// The time and the options that it shows, such as `at 1.5 s, smoothed over 10 ms`.
+    pub subtitle: String,
+    /// The panels, from left to right.
+    pub panels: Vec<TitledPanel>,
+    /// The meaning of the paints.
+    pub legend: Vec<LegendItem>,
+    /// The numbers of the view.
+    pub table: ChartTable,
+    /// Sentences for the user about data that the view does not show.
+    pub notes: Vec<String>,
+}
+
+/// A panel with its title.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TitledPanel {
+    /// The title. Empty if the view has a single panel.
+    pub title: String,
+    /// The contents.
+    pub panel: ChartPanel,
+}
+
+/// A paint with its meaning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LegendItem {
+    /// The paint.
+    pub paint: ChartPaint,
+    /// Its meaning.
+    pub label: String,
+}
+
+/// The contents of a panel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum ChartPanel {
+    /// Numbers over time.
+    Levels(LevelChart),
+    /// Bars, one per unit, task or number.
+    Bars(BarChart),
+    /// One spoke per unit.
+    Kiviat(KiviatChart),
+    /// One cell per pair of units.
+    Matrix(MatrixChart),
+    /// Units as nodes, messages as edges.
+    Network(NetworkChart),
+    /// One point per message.
+    Scatter(ScatterChart),
+    /// A grid of units or tasks.
+    Grid(StatusGrid),
+    /// A curve in a plane of two quantities.
+    Portrait(PortraitChart),
+    /// Rows of text.
+    Table(ChartTable),
+}
+
+/// A colour with a meaning. The theme determines the colour itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "paint", content = "value", rename_all = "lowercase")]
+pub enum ChartPaint {
+    /// A category of activity.
+    Category(ActivityCategory),
+    /// One of several series, from 0.
+    Series(u8),
+    /// A task, by its number.
+    Task(u32),
+    /// A size, from 0 (smallest) to 1 (largest).
+    Size(f32),
+    /// The present value.
+    Now,
+    /// The largest value so far.
+    Maximum,
+    /// Something that is emphasised, such as the critical path.
+    Emphasis,
+    /// Something of less importance.
+    Faint,
+    /// No data.
+    Absent,
+    /// A task that has not begun.
+    Pending,
+    /// A colour of the trace.
+    Fixed(#[serde(serialize_with = "as_hex")] RgbColor),
+}
+
+fn as_hex<S: serde::Serializer>(color: &RgbColor, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&format!("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue))
+}
+
+/// A quantity on an axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChartAxis {
+    /// The name of the quantity, such as `pending messages`.
+    pub label: String,
+    /// Its unit.
+    pub unit: AxisUnit,
+    /// The largest value of the axis, at least the largest value of the data. The smallest is 0,
+    /// or `-largest` if the data has negative values.
+    pub largest: f64,
+}
+
+/// The unit of a quantity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AxisUnit {
+    /// A number of things.
+    #[default]
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds.
+    Nanos,
+    /// Percent, from 0 to 100.
+    Percent,
+}
+
+/// Numbers over time, in columns of equal width.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelChart {
+    /// Start of the time range in nanoseconds.
+    pub from: i64,
+    /// End of the time range in nanoseconds.
+    pub to: i64,
+    /// The present time, if the view has one.
+    pub cursor: Option<i64>,
+    /// The axis of the values.
+    pub axis: ChartAxis,
+    /// Whether the series are stacked on each other.
+    pub stacked: bool,
+    /// The series, from the lowest to the highest.
+    pub series: Vec<LevelSeries>,
+}
+
+/// One series of numbers over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelSeries {
+    /// Its name.
+    pub label: String,
+    /// Its paint.
+    pub paint: ChartPaint,
+    /// The mean in each column.
+    pub means: Vec<f64>,
+    /// The smallest and largest value in each column. Empty for stacked series.
+    pub extremes: Vec<(f64, f64)>,
+}
+
+/// Bars, one per unit, task or number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BarChart {
+    /// The quantity along the bars.
+    pub axis: ChartAxis,
+    /// The name of the quantity that the bars are arranged by, such as `rank`.
+    pub arrangement: String,
+    /// The bars.
+    pub bars: Vec<ChartBar>,
+}
+
+/// A bar.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChartBar {
+    /// Its name.
+    pub label: String,
+    /// The index of the unit that it shows.
+    pub unit: Option<u32>,
+    /// The value at which the first part begins. 0 except for floating bars.
+    pub base: f64,
+    /// Its parts, stacked. A negative part extends below 0.
+    pub parts: Vec<BarPart>,
+    /// The largest value so far.
+    pub maximum: Option<f64>,
+}
+
+/// A part of a bar.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct BarPart {
+    pub paint: ChartPaint,
+    pub value: f64,
+}
+
+/// One spoke per unit, with values from 0 at the hub to 1 at the rim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KiviatChart {
+    /// The spokes, clockwise from the top.
+    pub spokes: Vec<KiviatSpoke>,
+    /// If a spoke stands for several units, the number of units.
+    pub units: usize,
+}
+
+/// A spoke. It stands for one unit, or for several adjacent ones.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KiviatSpoke {
+    /// The name of the unit, or of the first and last one.
+    pub label: String,
+    /// The index of the unit, if the spoke stands for one.
+    pub unit: Option<u32>,
+    /// The smallest, mean and largest present value of its units.
+    pub now: [f64; 3],
+    /// The largest value so far.
+    pub maximum: f64,
+}
+
+/// One cell per pair of units. Rows send, columns receive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatrixChart {
+    /// Names of the rows.
+    pub rows: Vec<String>,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// If a row or column stands for several adjacent units, their number.
+    pub units_per_cell: usize,
+    /// The quantity of the cells.
+    pub axis: ChartAxis,
+    /// The cells that are not 0.
+    pub cells: Vec<ChartMatrixCell>,
+}
+
+/// A cell of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct ChartMatrixCell {
+    pub row: u32,
+    pub column: u32,
+    pub value: f64,
+}
+
+/// Units as nodes, messages as edges.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NetworkChart {
+    /// The nodes.
+    pub nodes: Vec<NetworkNode>,
+    /// The edges.
+    pub edges: Vec<NetworkEdge>,
+    /// The quantity of the edges.
+    pub axis: ChartAxis,
+}
+
+/// A unit in a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NetworkNode {
+    /// The name of the unit.
+    pub label: String,
+    /// The index of the unit.
+    pub unit: u32,
+    /// Position from 0 (left) to 1.
+    pub x: f32,
+    /// Position from 0 (top) to 1.
+    pub y: f32,
+    /// Its status.
+    pub paint: ChartPaint,
+}
+
+/// A connection in a network, by the positions of its nodes in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NetworkEdge {
+    /// The node at its start.
+    pub from: u32,
+    /// The node at its end.
+    pub to: u32,
+    /// Its paint.
+    pub paint: ChartPaint,
+    /// Its value, such as the number of pending messages.
+    pub value: f64,
+    /// How far the line bends to its left, as a fraction of its length. A curve avoids nodes on the
+    /// straight line.
+    pub bend: f32,
+}
+
+/// One point per message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScatterChart {
+    /// Start of the time range in nanoseconds.
+    pub from: i64,
+    /// End of the time range in nanoseconds.
+    pub to: i64,
+    /// The present time, if the view has one.
+    pub cursor: Option<i64>,
+    /// The quantity on the vertical axis.
+    pub axis: ChartAxis,
+    /// The names on the vertical axis, if the values are indexes of names.
+    pub categories: Vec<String>,
+    /// The points.
+    pub points: Vec<ScatterPoint>,
+}
+
+/// A point of a scatter chart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ScatterPoint {
+    /// Its timestamp in nanoseconds.
+    pub time: i64,
+    /// Its value.
+    pub value: f64,
+    /// Its paint.
+    pub paint: ChartPaint,
+    /// The link.
+    #[serde(skip)]
+    pub entity: Option<EntityId>,
+}
+
+/// A grid of units or tasks, row by row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StatusGrid {
+    /// The number of columns.
+    pub columns: usize,
+    /// The cells, row by row.
+    pub cells: Vec<StatusCell>,
+}
+
+/// A cell of a grid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StatusCell {
+    /// The name of the unit or task.
+    pub label: String,
+    /// The index of the unit.
+    pub unit: Option<u32>,
+    /// Its paint.
+    pub paint: ChartPaint,
+    /// Its status in words.
+    pub status: String,
+}
+
+/// A curve in a plane of two quantities.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PortraitChart {
+    /// The horizontal axis.
+    pub horizontal: ChartAxis,
+    /// The vertical axis.
+    pub vertical: ChartAxis,
+    /// The points by time.
+    pub points: Vec<PortraitPoint>,
+    /// The index of the present point.
+    pub cursor: Option<usize>,
+}
+
+/// A point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct PortraitPoint {
+    pub time: i64,
+    pub x: f64,
+    pub y: f64,
+    pub paint: ChartPaint,
+}
+
+/// A table of numbers and texts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChartTable {
+    /// The columns.
+    pub columns: Vec<ChartTableColumn>,
+    /// The rows. Each has a cell per column.
+    pub rows: Vec<Vec<TableValue>>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChartTableColumn {
+    /// The heading, with the unit, such as `busy, s`.
+    pub heading: String,
+    /// The unit of its numbers, by which they are formatted for people. CSV has the bare numbers,
+    /// and times in seconds.
+    pub unit: AxisUnit,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TableValue {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(f64),
+    /// No value.
+    Absent,
+}
+
+impl ChartTable {
+    /// Creates an empty table.
+    pub fn new(columns: &[(&str, AxisUnit)]) -> Self {
+        let column = |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
+        Self { columns: columns.iter().map(column).collect(), rows: Vec::new() }
+    }
+}
+
+impl From<&str> for TableValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<f64> for TableValue {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Option<f64>> for TableValue {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(Self::Absent, Self::Number)
+    }
+}
+
+impl ChartAxis {
+    /// An axis whose largest value is a round number of at least `largest`.
+    pub fn new(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
+        let largest = match unit {
+            AxisUnit::Percent => largest.max(100.0),
+            _ if largest > 0.0 => largest,
+            _ => 1.0,
+        };
+        Self { label: label.into(), unit, largest }
+    }
+}

@@ -1,0 +1,93 @@
+//! [`PerspectiveError`]: the reasons why a view cannot be computed.
+
+use tumit_viewer::query::QueryError;
+
+/// The reason why a view cannot be computed, with the remedy.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PerspectiveError {
+    /// No view has this name.
+    #[error("no view is called `{name}`{}; `--perspective list` lists all views", hint(.suggestion))]
+    NoView {
+        /// The requested name.
+        name: String,
+        /// A similar name.
+        suggestion: Option<String>,
+    },
+    /// A view has no such option.
+    #[error("the view `{view}` has no option `{name}`; its options are {}", list(.known))]
+    NoOption {
+        /// The view.
+        view: String,
+        /// The requested option.
+        name: String,
+        /// The options of the view.
+        known: Vec<String>,
+    },
+    /// The value of an option is invalid.
+    #[error("`{value}` is not a value of the option `{name}`: expected {expected}")]
+    OptionValue {
+        /// The option.
+        name: String,
+        /// The given value.
+        value: String,
+        /// A description of the valid values.
+        expected: String,
+    },
+    /// No container type has the name of the chosen level.
+    #[error("no container type is called `{name}`; the trace has {}", list(.known))]
+    NoUnitType {
+        /// The requested name.
+        name: String,
+        /// The container types of the trace.
+        known: Vec<String>,
+    },
+    /// No state type has the chosen name.
+    #[error("no state type is called `{name}`; the trace has {}", list(.known))]
+    NoStateType {
+        /// The requested name or pattern.
+        name: String,
+        /// The state types of the trace.
+        known: Vec<String>,
+    },
+    /// No unit has the chosen name.
+    #[error("no {level} is called `{name}`; the first one is `{first}`")]
+    NoUnit {
+        /// The name of the container type.
+        level: String,
+        /// The requested name.
+        name: String,
+        /// The name of the first unit.
+        first: String,
+    },
+    /// The trace has no containers.
+    #[error("the trace has no containers")]
+    NoContainers,
+    /// The trace lacks data that the view needs.
+    #[error("the view needs {missing}, but the trace has none; {remedy}")]
+    NoData {
+        /// The missing data.
+        missing: String,
+        /// The remedy.
+        remedy: String,
+    },
+    /// A file given as an option cannot be used.
+    #[error("{path}: {problem}")]
+    File {
+        /// Its path.
+        path: String,
+        /// The problem.
+        problem: String,
+    },
+    /// The source failed.
+    #[error(transparent)]
+    Query(QueryError),
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn hint(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+}

@@ -1,0 +1,195 @@
+//! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
+//! Each part is computed at its first use.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use tumit_viewer::filter::NamePattern;
+use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
+
+use crate::activity::{ActivitySettings, UnitActivity};
+use crate::categories::{CategoryRule, CategoryTable};
+use crate::error::PerspectiveError;
+use crate::messages::UnitMessages;
+use crate::order::{UnitMetric, UnitOrder};
+use crate::tasks::TaskSet;
+use crate::units::{UnitChoice, UnitSet};
+
+/// The settings of an [`Execution`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExecutionSettings {
+    /// The units and the state types that determine their categories.
+    pub units: UnitChoice,
+    /// Assigned categories, applied in order after the guesses.
+    pub categories: Vec<CategoryRule>,
+    /// The rules of the category of a unit.
+    pub activity: ActivitySettings,
+    /// The state types whose values are tasks.
+    pub tasks: Option<NamePattern>,
+}
+
+/// A trace prepared for the views.
+pub struct Execution {
+    source: Arc<dyn TimelineSource>,
+    model: Arc<TypeModel>,
+    settings: ExecutionSettings,
+    categories: CategoryTable,
+    units: UnitSet,
+    extent: TimeRange,
+    activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
+    messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
+    tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
+}
+
+impl fmt::Debug for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Execution").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Execution {
+    /// Prepares a trace. The activity, messages and tasks are computed later, when a view needs
+    /// them.
+    ///
+    /// # Errors
+    /// If a chosen type does not exist, or the source fails.
+    pub fn new(source: Arc<dyn TimelineSource>, settings: ExecutionSettings) -> Result<Self, PerspectiveError> {
+        let model = source.model();
+        let categories = CategoryTable::new(&model, &settings.categories);
+        let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
+        let extent = source.extent();
+        let (activity, messages, tasks) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { source, model, settings, categories, units, extent, activity, messages, tasks })
+    }
+
+    /// The trace.
+    pub fn source(&self) -> &dyn TimelineSource {
+        self.source.as_ref()
+    }
+
+    /// The types and values of the trace.
+    pub fn model(&self) -> &TypeModel {
+        &self.model
+    }
+
+    /// The time range of the trace.
+    pub fn extent(&self) -> TimeRange {
+        self.extent
+    }
+
+    /// The category of each value.
+    pub fn categories(&self) -> &CategoryTable {
+        &self.categories
+    }
+
+    /// The units in natural order.
+    pub fn units(&self) -> &UnitSet {
+        &self.units
+    }
+
+    /// The category of each unit at any time.
+    ///
+    /// # Errors
+    /// If the trace has no states, or the source fails.
+    pub fn activity(&self) -> Result<&UnitActivity, PerspectiveError> {
+        let activity = self.activity.get_or_init(|| {
+            if !self.units.has_states() {
+                return Err(PerspectiveError::NoData {
+                    missing: "states".to_owned(),
+                    remedy: "choose a level with states by `--option level=TYPE`".to_owned(),
+                });
+            }
+            Ok(UnitActivity::new(self.source(), &self.units, &self.categories, self.settings.activity)?)
+        });
+        activity.as_ref().map_err(Clone::clone)
+    }
+
+    /// The messages between units.
+    ///
+    /// # Errors
+    /// If no link connects two units, or the source fails.
+    pub fn messages(&self) -> Result<&UnitMessages, PerspectiveError> {
+        let messages = self.messages.get_or_init(|| {
+            let messages = UnitMessages::new(self.source(), &self.units, true)?;
+            if messages.list().is_empty() {
+                return Err(PerspectiveError::NoData {
+                    missing: "links between units".to_owned(),
+                    remedy: "choose the level that links connect by `--option level=TYPE`".to_owned(),
+                });
+            }
+            Ok(messages)
+        });
+        messages.as_ref().map_err(Clone::clone)
+    }
+
+    /// The messages between units, if they have sizes.
+    ///
+    /// # Errors
+    /// As [`Self::messages`], and if no link type has a field with sizes.
+    pub fn sized_messages(&self) -> Result<&UnitMessages, PerspectiveError> {
+        let messages = self.messages()?;
+        if messages.has_sizes() {
+            return Ok(messages);
+        }
+        Err(PerspectiveError::NoData {
+            missing: "sizes of links".to_owned(),
+            remedy: "count messages by `--option measure=messages`, or record a field `bytes`".to_owned(),
+        })
+    }
+
+    /// The tasks.
+    ///
+    /// # Errors
+    /// If no state type has tasks, or the source fails.
+    pub fn tasks(&self) -> Result<&TaskSet, PerspectiveError> {
+        let tasks = self.tasks.get_or_init(|| {
+            let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref())?;
+            if tasks.list().is_empty() {
+                return Err(PerspectiveError::NoData {
+                    missing: "states of tasks".to_owned(),
+                    remedy: "choose a state type whose values are tasks by `--option tasks=TYPE`".to_owned(),
+                });
+            }
+            Ok(tasks)
+        });
+        tasks.as_ref().map_err(Clone::clone)
+    }
+
+    /// The indexes of the units in an order. Measures are those of the time range.
+    ///
+    /// # Errors
+    /// If the trace lacks the data of a measure.
+    pub fn order(&self, order: &UnitOrder, range: TimeRange) -> Result<Vec<usize>, PerspectiveError> {
+        let names: Vec<&str> = self.units.list().iter().map(|unit| unit.name.as_str()).collect();
+        let measures = match order {
+            UnitOrder::Metric(metric) => self.measures(*metric, range)?,
+            _ => Vec::new(),
+        };
+        Ok(order.permutation(&names, |_metric| measures.clone()))
+    }
+
+    /// A measure of each unit in a time range: times in nanoseconds, sizes in bytes.
+    #[expect(clippy::cast_precision_loss, reason = "measures are compared and drawn")]
+    fn measures(&self, metric: UnitMetric, range: TimeRange) -> Result<Vec<f64>, PerspectiveError> {
+        let count = self.units.count();
+        let time = |category: usize| {
+            let activity = self.activity()?;
+            Ok((0..count).map(|unit| activity.times(unit, range)[category] as f64).collect())
+        };
+        let mut sums = vec![0.0; count];
+        let by_bytes = match metric {
+            UnitMetric::BusyTime => return time(0),
+            UnitMetric::OverheadTime => return time(1),
+            UnitMetric::IdleTime => return time(2),
+            UnitMetric::BytesSent | UnitMetric::BytesReceived => true,
+            UnitMetric::MessagesSent | UnitMetric::MessagesReceived => false,
+        };
+        let is_sent = matches!(metric, UnitMetric::BytesSent | UnitMetric::MessagesSent);
+        let messages = if by_bytes { self.sized_messages()? } else { self.messages()? };
+        for message in messages.sent_between(range.from.0, range.to.0) {
+            let unit = if is_sent { message.from } else { message.to };
+            sums[unit as usize] += if by_bytes { message.bytes.unwrap_or(0) as f64 } else { 1.0 };
+        }
+        Ok(sums)
+    }
+}

@@ -1,0 +1,183 @@
+//! [`UnitMessages`]: the links between units, as messages with sizes, and the numbers of pending
+//! messages and bytes.
+//!
+//! A message is *pending* from its send to its receive: at `sent ≤ t < received`. The endpoints of
+//! a link are the units that contain them. Links within a unit are left out.
+
+use std::sync::OnceLock;
+
+use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, walk};
+use tumit_viewer::stats::size_field;
+
+use crate::step_function::StepFunction;
+use crate::units::UnitSet;
+
+/// A link from one unit to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitMessage {
+    /// The link.
+    pub id: EntityId,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its value.
+    pub value: ValueId,
+    /// Index of the sending unit.
+    pub from: u32,
+    /// Index of the receiving unit.
+    pub to: u32,
+    /// Timestamp of the send, in nanoseconds.
+    pub sent: i64,
+    /// Timestamp of the receive, in nanoseconds. Earlier than the send if the clocks are wrong.
+    pub received: i64,
+    /// Size in bytes, if the link has a field for it.
+    pub bytes: Option<u64>,
+}
+
+impl UnitMessage {
+    /// The end of the time in which the message is pending. A message that is received before it is
+    /// sent is never pending.
+    pub fn pending_until(&self) -> i64 {
+        self.received.max(self.sent)
+    }
+}
+
+/// Numbers of messages and bytes that change over time.
+pub type PendingSteps = StepFunction<2>;
+
+/// Index of the number of messages in [`PendingSteps`].
+pub const MESSAGES: usize = 0;
+/// Index of the number of bytes in [`PendingSteps`].
+pub const BYTES: usize = 1;
+
+/// The pending messages of each unit.
+#[derive(Debug)]
+pub struct PendingByUnit {
+    /// For each unit, the messages that were sent to it.
+    pub incoming: Vec<PendingSteps>,
+    /// For each unit, the messages that it sent.
+    pub outgoing: Vec<PendingSteps>,
+}
+
+/// The messages between units.
+#[derive(Debug)]
+pub struct UnitMessages {
+    /// By timestamp of the send.
+    list: Vec<UnitMessage>,
+    /// Indexes in the list by timestamp of the receive.
+    by_receive: OnceLock<Vec<u32>>,
+    units: usize,
+    has_sizes: bool,
+    /// The number of links that begin and end in the same unit.
+    pub within_units: u64,
+    /// The number of links with an endpoint outside of all units.
+    pub outside: u64,
+    /// The number of messages that are received before they are sent.
+    pub backward: u64,
+    pending: OnceLock<PendingSteps>,
+    by_unit: OnceLock<PendingByUnit>,
+}
+
+impl UnitMessages {
+    /// Reads all links. With `needs_sizes`, it also reads their sizes, which takes longer.
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
+        let (model, extent) = (source.model(), source.extent());
+        let (mut list, mut has_sizes) = (Vec::new(), false);
+        let (mut within_units, mut outside, mut backward) = (0, 0, 0);
+        for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
+            let field = if needs_sizes { size_field(source, ty.id, extent)? } else { None };
+            has_sizes |= field.is_some();
+            walk::links(source, ty.id, extent, |link| {
+                let (Some(from), Some(to)) = (units.owner(link.start), units.owner(link.end)) else {
+                    outside += 1;
+                    return Ok(());
+                };
+                if from == to {
+                    within_units += 1;
+                    return Ok(());
+                }
+                let (sent, received) = (link.start_time.0, link.end_time.0);
+                backward += u64::from(received < sent);
+                let bytes = match &field {
+                    Some(field) => tumit_viewer::stats::number(source, link.id, field)?.and_then(whole_number),
+                    None => None,
+                };
+                list.push(UnitMessage { id: link.id, ty: link.ty, value: link.value, from, to, sent, received, bytes });
+                Ok(())
+            })?;
+        }
+        list.sort_by_key(|message| (message.sent, message.received));
+        let (by_receive, pending, by_unit) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let units = units.count();
+        Ok(Self { list, by_receive, units, has_sizes, within_units, outside, backward, pending, by_unit })
+    }
+
+    /// The messages by timestamp of the send.
+    pub fn list(&self) -> &[UnitMessage] {
+        &self.list
+    }
+
+    /// The messages by timestamp of the receive.
+    pub fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
+        let order = self.by_receive.get_or_init(|| {
+            let mut order: Vec<u32> = (0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)).collect();
+            order.sort_by_key(|index| self.list[*index as usize].received);
+            order
+        });
+        order.iter().map(|index| &self.list[*index as usize])
+    }
+
+    /// Whether any link type has sizes.
+    pub fn has_sizes(&self) -> bool {
+        self.has_sizes
+    }
+
+    /// The pending messages of the whole trace. Computed at the first call, in O(n log n).
+    pub fn pending(&self) -> &PendingSteps {
+        self.pending.get_or_init(|| steps(self.list.iter()))
+    }
+
+    /// The pending messages of each unit. Computed at the first call, in O(n log n).
+    pub fn by_unit(&self) -> &PendingByUnit {
+        self.by_unit.get_or_init(|| {
+            let grouped = |unit: fn(&UnitMessage) -> u32| {
+                let mut lists: Vec<Vec<&UnitMessage>> = vec![Vec::new(); self.units];
+                self.list.iter().for_each(|message| lists[unit(message) as usize].push(message));
+                lists.into_iter().map(|list| steps(list.into_iter())).collect()
+            };
+            PendingByUnit { incoming: grouped(|message| message.to), outgoing: grouped(|message| message.from) }
+        })
+    }
+
+    /// The messages that are sent in a time range, by timestamp of the send.
+    pub fn sent_between(&self, from: i64, to: i64) -> &[UnitMessage] {
+        let first = self.list.partition_point(|message| message.sent < from);
+        let end = self.list.partition_point(|message| message.sent < to).max(first);
+        &self.list[first..end]
+    }
+
+    /// Visits the messages that are pending at a time. Takes O(messages sent before it).
+    pub fn pending_at(&self, time: i64) -> impl Iterator<Item = &UnitMessage> {
+        let end = self.list.partition_point(|message| message.sent <= time);
+        self.list[..end].iter().filter(move |message| message.pending_until() > time)
+    }
+}
+
+/// The number of pending messages and bytes at any time.
+fn steps<'a>(messages: impl Iterator<Item = &'a UnitMessage>) -> PendingSteps {
+    let mut deltas = Vec::new();
+    for message in messages {
+        let bytes = i64::try_from(message.bytes.unwrap_or(0)).unwrap_or(i64::MAX);
+        deltas.push((message.sent, [1, bytes]));
+        deltas.push((message.pending_until(), [-1, -bytes]));
+    }
+    StepFunction::from_deltas([0; 2], deltas)
+}
+
+/// A size in bytes. Negative sizes and other values that are no size are `None`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+fn whole_number(size: f64) -> Option<u64> {
+    (size >= 0.0 && size < 1e18).then_some(size as u64)
+}

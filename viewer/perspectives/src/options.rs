@@ -1,0 +1,207 @@
+//! [`ViewOptions`]: the options of views, parsed from `NAME=VALUE`.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_paje::time_text;
+use tumit_viewer::filter::NamePattern;
+
+use crate::activity::UnitMode;
+use crate::error::PerspectiveError;
+use crate::execution::{Execution, ExecutionSettings};
+use crate::order::{ORDER_FORMS, UnitOrder};
+use crate::topology::{TOPOLOGY_FORMS, Topology};
+
+/// The quantity of messages that a view shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the variants")]
+pub enum MessageMeasure {
+    #[default]
+    Messages,
+    Bytes,
+}
+
+/// The messages of a unit that a view shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the variants")]
+pub enum MessageDirection {
+    #[default]
+    Both,
+    Incoming,
+    Outgoing,
+}
+
+/// The options of views.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ViewOptions {
+    /// The order of the units.
+    pub order: UnitOrder,
+    /// Messages or bytes.
+    pub measure: Option<MessageMeasure>,
+    /// The text of the topology, which [`Self::topology`] parses for a number of units.
+    pub topology: Option<String>,
+    /// The name of the selected unit.
+    pub unit: Option<String>,
+    /// Incoming, outgoing or all messages.
+    pub direction: MessageDirection,
+    /// Half the width of the moving time range, or the smoothing width, in nanoseconds.
+    pub width: Option<i64>,
+    /// Whether overhead counts as utilisation.
+    pub counts_overhead: bool,
+    /// The layout of a network.
+    pub layout: Option<String>,
+    /// The quantity of a message that a view shows.
+    pub quantity: Option<String>,
+    /// The category that a view shows.
+    pub category: Option<ActivityCategory>,
+}
+
+/// The description of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct OptionInfo {
+    pub name: &'static str,
+    pub forms: &'static str,
+    pub help: &'static str,
+}
+
+/// The options of all views. They determine the units, categories and tasks.
+pub const EXECUTION_OPTIONS: [OptionInfo; 5] = [
+    OptionInfo { name: "level", forms: "TYPE", help: "the container type of the units, such as Thread" },
+    OptionInfo { name: "states", forms: "TYPE", help: "the state type that determines busy, overhead and idle" },
+    OptionInfo { name: "tasks", forms: "TYPE", help: "the state type whose values are tasks" },
+    OptionInfo {
+        name: "several",
+        forms: "any-busy or fractional",
+        help: "how a unit with several containers of states counts",
+    },
+    OptionInfo { name: "stateless", forms: "idle, busy or overhead", help: "the category of time without a state" },
+];
+
+/// The options of some views.
+pub const VIEW_OPTIONS: [OptionInfo; 10] = [
+    OptionInfo { name: "order", forms: ORDER_FORMS, help: "the order of the units" },
+    OptionInfo { name: "measure", forms: "messages or bytes", help: "the quantity of messages" },
+    OptionInfo { name: "topology", forms: TOPOLOGY_FORMS, help: "the network by which hops are counted" },
+    OptionInfo { name: "unit", forms: "NAME", help: "the selected unit" },
+    OptionInfo { name: "direction", forms: "both, incoming or outgoing", help: "the messages of the selected unit" },
+    OptionInfo { name: "width", forms: "TIME", help: "the smoothing width, or half the moving time range, such as 10ms" },
+    OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
+    OptionInfo { name: "layout", forms: "NAME", help: "the layout of a network" },
+    OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },
+    OptionInfo { name: "category", forms: "busy, overhead or idle", help: "the category of a profile" },
+];
+
+/// The options of a request: those of the execution, and those of a view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParsedOptions {
+    /// The options that determine units, categories and tasks.
+    pub execution: ExecutionSettings,
+    /// The options of the view.
+    pub view: ViewOptions,
+}
+
+impl ParsedOptions {
+    /// Parses options of the form `NAME=VALUE`. `known` are the options of the view, in addition to
+    /// those of all views.
+    ///
+    /// # Errors
+    /// If an option is unknown, or a value invalid.
+    pub fn parse(view: &str, known: &[&str], list: &[(String, String)]) -> Result<Self, PerspectiveError> {
+        let mut all = Self::default();
+        for (name, value) in list {
+            if EXECUTION_OPTIONS.iter().any(|option| option.name == name) {
+                all.execution.set(name, value)?;
+            } else if known.contains(&name.as_str()) {
+                all.view.set(name, value)?;
+            } else {
+                let of_all = EXECUTION_OPTIONS.iter().map(|option| option.name);
+                let known = known.iter().copied().chain(of_all).map(str::to_owned).collect();
+                return Err(PerspectiveError::NoOption { view: view.to_owned(), name: name.clone(), known });
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Finds the variant of a word.
+fn choose<T: Copy>(name: &str, value: &str, words: &[(&str, T)]) -> Result<T, PerspectiveError> {
+    words.iter().find(|(word, _)| *word == value).map(|(_, variant)| *variant).ok_or_else(|| {
+        let expected: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        PerspectiveError::OptionValue { name: name.to_owned(), value: value.to_owned(), expected: expected.join(", ") }
+    })
+}
+
+impl ExecutionSettings {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
+        match name {
+            "level" => self.units.level = Some(value.to_owned()),
+            "states" => self.units.states = Some(NamePattern::new(value)),
+            "tasks" => self.tasks = Some(NamePattern::new(value)),
+            "several" => {
+                let words = [("any-busy", UnitMode::AnyBusy), ("fractional", UnitMode::Fractional)];
+                self.activity.mode = choose(name, value, &words)?;
+            }
+            _ => self.activity.stateless = choose(name, value, &ActivityCategory::WORDS[..3])?,
+        }
+        Ok(())
+    }
+}
+
+impl ViewOptions {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
+        let text = || Some(value.to_owned());
+        match name {
+            "order" => self.order = UnitOrder::parse(value)?,
+            "measure" => {
+                let words = [("messages", MessageMeasure::Messages), ("bytes", MessageMeasure::Bytes)];
+                self.measure = Some(choose(name, value, &words)?);
+            }
+            "topology" => self.topology = text(),
+            "unit" => self.unit = text(),
+            "direction" => {
+                let words = [
+                    ("both", MessageDirection::Both),
+                    ("incoming", MessageDirection::Incoming),
+                    ("outgoing", MessageDirection::Outgoing),
+                ];
+                self.direction = choose(name, value, &words)?;
+            }
+            "width" => {
+                let nanos = time_text::parse(value).map_err(|error| PerspectiveError::OptionValue {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                    expected: error.to_string(),
+                })?;
+                self.width = Some(nanos);
+            }
+            "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,
+            "layout" => self.layout = text(),
+            "quantity" => self.quantity = text(),
+            _ => self.category = Some(choose(name, value, &ActivityCategory::WORDS[..3])?),
+        }
+        Ok(())
+    }
+
+    /// The chosen topology for the units of an execution.
+    ///
+    /// # Errors
+    /// If the text is invalid, or its grid has too few places.
+    pub fn topology(&self, units: usize) -> Result<Topology, PerspectiveError> {
+        self.topology.as_deref().map_or(Ok(Topology::default()), |text| Topology::parse(text, units))
+    }
+
+    /// The index of the selected unit.
+    ///
+    /// # Errors
+    /// If no unit has the name.
+    pub fn selected_unit(&self, execution: &Execution) -> Result<Option<usize>, PerspectiveError> {
+        let Some(name) = &self.unit else { return Ok(None) };
+        let units = execution.units().list();
+        let unit = units.iter().position(|unit| unit.name == *name);
+        let level = || execution.model().types[execution.units().ty.index()].name.clone();
+        let first = || units.first().map_or_else(String::new, |unit| unit.name.clone());
+        match unit {
+            Some(unit) => Ok(Some(unit)),
+            None => Err(PerspectiveError::NoUnit { level: level(), name: name.clone(), first: first() }),
+        }
+    }
+}

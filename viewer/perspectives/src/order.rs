@@ -1,0 +1,154 @@
+//! [`UnitOrder`]: the order of the units in a view.
+
+use std::cmp::Ordering;
+
+use crate::error::PerspectiveError;
+
+/// The order of the units in a view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum UnitOrder {
+    /// The order of the trace.
+    #[default]
+    Natural,
+    /// Position `k` has unit `k ^ (k >> 1)`. Adjacent units differ in one bit, so that they are
+    /// neighbours in a hypercube.
+    Gray,
+    /// By name, where `Node 2` precedes `Node 10`.
+    Name,
+    /// By a measure, largest first.
+    Metric(UnitMetric),
+    /// The order of the names in a file, one per line. Units that the file does not name follow.
+    Names(Vec<String>),
+}
+
+/// A measure by which units are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the variants")]
+pub enum UnitMetric {
+    BusyTime,
+    OverheadTime,
+    IdleTime,
+    BytesSent,
+    BytesReceived,
+    MessagesSent,
+    MessagesReceived,
+}
+
+impl UnitMetric {
+    /// All metrics with their words.
+    pub const WORDS: [(&'static str, Self); 7] = [
+        ("busy", Self::BusyTime),
+        ("overhead", Self::OverheadTime),
+        ("idle", Self::IdleTime),
+        ("bytes-sent", Self::BytesSent),
+        ("bytes-received", Self::BytesReceived),
+        ("sent", Self::MessagesSent),
+        ("received", Self::MessagesReceived),
+    ];
+}
+
+/// The valid forms of an order.
+pub const ORDER_FORMS: &str =
+    "natural, gray, name, busy, overhead, idle, sent, received, bytes-sent, bytes-received, or a file of names";
+
+impl UnitOrder {
+    /// Parses an order. Any other text than a known word is the path of a file of names.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn parse(text: &str) -> Result<Self, PerspectiveError> {
+        if let Some((_, metric)) = UnitMetric::WORDS.iter().find(|(word, _)| *word == text) {
+            return Ok(Self::Metric(*metric));
+        }
+        Ok(match text {
+            "natural" => Self::Natural,
+            "gray" => Self::Gray,
+            "name" => Self::Name,
+            path => {
+                let lines = std::fs::read_to_string(path).map_err(|error| PerspectiveError::OptionValue {
+                    name: "order".to_owned(),
+                    value: path.to_owned(),
+                    expected: format!("{ORDER_FORMS} (the file cannot be read: {error})"),
+                })?;
+                Self::Names(lines.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
+            }
+        })
+    }
+
+    /// The indexes of the units in this order. `metric` gives the measure of each unit.
+    pub fn permutation(&self, names: &[&str], metric: impl Fn(UnitMetric) -> Vec<f64>) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        match self {
+            Self::Natural => {}
+            Self::Gray => order = gray_order(names.len()),
+            Self::Name => order.sort_by(|one, other| natural_order(names[*one], names[*other])),
+            Self::Metric(by) => {
+                let measures = metric(*by);
+                order.sort_by(|one, other| measures[*other].total_cmp(&measures[*one]));
+            }
+            Self::Names(list) => {
+                let place = |unit: usize| list.iter().position(|name| name == names[unit]).unwrap_or(usize::MAX);
+                order.sort_by_cached_key(|unit| place(*unit));
+            }
+        }
+        order
+    }
+}
+
+/// The numbers below `count` in Gray-code order. Numbers that the code produces beyond `count` are
+/// left out.
+fn gray_order(count: usize) -> Vec<usize> {
+    (0..count.next_power_of_two()).map(|position| position ^ (position >> 1)).filter(|unit| *unit < count).collect()
+}
+
+/// Compares names so that numbers in them are in numeric order.
+pub(crate) fn natural_order(one: &str, other: &str) -> Ordering {
+    let (mut one_rest, mut other_rest) = (one, other);
+    loop {
+        let (Some(a), Some(b)) = (one_rest.chars().next(), other_rest.chars().next()) else {
+            return one_rest.len().cmp(&other_rest.len()).then_with(|| one.cmp(other));
+        };
+        if a.is_ascii_digit() && b.is_ascii_digit() {
+            let (a, rest_a) = leading_number(one_rest);
+            let (b, rest_b) = leading_number(other_rest);
+            let order = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (one_rest, other_rest) = (rest_a, rest_b);
+        } else if a == b {
+            (one_rest, other_rest) = (&one_rest[a.len_utf8()..], &other_rest[b.len_utf8()..]);
+        } else {
+            return a.cmp(&b);
+        }
+    }
+}
+
+/// The digits at the start without leading zeros, and the text after them.
+fn leading_number(text: &str) -> (&str, &str) {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    (text[..end].trim_start_matches('0'), &text[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{UnitMetric, UnitOrder, gray_order};
+
+    #[test]
+    fn adjacent_units_of_the_gray_order_differ_in_one_bit() {
+        assert_eq!(gray_order(8), [0, 1, 3, 2, 6, 7, 5, 4]);
+        assert_eq!(gray_order(6), [0, 1, 3, 2, 5, 4]);
+        assert!(gray_order(64).windows(2).all(|pair| (pair[0] ^ pair[1]).count_ones() == 1));
+    }
+
+    #[test]
+    fn orders_are_permutations() {
+        let names = ["Node 10", "Node 9", "node", "Node 02"];
+        let measures = |_metric| vec![1.0, 5.0, f64::NAN, 3.0];
+        let order = |order: UnitOrder| order.permutation(&names, measures);
+        assert_eq!(order(UnitOrder::Natural), [0, 1, 2, 3]);
+        assert_eq!(order(UnitOrder::Name), [3, 1, 0, 2]);
+        assert_eq!(order(UnitOrder::Metric(UnitMetric::BusyTime))[1..], [1, 3, 0]);
+        assert_eq!(order(UnitOrder::Names(vec!["node".into(), "Node 9".into()])), [2, 1, 0, 3]);
+    }
+}

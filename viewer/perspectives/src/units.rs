@@ -1,0 +1,253 @@
+//! [`UnitSet`]: the containers of one level whose utilisation and communication the views show, such
+//! as nodes, processes or threads.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use tumit_viewer::filter::NamePattern;
+use tumit_viewer::query::{
+    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, tree,
+};
+
+use crate::categories::CategoryTable;
+use crate::error::PerspectiveError;
+
+/// The states of one type in one container, over all nesting depths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateGroup {
+    /// The container.
+    pub container: ContainerId,
+    /// The state type.
+    pub ty: TypeId,
+    /// Number of nesting depths, at least 1.
+    pub depths: u32,
+    /// The time range in which the container exists.
+    pub life: TimeRange,
+}
+
+/// A container whose activity is one row, spoke or bar of a view.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The container.
+    pub container: ContainerId,
+    /// Its name. It contains the names of enclosing containers if it is not unique without them.
+    pub name: String,
+    /// The time range in which it exists.
+    pub life: TimeRange,
+    /// The states that determine its category: its own ones, or those of the containers below it.
+    pub groups: Vec<StateGroup>,
+}
+
+/// The units of a trace, in natural order.
+#[derive(Debug)]
+pub struct UnitSet {
+    /// The container type of the units.
+    pub ty: TypeId,
+    /// The state types that determine categories.
+    pub state_types: Vec<TypeId>,
+    units: Vec<Unit>,
+    /// The unit that contains each container.
+    owners: FxHashMap<ContainerId, u32>,
+}
+
+/// The choice of units and of state types by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnitChoice {
+    /// The container type of the units.
+    pub level: Option<String>,
+    /// The state types that determine categories.
+    pub states: Option<NamePattern>,
+}
+
+impl UnitSet {
+    /// Finds the units of a trace.
+    ///
+    /// Without a choice, the units are the containers that links connect, or, without links, those
+    /// that have states. In a container with several state types, the type decides whose values
+    /// have different categories.
+    ///
+    /// # Errors
+    /// If a chosen type does not exist, or the source fails.
+    pub fn new(
+        source: &dyn TimelineSource,
+        categories: &CategoryTable,
+        choice: &UnitChoice,
+    ) -> Result<Self, PerspectiveError> {
+        let (model, containers) = (source.model(), source.containers());
+        let state_groups = state_groups(source, &model, &containers);
+        let ty = match &choice.level {
+            Some(level) => chosen_level(&model, &containers, level)?,
+            None => default_level(source, &model, &containers, &state_groups)?,
+        };
+        let state_types = match &choice.states {
+            Some(pattern) => chosen_states(&model, pattern)?,
+            None => default_states(&model, categories, &state_groups),
+        };
+        let positions = tree::positions(&containers);
+        let (mut units, mut owners) = (Vec::<Unit>::new(), FxHashMap::default());
+        for (at, info) in containers.iter().enumerate() {
+            let above = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
+            let unit = match above {
+                Some(unit) => unit,
+                None if info.ty == ty => {
+                    let name = tree::path(&containers, &positions, at).join("/");
+                    units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
+                    u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
+                }
+                None => continue,
+            };
+            owners.insert(info.id, unit);
+            let groups = state_groups.get(&info.id).map_or(&[][..], Vec::as_slice);
+            let counted = groups.iter().filter(|group| state_types.contains(&group.ty));
+            units[unit as usize].groups.extend(counted);
+        }
+        shorten_names(&mut units, &containers, &positions);
+        Ok(Self { ty, state_types, units, owners })
+    }
+
+    /// The units in natural order, the order of the trace.
+    pub fn list(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// The number of units.
+    pub fn count(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The index of the unit that contains a container, itself included.
+    pub fn owner(&self, container: ContainerId) -> Option<u32> {
+        self.owners.get(&container).copied()
+    }
+
+    /// Whether a unit has states of the chosen types.
+    pub fn has_states(&self) -> bool {
+        self.units.iter().any(|unit| !unit.groups.is_empty())
+    }
+}
+
+/// The state groups of each container.
+fn state_groups(
+    source: &dyn TimelineSource,
+    model: &TypeModel,
+    containers: &[ContainerInfo],
+) -> FxHashMap<ContainerId, Vec<StateGroup>> {
+    let all_types: Vec<TypeId> = model.types.iter().map(|ty| ty.id).collect();
+    let mut groups = FxHashMap::default();
+    for info in containers {
+        let types = source.types_in(info.id).unwrap_or_else(|| all_types.clone());
+        let of_container = types.into_iter().filter(|ty| is_state(model, *ty)).filter_map(|ty| {
+            let depths = source.depths(info.id, ty);
+            (depths > 0).then_some(StateGroup { container: info.id, ty, depths, life: info.life })
+        });
+        let list: Vec<StateGroup> = of_container.collect();
+        if !list.is_empty() {
+            groups.insert(info.id, list);
+        }
+    }
+    groups
+}
+
+fn is_state(model: &TypeModel, ty: TypeId) -> bool {
+    model.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::State)
+}
+
+/// The container type of a given name, or of a level of the tree given by its number from 0.
+fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) -> Result<TypeId, PerspectiveError> {
+    let is_used = |ty: TypeId| containers.iter().any(|info| info.ty == ty);
+    let container_types =
+        || model.types.iter().skip(1).filter(|ty| ty.kind == PajeTypeKind::Container && is_used(ty.id));
+    if let Some(ty) = container_types().find(|ty| ty.name.eq_ignore_ascii_case(level)) {
+        return Ok(ty.id);
+    }
+    let by_depth = level.parse::<u32>().ok().and_then(|depth| {
+        containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty)
+    });
+    by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
+        name: level.to_owned(),
+        known: container_types().map(|ty| ty.name.clone()).collect(),
+    })
+}
+
+/// The type of the containers that the first links connect, if states are in them or below them.
+/// Otherwise the type with the most containers that have states.
+fn default_level(
+    source: &dyn TimelineSource,
+    model: &TypeModel,
+    containers: &[ContainerInfo],
+    state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
+) -> Result<TypeId, PerspectiveError> {
+    const EXAMINED: usize = 256;
+    let types: FxHashMap<ContainerId, TypeId> = containers.iter().map(|info| (info.id, info.ty)).collect();
+    let mut by_links: BTreeMap<TypeId, u64> = BTreeMap::new();
+    let extent = source.extent();
+    for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
+        for link in source.links(ty.id, extent, EXAMINED)?.items {
+            for end in [link.start, link.end].into_iter().filter_map(|end| types.get(&end)) {
+                *by_links.entry(*end).or_default() += 1;
+            }
+        }
+    }
+    let mut by_states: BTreeMap<TypeId, u64> = BTreeMap::new();
+    for info in containers.iter().filter(|info| state_groups.contains_key(&info.id)) {
+        *by_states.entry(info.ty).or_default() += 1;
+    }
+    let largest = |counts: &BTreeMap<TypeId, u64>| {
+        counts.iter().max_by_key(|(ty, count)| (**count, std::cmp::Reverse(**ty))).map(|(ty, _)| *ty)
+    };
+    let leaf = || containers.iter().max_by_key(|info| info.depth).map(|info| info.ty);
+    largest(&by_links).or_else(|| largest(&by_states)).or_else(leaf).ok_or(PerspectiveError::NoContainers)
+}
+
+fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>, PerspectiveError> {
+    let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
+    let types: Vec<TypeId> = states().filter(|ty| pattern.fits(&ty.name)).map(|ty| ty.id).collect();
+    if types.is_empty() {
+        let known = states().map(|ty| ty.name.clone()).collect();
+        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known });
+    }
+    Ok(types)
+}
+
+/// For each container type, the first state type whose values have different categories, otherwise
+/// the first state type.
+fn default_states(
+    model: &TypeModel,
+    categories: &CategoryTable,
+    state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
+) -> Vec<TypeId> {
+    let mut used: Vec<TypeId> = state_groups.values().flatten().map(|group| group.ty).collect();
+    used.sort_unstable();
+    used.dedup();
+    let mut by_parent: BTreeMap<TypeId, TypeId> = BTreeMap::new();
+    for ty in used {
+        let parent = model.types[ty.index()].parent;
+        let best = by_parent.entry(parent).or_insert(ty);
+        if !categories.distinguishes(model, *best) && categories.distinguishes(model, ty) {
+            *best = ty;
+        }
+    }
+    let distinguishing: Vec<TypeId> =
+        by_parent.values().copied().filter(|ty| categories.distinguishes(model, *ty)).collect();
+    if distinguishing.is_empty() { by_parent.into_values().collect() } else { distinguishing }
+}
+
+/// Replaces paths by the last name of the container if all last names differ.
+fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
+    let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&at| containers[at].name.as_str());
+    let mut names: Vec<&str> = units.iter().map(name).collect();
+    names.sort_unstable();
+    if names.windows(2).all(|pair| pair[0] != pair[1]) {
+        for unit in units {
+            if let Some(&at) = positions.get(&unit.container) {
+                unit.name.clone_from(&containers[at].name);
+            }
+        }
+    }
+}
+
+impl From<QueryError> for PerspectiveError {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}

@@ -1,0 +1,127 @@
+//! [`PerspectiveView`]: the trait of all views, those of users included.
+
+use tumit_viewer::query::TimeRange;
+
+use crate::chart::ViewChart;
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::options::ViewOptions;
+
+/// A group of views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names explain the variants")]
+pub enum ViewGroup {
+    Utilization,
+    Communication,
+    Tasks,
+    Whole,
+}
+
+impl ViewGroup {
+    /// The groups with their names.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("Utilization", Self::Utilization),
+        ("Communication", Self::Communication),
+        ("Tasks", Self::Tasks),
+        ("Whole", Self::Whole),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+}
+
+/// The time that a view shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeMode {
+    /// The present time `t`, and the maximum from the start of the time range to `t`.
+    At,
+    /// The whole time range.
+    Range,
+    /// From `t − width` to `t + width`.
+    Moving,
+}
+
+impl TimeMode {
+    /// The modes with their words.
+    pub const WORDS: [(&'static str, Self); 3] = [("at", Self::At), ("range", Self::Range), ("moving", Self::Moving)];
+
+    /// The word of the mode.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+}
+
+/// The description of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewInfo {
+    /// Its name on the command line and in addresses, such as `utilization-count`.
+    pub name: &'static str,
+    /// Its number in the list of `ParaGraph`'s views, such as 1 for G1. `None` for other views.
+    pub number: Option<u8>,
+    /// Its title.
+    pub title: &'static str,
+    /// Its group.
+    pub group: ViewGroup,
+    /// One sentence about its contents.
+    pub summary: &'static str,
+    /// The data that it needs, in words.
+    pub needs: &'static str,
+    /// Its time modes. The first is the default.
+    pub modes: &'static [TimeMode],
+    /// The names of its options, in addition to the options of all views.
+    pub options: &'static [&'static str],
+}
+
+/// The time and the options of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewRequest {
+    /// The time mode. One of the modes of the view.
+    pub mode: TimeMode,
+    /// The time range: the selection, or the whole trace.
+    pub range: TimeRange,
+    /// The present time in nanoseconds.
+    pub time: i64,
+    /// The number of columns of charts over time, at least 1.
+    pub columns: u32,
+    /// The options.
+    pub options: ViewOptions,
+}
+
+impl ViewRequest {
+    /// The time range that the view shows in the modes `range` and `moving`, and for charts over
+    /// time in all modes.
+    pub fn visible_range(&self) -> TimeRange {
+        use tumit_viewer::query::GlobalNanos;
+
+        match (self.mode, self.options.width) {
+            (TimeMode::Moving, Some(width)) => TimeRange {
+                from: GlobalNanos(self.time.saturating_sub(width)).max(self.range.from),
+                to: GlobalNanos(self.time.saturating_add(width)).min(self.range.to),
+            },
+            _ => self.range,
+        }
+    }
+
+    /// The time range from the start to the present time, for maxima so far.
+    pub fn past(&self) -> TimeRange {
+        use tumit_viewer::query::GlobalNanos;
+
+        TimeRange { from: self.range.from, to: GlobalNanos(self.time.saturating_add(1)).max(self.range.from) }
+    }
+}
+
+/// A view. Its chart is a pure function of the execution and the request, so the chart at a time
+/// does not depend on how that time was reached.
+pub trait PerspectiveView: Send + Sync {
+    /// The description.
+    fn info(&self) -> ViewInfo;
+
+    /// Computes the contents.
+    ///
+    /// # Errors
+    /// If the trace lacks data that the view needs, an option does not fit the trace, or the source
+    /// fails.
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError>;
+}
