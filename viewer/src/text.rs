@@ -1,5 +1,5 @@
 //! Names, times and table cells as text.
 
-pub(crate) mod csv_cell;
+pub mod csv_cell;
 pub mod entity_rows;
 pub mod time;

@@ -6,6 +6,8 @@ pub mod activity;
 pub mod categories;
 pub mod category_timeline;
 pub mod chart;
+pub mod chart_text;
+pub mod draw;
 pub mod error;
 pub mod execution;
 pub mod gallery;

@@ -332,7 +332,8 @@ impl SceneMark {
 
 impl FilledRect {
     /// Creates a decorative rectangle that represents no entity.
-    pub(crate) const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
+    #[must_use]
+    pub const fn decoration(frame: OutlineRect, fill: RgbColor, radius: f32) -> Self {
         Self { frame, fill: ColorWithOpacity::from_opaque(fill), radius, id: None, title: None }
     }
 }
@@ -352,12 +353,14 @@ impl SceneText {
     }
 
     /// Makes the text semi-bold.
-    pub(crate) fn semi_bold(self) -> Self {
+    #[must_use]
+    pub fn semi_bold(self) -> Self {
         Self { weight: FontWeight::SemiBold, ..self }
     }
 
     /// Changes the position relative to the point.
-    pub(crate) fn with_anchor(self, anchor: TextAnchor) -> Self {
+    #[must_use]
+    pub fn with_anchor(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }

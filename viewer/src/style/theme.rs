@@ -74,12 +74,14 @@ pub const fn rgb(hex: u32) -> RgbColor {
 
 impl ColorWithOpacity {
     /// Creates an opaque paint.
-    pub(crate) const fn from_opaque(color: RgbColor) -> Self {
+    #[must_use]
+    pub const fn from_opaque(color: RgbColor) -> Self {
         Self { color, alpha: 1.0 }
     }
 
     /// Creates a translucent paint.
-    pub(crate) const fn with_alpha(color: RgbColor, alpha: f32) -> Self {
+    #[must_use]
+    pub const fn with_alpha(color: RgbColor, alpha: f32) -> Self {
         Self { color, alpha }
     }
 }
@@ -165,7 +167,8 @@ impl ColorTheme {
 
     /// A colour for small shapes: unchanged if it contrasts with the background, otherwise mixed
     /// with ink until it does.
-    pub(crate) fn with_contrast(&self, color: RgbColor) -> RgbColor {
+    #[must_use]
+    pub fn with_contrast(&self, color: RgbColor) -> RgbColor {
         // With high contrast, it must contrast with the background as text must.
         let enough = if self.kind == ThemeKind::Contrast { 4.5 } else { 2.6 };
         let nearer = [0.0, 0.2, 0.4, 0.6].into_iter().filter_map(|ink| mix([(color, 1.0 - ink), (self.link, ink)]));
@@ -186,7 +189,8 @@ impl ColorTheme {
     }
 
     /// The colour for text on a fill: the one of near-black and white that contrasts more.
-    pub(crate) fn text_on(fill: RgbColor) -> RgbColor {
+    #[must_use]
+    pub fn text_on(fill: RgbColor) -> RgbColor {
         let (dark, light) = (rgb(0x0014_171c), rgb(0x00ff_ffff));
         // White is slightly preferred: on saturated middle tones, it is more readable than the
         // formula predicts.
@@ -212,14 +216,16 @@ fn luminance(color: RgbColor) -> f32 {
 }
 
 /// Contrast ratio of two colours, from 1 to 21, according to WCAG 2.
-pub(crate) fn contrast(a: RgbColor, b: RgbColor) -> f32 {
+#[must_use]
+pub fn contrast(a: RgbColor, b: RgbColor) -> f32 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// The weighted mean of colours in linear light, so that a mixture is as bright as its parts seen
 /// from a distance.
-pub(crate) fn mix(parts: impl IntoIterator<Item = (RgbColor, f32)>) -> Option<RgbColor> {
+#[must_use]
+pub fn mix(parts: impl IntoIterator<Item = (RgbColor, f32)>) -> Option<RgbColor> {
     let (mut sum, mut total) = ([0.0_f32; 3], 0.0_f32);
     for (color, weight) in parts {
         for (slot, channel) in sum.iter_mut().zip([color.red, color.green, color.blue]) {

@@ -5,7 +5,7 @@
 //! Numbers stay numbers. JSON has all texts unchanged.
 
 /// Appends a text as a cell.
-pub(crate) fn append(text: &str, out: &mut Vec<u8>) {
+pub fn append(text: &str, out: &mut Vec<u8>) {
     let is_quoted = text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'));
     if is_quoted {
         out.push(b'"');

@@ -66,7 +66,8 @@ pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
 
 /// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
 /// ellipsis fit.
-pub(crate) fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
+#[must_use]
+pub fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
     if width(text, size, weight) <= available {
         return (!text.is_empty()).then(|| text.to_owned());
     }

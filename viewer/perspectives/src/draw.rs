@@ -1,0 +1,186 @@
+//! Draws a [`ViewChart`] as a [`Scene`], which becomes SVG, PNG or HTML.
+//!
+//! ```
+//! use tumit_perspectives::chart::ViewChart;
+//! use tumit_perspectives::draw::{DrawOptions, draw};
+//!
+//! let chart = ViewChart { title: "Kiviat diagram".to_owned(), ..ViewChart::default() };
+//! let scene = draw(&chart, DrawOptions { width: 640.0, height: 400.0, ..DrawOptions::default() });
+//! assert_eq!((scene.title.as_str(), scene.width), ("Kiviat diagram", 640.0));
+//! ```
+
+mod bars;
+mod canvas;
+mod grid;
+mod kiviat;
+mod legend_lines;
+mod levels;
+mod matrix;
+mod network;
+mod numbers;
+mod palette;
+mod panel_grid;
+mod pattern;
+mod plot;
+mod portrait;
+mod scatter;
+mod size_scale;
+mod table;
+mod table_column;
+mod text_lines;
+mod value_axis;
+
+use tumit_viewer::scene::{OutlineRect, Scene, TextAnchor};
+use tumit_viewer::style::theme::ThemeKind;
+use tumit_viewer::style::theme::font::FontWeight;
+
+use crate::chart::{ChartPaint, ChartPanel, TitledPanel, ViewChart};
+use canvas::{ChartCanvas, LabelStyle};
+use legend_lines::LegendLines;
+use text_lines::wrap;
+
+/// The size and colours of an image.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawOptions {
+    /// Width in units.
+    pub width: f32,
+    /// Height in units.
+    pub height: f32,
+    /// The colours.
+    pub theme: ThemeKind,
+    /// Whether the image has greys and patterns only, for printing.
+    pub is_monochrome: bool,
+}
+
+impl Default for DrawOptions {
+    fn default() -> Self {
+        Self { width: 960.0, height: 600.0, theme: ThemeKind::Light, is_monochrome: false }
+    }
+}
+
+/// The largest number of lines of notes.
+const MOST_NOTES: usize = 4;
+
+/// Draws a chart.
+#[must_use]
+pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
+    let (width, height) = (options.width.max(160.0), options.height.max(120.0));
+    let mut canvas = ChartCanvas::new(width, height, options.theme, options.is_monochrome);
+    canvas.legend.clone_from(&chart.legend);
+    let margin = (width.min(height) * 0.045).clamp(14.0, 36.0);
+    let mut frame = OutlineRect::new(margin, margin, width - 2.0 * margin, height - 2.0 * margin);
+    draw_heading(&mut canvas, chart, &mut frame);
+    draw_notes(&mut canvas, chart, &mut frame);
+    draw_panels(&mut canvas, &chart.panels, frame);
+    let background = Some(canvas.theme.paper);
+    Scene {
+        width,
+        height,
+        background,
+        title: chart.title.clone(),
+        description: description(chart),
+        items: canvas.into_items(),
+        ..Scene::default()
+    }
+}
+
+/// The description for screen readers.
+fn description(chart: &ViewChart) -> String {
+    let mut sentences = vec![chart.subtitle.clone()];
+    sentences.extend(chart.notes.iter().cloned());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.join(". ")
+}
+
+/// The title, the subtitle and the legend. They are removed from the top of the frame.
+fn draw_heading(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRect) {
+    let sizes = canvas.sizes;
+    let title = LabelStyle {
+        size: sizes.title,
+        weight: FontWeight::SemiBold,
+        anchor: TextAnchor::Start,
+        color: canvas.theme.ink,
+    };
+    let mut y = frame.y + sizes.title * 0.8;
+    canvas.text_within((frame.x, y), &chart.title, frame.width, title);
+    y += sizes.title * 0.35;
+    if !chart.subtitle.is_empty() {
+        let style = LabelStyle { size: sizes.subtitle, ..canvas.label_style(TextAnchor::Start) };
+        for line in wrap(&chart.subtitle, style, frame.width, 2) {
+            y += sizes.subtitle * 1.2;
+            canvas.text((frame.x, y), line, style);
+        }
+    }
+    let labels: Vec<(ChartPaint, String)> =
+        chart.legend.iter().map(|item| (item.paint, item.label.clone())).collect();
+    let legend = LegendLines::new(canvas, &labels, frame.width);
+    y += sizes.label * 0.9;
+    if !labels.is_empty() {
+        y = legend.draw(canvas, (frame.x, y)) + sizes.label * 0.35;
+    }
+    y += sizes.label * 0.7;
+    (frame.height, frame.y) = (frame.bottom() - y, y);
+}
+
+/// The notes. They are removed from the bottom of the frame.
+fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRect) {
+    let style = canvas.label_style(TextAnchor::Start);
+    let line_height = style.size * 1.4;
+    let most = if frame.height < 260.0 { 2 } else { MOST_NOTES };
+    let mut lines: Vec<String> = Vec::new();
+    for note in &chart.notes {
+        lines.extend(wrap(note, style, frame.width, most));
+    }
+    lines.truncate(most);
+    if lines.is_empty() {
+        return;
+    }
+    let height = lines.len() as f32 * line_height;
+    let mut y = frame.bottom() - height + style.size;
+    for line in lines {
+        canvas.text((frame.x, y), line, style);
+        y += line_height;
+    }
+    frame.height -= height + style.size;
+}
+
+/// The panels, with their titles.
+fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) {
+    let aspect = panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32;
+    let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * 2.2);
+    for (panel, mut frame) in panels.iter().zip(frames) {
+        canvas.group(&panel.title, None, |canvas| {
+            if !panel.title.is_empty() {
+                let style = canvas.heading_style();
+                canvas.text_within((frame.x, frame.y + style.size * 0.85), &panel.title, frame.width, style);
+                let used = style.size * 1.75;
+                (frame.y, frame.height) = (frame.y + used, frame.height - used);
+            }
+            match &panel.panel {
+                ChartPanel::Levels(chart) => levels::draw(canvas, frame, chart),
+                ChartPanel::Bars(chart) => bars::draw(canvas, frame, chart),
+                ChartPanel::Kiviat(chart) => kiviat::draw(canvas, frame, chart),
+                ChartPanel::Matrix(chart) => matrix::draw(canvas, frame, chart),
+                ChartPanel::Network(chart) => network::draw(canvas, frame, chart),
+                ChartPanel::Scatter(chart) => scatter::draw(canvas, frame, chart),
+                ChartPanel::Grid(chart) => grid::draw(canvas, frame, chart),
+                ChartPanel::Portrait(chart) => portrait::draw(canvas, frame, chart),
+                ChartPanel::Table(chart) => table::draw(canvas, frame, chart),
+            }
+        });
+    }
+}
+
+/// The ratio of width to height that suits a panel.
+fn aspect(panel: &ChartPanel) -> f32 {
+    match panel {
+        ChartPanel::Levels(_) | ChartPanel::Scatter(_) => 2.4,
+        ChartPanel::Bars(chart) if chart.bars.len() == 1 => 0.7,
+        ChartPanel::Bars(_) | ChartPanel::Table(_) => 1.7,
+        ChartPanel::Kiviat(_) | ChartPanel::Matrix(_) | ChartPanel::Network(_) | ChartPanel::Grid(_) => 1.05,
+        ChartPanel::Portrait(_) => 1.3,
+    }
+}
+
+#[cfg(test)]
+mod tests;

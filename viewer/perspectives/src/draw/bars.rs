@@ -1,0 +1,149 @@
+//! Bars, one per unit, task or number: vertical, or horizontal if their names are long.
+
+mod horizontal;
+mod names;
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+
+use super::canvas::{ChartCanvas, baseline_shift};
+use super::numbers::value_text;
+use super::plot::{PlotArea, PlotMargins, label_step, separate};
+use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
+use names::BarNames;
+
+/// The widest bar.
+const MOST_WIDTH: f32 = 64.0;
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
+    if let [bar] = chart.bars.as_slice() {
+        return draw_meter(canvas, frame, chart, bar);
+    }
+    let names = BarNames::new(chart);
+    if names.need_rows(canvas, frame) {
+        return horizontal::draw(canvas, frame, chart, &names);
+    }
+    let margins = PlotMargins { right: 0.0, lines_below: if names.heading.is_empty() { 1 } else { 2 } };
+    let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
+    let slot = area.frame.width / chart.bars.len().max(1) as f32;
+    let gap = if slot >= 4.0 { (slot * 0.22).min(12.0) } else { 0.0 };
+    let width = (slot - gap).min(MOST_WIDTH);
+    canvas.group("bars", None, |canvas| {
+        for (at, bar) in chart.bars.iter().enumerate() {
+            let center = area.frame.x + (at as f32 + 0.5) * slot;
+            draw_bar(canvas, &area, bar, center, width, chart.axis.unit);
+        }
+    });
+    let zero = area.y(0.0);
+    let faint = canvas.theme.faint;
+    canvas.grid_line((area.frame.x, zero), (area.frame.right(), zero), faint);
+    draw_names(canvas, &area, &names, slot);
+}
+
+/// Whether a part extends below 0.
+pub(super) fn has_negative(chart: &BarChart) -> bool {
+    chart.bars.iter().any(|bar| bar.base < 0.0 || bar.parts.iter().any(|part| part.value < 0.0))
+}
+
+/// One vertical bar with its parts, above the largest value so far.
+fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, unit: AxisUnit) {
+    let left = center - width / 2.0;
+    let between = |from: f64, to: f64| {
+        let (top, bottom) = (area.y(from.max(to)), area.y(from.min(to)));
+        OutlineRect::new(left, top, width, bottom - top)
+    };
+    let title = title(canvas, bar, unit);
+    let now: f64 = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
+    if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > now) {
+        canvas.fill(between(now, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));
+    }
+    for (from, to, paint) in parts(bar) {
+        canvas.fill(between(from, to), paint, 0.0, Some(title.clone()));
+    }
+}
+
+/// The parts of a bar from its base on, negative parts downward: start, end and paint.
+pub(super) fn parts(bar: &ChartBar) -> impl Iterator<Item = (f64, f64, ChartPaint)> {
+    let (mut up, mut down) = (bar.base, bar.base);
+    bar.parts.iter().filter(|part| part.value != 0.0).map(move |part| {
+        let end = if part.value > 0.0 { &mut up } else { &mut down };
+        let from = *end;
+        *end += part.value;
+        (from, *end, part.paint)
+    })
+}
+
+/// The tooltip of a bar: its name and values.
+pub(super) fn title(canvas: &ChartCanvas, bar: &ChartBar, unit: AxisUnit) -> String {
+    let parts: Vec<String> = bar
+        .parts
+        .iter()
+        .map(|part| match canvas.name_of(part.paint) {
+            Some(name) if bar.parts.len() > 1 => format!("{name} {}", value_text(part.value, unit)),
+            _ => value_text(part.value, unit),
+        })
+        .collect();
+    let mut text = format!("{}: {}", bar.label, parts.join(", "));
+    if bar.base != 0.0 {
+        let end = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
+        text = format!("{}: {} to {}", bar.label, value_text(bar.base, unit), value_text(end, unit));
+    }
+    if let Some(maximum) = bar.maximum {
+        text.push_str(&format!("; maximum {}", value_text(maximum, unit)));
+    }
+    text
+}
+
+/// The names below the bars, and the quantity by which they are arranged.
+fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, slot: f32) {
+    let style = canvas.label_style(TextAnchor::Middle);
+    let baseline = area.baseline_below(canvas);
+    let step = label_step(names.widest(style) + 8.0, slot);
+    for (at, name) in names.short.iter().enumerate().step_by(step) {
+        let half = ChartCanvas::width(name, style) / 2.0;
+        let center = area.frame.x + (at as f32 + 0.5) * slot;
+        // A label at the right edge is left out rather than cut.
+        if center + half <= area.frame.right() + 12.0 {
+            canvas.text((center, baseline), *name, style);
+        }
+    }
+    let style = canvas.label_style(TextAnchor::Middle);
+    let center = area.frame.x + area.frame.width / 2.0;
+    canvas.text_within((center, baseline + style.size * 1.5), &names.heading, area.frame.width, style);
+}
+
+/// A single bar, with its values beside it.
+fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, bar: &ChartBar) {
+    let mut style = canvas.label_style(TextAnchor::Start);
+    style.size = canvas.sizes.subtitle;
+    style.color = canvas.theme.ink;
+    let unit = chart.axis.unit;
+    let mut labels: Vec<(f64, String)> = parts(bar)
+        .map(|(from, to, paint)| {
+            let name = canvas.name_of(paint).map(|name| format!(" {name}")).unwrap_or_default();
+            ((from + to) / 2.0, format!("{}{name}", value_text(to - from, unit)))
+        })
+        .collect();
+    let now = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
+    labels.extend(bar.maximum.filter(|maximum| *maximum > now).map(|maximum| {
+        (maximum, format!("{} maximum", value_text(maximum, unit)))
+    }));
+    let widest = labels.iter().map(|label| ChartCanvas::width(&label.1, style)).fold(0.0, f32::max);
+    let right = (widest + 14.0).min(frame.width * 0.5);
+    // The bar stays near the middle of wide panels.
+    let width = (frame.width - right).min(frame.height * 0.32).clamp(40.0, 170.0);
+    let used = (width + right + 40.0).min(frame.width);
+    let frame = OutlineRect::new(frame.x + (frame.width - used) / 2.0, frame.y, used, frame.height);
+    let margins = PlotMargins { right, lines_below: u8::from(!bar.label.is_empty()) };
+    let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
+    canvas.fill(area.frame, ChartPaint::Absent, 0.0, None);
+    draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, unit);
+    let wanted: Vec<f32> = labels.iter().map(|label| area.y(label.0)).collect();
+    let places = separate(&wanted, style.size * 1.4, area.frame.y, area.frame.bottom());
+    for ((_, text), y) in labels.iter().zip(places) {
+        canvas.text_within((area.frame.right() + 12.0, y + baseline_shift(style.size)), text, right - 12.0, style);
+    }
+    let name = canvas.label_style(TextAnchor::Middle);
+    let below = (area.frame.x + area.frame.width / 2.0, area.baseline_below(canvas));
+    canvas.text_within(below, &bar.label, area.frame.width + 2.0 * right.min(40.0), name);
+}

@@ -1,0 +1,61 @@
+//! A grid of units or tasks, row by row.
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::{ColorTheme, contrast};
+
+use super::canvas::{ChartCanvas, baseline_shift};
+use super::plot::label_step;
+use crate::chart::StatusGrid;
+
+/// The largest side of a cell.
+const MOST_SIDE: f32 = 84.0;
+/// The largest number of cells with tooltips.
+const MOST_TITLES: usize = 16_384;
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
+    let columns = grid.columns.max(1);
+    let rows = grid.cells.len().div_ceil(columns).max(1);
+    let style = canvas.label_style(TextAnchor::Middle);
+    let widest = grid.cells.iter().map(|cell| ChartCanvas::width(&cell.label, style)).fold(0.0, f32::max);
+    let side_of = |width: f32| (width / columns as f32).min(frame.height / rows as f32).min(MOST_SIDE);
+    let is_inside = side_of(frame.width) >= widest + 8.0 && side_of(frame.width) >= style.size * 1.7;
+    // Names that do not fit into the cells are at the left of each row.
+    let left = if is_inside { 0.0 } else { widest.min(frame.width * 0.25) + 7.0 };
+    let side = side_of(frame.width - left).max(0.5);
+    let side = if side >= 4.0 { side.floor() } else { side };
+    let x = (frame.x + left + ((frame.width - left - side * columns as f32) / 2.0).max(0.0)).round();
+    let gap = if side >= 24.0 { 3.0 } else if side >= 8.0 { 2.0 } else if side >= 4.0 { 1.0 } else { 0.0 };
+    let radius = if side >= 16.0 { 2.5 } else { 0.0 };
+    let has_titles = grid.cells.len() <= MOST_TITLES;
+    canvas.group("cells", None, |canvas| {
+        for (at, cell) in grid.cells.iter().enumerate() {
+            let (column, row) = ((at % columns) as f32, (at / columns) as f32);
+            let inner = OutlineRect::new(x + column * side, frame.y + row * side, side - gap, side - gap);
+            let title = has_titles.then(|| format!("{}: {}", cell.label, cell.status));
+            let color = canvas.palette.color(cell.paint);
+            canvas.fill(inner, cell.paint, radius, title);
+            // A cell that is as pale as the background needs an outline.
+            if contrast(color, canvas.theme.paper) < 1.25 && side >= 5.0 {
+                let faint = canvas.theme.faint;
+                canvas.outline(inner, faint, 1.0);
+            }
+            if is_inside {
+                let mut style = style;
+                style.color = ColorTheme::text_on(color);
+                let middle = (inner.x + inner.width / 2.0, inner.y + inner.height / 2.0 + baseline_shift(style.size));
+                canvas.text_within(middle, &cell.label, inner.width - 2.0, style);
+            }
+        }
+    });
+    if !is_inside {
+        let style = canvas.label_style(TextAnchor::End);
+        let step = label_step(style.size * 1.35, side);
+        for row in (0..rows).step_by(step) {
+            if let Some(cell) = grid.cells.get(row * columns) {
+                let y = frame.y + row as f32 * side + (side - gap) / 2.0 + baseline_shift(style.size);
+                canvas.text_within((x - 7.0, y), &cell.label, left - 6.0, style);
+            }
+        }
+    }
+}

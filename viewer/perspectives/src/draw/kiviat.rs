@@ -1,0 +1,152 @@
+//! One spoke per unit: the polygon of the present values over that of the largest values so far.
+
+use std::f32::consts::TAU;
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+
+use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::plot::label_step;
+use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
+
+/// Fractions of the radius with a circle.
+const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
+/// The largest number of spokes that are drawn as lines.
+const MOST_LINES: usize = 96;
+/// The largest number of spokes with a dot at their value.
+const MOST_DOTS: usize = 40;
+
+/// The circle of a panel.
+struct KiviatCircle {
+    center: ScenePoint,
+    radius: f32,
+    count: usize,
+}
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
+    let style = canvas.label_style(TextAnchor::Start);
+    let widest = chart.spokes.iter().map(|spoke| ChartCanvas::width(&spoke.label, style)).fold(0.0, f32::max);
+    let side = (widest + 10.0).min(frame.width * 0.22);
+    let above = style.size * 1.9;
+    let radius = ((frame.width / 2.0 - side).min(frame.height / 2.0 - above)).max(20.0);
+    let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0);
+    let circle = KiviatCircle { center, radius, count: chart.spokes.len() };
+    circle.draw_grid(canvas);
+    canvas.group("polygons", None, |canvas| circle.draw_polygons(canvas, &chart.spokes));
+    circle.draw_ring_labels(canvas);
+    circle.draw_names(canvas, &chart.spokes, side - 6.0);
+}
+
+impl KiviatCircle {
+    /// The direction of a spoke, clockwise from the top.
+    fn direction(&self, spoke: f32) -> ScenePoint {
+        let angle = TAU * spoke / self.count.max(1) as f32;
+        (angle.sin(), -angle.cos())
+    }
+
+    fn point(&self, spoke: f32, value: f64) -> ScenePoint {
+        let ((dx, dy), radius) = (self.direction(spoke), self.radius * value.clamp(0.0, 1.0) as f32);
+        (self.center.0 + dx * radius, self.center.1 + dy * radius)
+    }
+
+    fn polygon(&self, spokes: &[KiviatSpoke], value: impl Fn(&KiviatSpoke) -> f64) -> Vec<ScenePoint> {
+        let mut points: Vec<_> =
+            spokes.iter().enumerate().map(|(at, spoke)| self.point(at as f32, value(spoke))).collect();
+        points.extend(points.first().copied());
+        points
+    }
+
+    fn draw_grid(&self, canvas: &mut ChartCanvas) {
+        let grid = canvas.theme.grid;
+        for part in RINGS {
+            let steps = 96;
+            let ring = |step: i32| {
+                let angle = TAU * step as f32 / steps as f32;
+                let radius = self.radius * part;
+                (self.center.0 + radius * angle.sin(), self.center.1 - radius * angle.cos())
+            };
+            canvas.curve((0..=steps).map(ring).collect(), grid, 1.0);
+        }
+        let step = label_step(MOST_LINES as f32, self.count as f32).max(self.count.div_ceil(MOST_LINES));
+        for spoke in (0..self.count).step_by(step.max(1)) {
+            canvas.line(self.center, self.point(spoke as f32, 1.0), grid, 1.0);
+        }
+    }
+
+    fn draw_polygons(&self, canvas: &mut ChartCanvas, spokes: &[KiviatSpoke]) {
+        let (now, maximum) = (canvas.palette.color(ChartPaint::Now), canvas.palette.color(ChartPaint::Maximum));
+        let is_polygon = spokes.len() >= 3;
+        if is_polygon {
+            let outer = self.polygon(spokes, |spoke| spoke.maximum);
+            canvas.area(outer.clone(), None, maximum, 0.55);
+            canvas.curve(outer, maximum, 1.25);
+            let is_grouped = spokes.iter().any(|spoke| spoke.now[0] < spoke.now[2]);
+            if is_grouped {
+                // The band from the smallest to the largest value of each group.
+                let mut band = self.polygon(spokes, |spoke| spoke.now[2]);
+                band.extend(self.polygon(spokes, |spoke| spoke.now[0]).into_iter().rev());
+                canvas.area(band, None, now, 0.35);
+                canvas.area(self.polygon(spokes, |spoke| spoke.now[0]), None, now, 0.7);
+            } else {
+                canvas.area(self.polygon(spokes, |spoke| spoke.now[1]), None, now, 0.7);
+            }
+            canvas.curve(self.polygon(spokes, |spoke| spoke.now[1]), now, 1.75);
+        } else {
+            for (at, spoke) in spokes.iter().enumerate() {
+                canvas.line(self.center, self.point(at as f32, spoke.maximum), maximum, 7.0);
+                canvas.line(self.center, self.point(at as f32, spoke.now[1]), now, 7.0);
+            }
+        }
+        if spokes.len() <= MOST_DOTS {
+            for (at, spoke) in spokes.iter().enumerate() {
+                let percent = |value: f64| format!("{:.0} %", value * 100.0);
+                let title =
+                    format!("{}: {}; maximum {}", spoke.label, percent(spoke.now[1]), percent(spoke.maximum));
+                canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(title));
+            }
+        }
+    }
+
+    /// The percentages of the circles, on a line between the first two spokes.
+    fn draw_ring_labels(&self, canvas: &mut ChartCanvas) {
+        let mut style = canvas.label_style(TextAnchor::Middle);
+        style.size *= 0.86;
+        if self.radius < 60.0 {
+            return;
+        }
+        for part in [0.5, 1.0] {
+            let y = self.center.1 - self.radius * part;
+            let text = format!("{:.0} %", part * 100.0);
+            let x = self.center.0 + ChartCanvas::width(&text, style) / 2.0 + 4.0;
+            // The label of the rim is inside the circle, the name of the first spoke is above it.
+            let inside = if part > 0.9 { style.size * 1.15 } else { -3.0 };
+            let mut ink = style;
+            ink.color = canvas.theme.ink;
+            canvas.text((x, y + inside), text, ink);
+        }
+    }
+
+    fn draw_names(&self, canvas: &mut ChartCanvas, spokes: &[KiviatSpoke], side: f32) {
+        let style = canvas.label_style(TextAnchor::Start);
+        let distance = TAU * (self.radius + style.size) / self.count.max(1) as f32;
+        let step = label_step(style.size * 1.6, distance);
+        for (at, spoke) in spokes.iter().enumerate().step_by(step) {
+            // The last name may be too close to the first.
+            if at > 0 && step > 1 && self.count - at < step {
+                continue;
+            }
+            let (dx, dy) = self.direction(at as f32);
+            let place = (self.center.0 + dx * (self.radius + 7.0), self.center.1 + dy * (self.radius + 7.0));
+            let anchor = match dx {
+                dx if dx > 0.12 => TextAnchor::Start,
+                dx if dx < -0.12 => TextAnchor::End,
+                _ => TextAnchor::Middle,
+            };
+            let style = canvas.label_style(anchor);
+            // Names at the top are above their point, names at the bottom below it.
+            let baseline = place.1 + baseline_shift(style.size) + dy * style.size * 0.5;
+            let room = if anchor == TextAnchor::Middle { 2.0 * side } else { side };
+            canvas.text_within((place.0, baseline), &spoke.label, room.max(30.0), style);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! [`LegendLines`]: the legend of a chart, in lines.
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::contrast;
+
+use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use crate::chart::ChartPaint;
+
+/// The largest number of lines.
+const MOST_LINES: usize = 3;
+
+/// A legend with the places of its entries.
+#[derive(Clone, Debug)]
+pub(super) struct LegendLines<'a> {
+    entries: Vec<LegendPlace<'a>>,
+    /// The number of entries without room.
+    left_out: usize,
+    /// The end of the last line.
+    end: f32,
+    lines: usize,
+}
+
+#[derive(Clone, Debug)]
+struct LegendPlace<'a> {
+    x: f32,
+    line: usize,
+    paint: ChartPaint,
+    label: &'a str,
+}
+
+impl<'a> LegendLines<'a> {
+    /// Arranges the entries in lines of a width.
+    pub(super) fn new(canvas: &ChartCanvas, items: &'a [(ChartPaint, String)], width: f32) -> Self {
+        let style = canvas.label_style(TextAnchor::Start);
+        let more = ChartCanvas::width("and 999 more", style);
+        let mut legend = Self { entries: Vec::new(), left_out: 0, end: 0.0, lines: usize::from(!items.is_empty()) };
+        for (at, (paint, label)) in items.iter().enumerate() {
+            let needed = swatch(style.size) + 5.0 + ChartCanvas::width(label, style);
+            if legend.end > 0.0 && legend.end + needed > width {
+                legend.lines += 1;
+                legend.end = 0.0;
+            }
+            let is_full = legend.lines > MOST_LINES
+                || legend.lines == MOST_LINES && at + 1 < items.len() && legend.end + needed + more + 16.0 > width;
+            if is_full {
+                legend.lines = legend.lines.min(MOST_LINES);
+                legend.left_out = items.len() - at;
+                break;
+            }
+            legend.entries.push(LegendPlace { x: legend.end, line: legend.lines - 1, paint: *paint, label });
+            legend.end += needed + 16.0;
+        }
+        legend
+    }
+
+    /// Draws the legend below a height. Returns its lower end.
+    pub(super) fn draw(&self, canvas: &mut ChartCanvas, (x, y): ScenePoint) -> f32 {
+        let style = canvas.label_style(TextAnchor::Start);
+        let (line_height, side) = (style.size * 1.55, swatch(style.size));
+        let middle = |line: usize| y + line_height * (line as f32 + 0.5);
+        canvas.group("legend", None, |canvas| {
+            for LegendPlace { x: offset, line, paint, label } in &self.entries {
+                let frame = OutlineRect::new(x + offset, middle(*line) - side / 2.0, side, side);
+                canvas.fill(frame, *paint, 2.0, None);
+                if contrast(canvas.palette.color(*paint), canvas.theme.paper) < 1.25 {
+                    let faint = canvas.theme.faint;
+                    canvas.outline(frame, faint, 1.0);
+                }
+                let place = (x + offset + side + 5.0, middle(*line) + baseline_shift(style.size));
+                canvas.text(place, (*label).to_owned(), style);
+            }
+            if self.left_out > 0 {
+                let place = (x + self.end, middle(self.lines - 1) + baseline_shift(style.size));
+                canvas.text(place, format!("and {} more", self.left_out), style);
+            }
+        });
+        y + line_height * self.lines as f32
+    }
+}
+
+/// The side of a swatch.
+fn swatch(size: f32) -> f32 {
+    (size * 0.95).round()
+}

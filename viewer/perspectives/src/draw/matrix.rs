@@ -1,0 +1,128 @@
+//! One cell per pair of units, coloured by its value.
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::ColorTheme;
+
+use super::canvas::{ChartCanvas, baseline_shift};
+use super::numbers::value_text;
+use super::plot::label_step;
+use super::size_scale::SizeScale;
+use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
+
+/// Width of the scale of colours with its labels.
+const SCALE_WIDTH: f32 = 76.0;
+/// The largest number of cells with tooltips.
+const MOST_TITLES: usize = 4096;
+
+/// The cells of a panel.
+struct MatrixArea<'a> {
+    chart: &'a MatrixChart,
+    frame: OutlineRect,
+    /// Side of a cell.
+    side: f32,
+    scale: SizeScale,
+}
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixChart) {
+    let style = canvas.label_style(TextAnchor::Start);
+    let widest = |names: &[String]| names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+    let left = (widest(&chart.rows).min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
+    let above = style.size * 3.2;
+    let (rows, columns) = (chart.rows.len().max(1) as f32, chart.columns.len().max(1) as f32);
+    let side = ((frame.width - left - SCALE_WIDTH) / columns).min((frame.height - above) / rows).max(0.5);
+    // Cells of whole pixels are sharp.
+    let side = if side >= 4.0 { side.floor() } else { side };
+    let used = left + side * columns + SCALE_WIDTH;
+    let x = (frame.x + (frame.width - used).max(0.0) / 2.0 + left).round();
+    let inner = OutlineRect::new(x, (frame.y + above).round(), side * columns, side * rows);
+    let scale = SizeScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
+    let area = MatrixArea { chart, frame: inner, side, scale };
+    area.draw_cells(canvas);
+    area.draw_names(canvas, left - 7.0);
+    let bar = OutlineRect::new(inner.right() + 18.0, inner.y, 12.0, inner.height.min(220.0));
+    area.scale.draw(canvas, bar, SCALE_WIDTH - 36.0);
+}
+
+impl MatrixArea<'_> {
+    fn cell_frame(&self, cell: &ChartMatrixCell) -> OutlineRect {
+        let (x, y) = (self.frame.x + cell.column as f32 * self.side, self.frame.y + cell.row as f32 * self.side);
+        let gap = if self.side >= 6.0 { 1.0 } else { 0.0 };
+        OutlineRect::new(x + gap, y + gap, self.side - gap, self.side - gap)
+    }
+
+    fn draw_cells(&self, canvas: &mut ChartCanvas) {
+        let (track, grid) = (canvas.theme.panel, canvas.theme.grid);
+        canvas.rect(self.frame, track);
+        if self.side >= 6.0 {
+            for column in 0..=self.chart.columns.len() {
+                let x = self.frame.x + column as f32 * self.side;
+                canvas.grid_line((x, self.frame.y), (x, self.frame.bottom() + 1.0), grid);
+            }
+            for row in 0..=self.chart.rows.len() {
+                let y = self.frame.y + row as f32 * self.side;
+                canvas.grid_line((self.frame.x, y), (self.frame.right() + 1.0, y), grid);
+            }
+        } else {
+            canvas.outline(self.frame, grid, 1.0);
+        }
+        canvas.group("cells", None, |canvas| {
+            for cell in &self.chart.cells {
+                let paint = ChartPaint::Size(self.scale.part(cell.value));
+                let title = (self.chart.cells.len() <= MOST_TITLES).then(|| self.title(cell));
+                let frame = self.cell_frame(cell);
+                canvas.fill(frame, paint, 0.0, title);
+                self.draw_value(canvas, frame, cell, paint);
+            }
+        });
+    }
+
+    /// The value in a cell that is large enough.
+    fn draw_value(&self, canvas: &mut ChartCanvas, frame: OutlineRect, cell: &ChartMatrixCell, paint: ChartPaint) {
+        let mut style = canvas.label_style(TextAnchor::Middle);
+        let text = value_text(cell.value, self.chart.axis.unit);
+        if ChartCanvas::width(&text, style) + 6.0 <= frame.width && style.size * 1.6 <= frame.height {
+            style.color = ColorTheme::text_on(canvas.palette.color(paint));
+            let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0 + baseline_shift(style.size));
+            canvas.text(center, text, style);
+        }
+    }
+
+    fn title(&self, cell: &ChartMatrixCell) -> String {
+        let name = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
+        let value = value_text(cell.value, self.chart.axis.unit);
+        format!("{} to {}: {value}", name(&self.chart.rows, cell.row), name(&self.chart.columns, cell.column))
+    }
+
+    fn draw_names(&self, canvas: &mut ChartCanvas, room: f32) {
+        let style = canvas.label_style(TextAnchor::End);
+        let step = label_step(style.size * 1.3, self.side);
+        for (at, name) in self.chart.rows.iter().enumerate().step_by(step) {
+            let y = self.frame.y + (at as f32 + 0.5) * self.side + baseline_shift(style.size);
+            canvas.text_within((self.frame.x - 7.0, y), name, room, style);
+        }
+        let style = canvas.label_style(TextAnchor::Middle);
+        let names = short_names(&self.chart.columns);
+        let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+        let step = label_step(widest + 6.0, self.side);
+        let baseline = self.frame.y - 6.0;
+        for (at, name) in names.iter().enumerate().step_by(step) {
+            let x = self.frame.x + (at as f32 + 0.5) * self.side;
+            canvas.text((x, baseline), *name, style);
+        }
+        let mut heading = canvas.label_style(TextAnchor::End);
+        heading.color = canvas.theme.ink;
+        let line = baseline - style.size * 1.4;
+        canvas.text((self.frame.x - 7.0, line), "sender", heading);
+        canvas.text((self.frame.x, line), "receiver", super::canvas::LabelStyle { anchor: TextAnchor::Start, ..heading });
+    }
+}
+
+/// Names without the text before their number, if all of them have the same one.
+fn short_names(names: &[String]) -> Vec<&str> {
+    let start = |name: &str| name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let common = names.first().map_or("", |first| &first[..start(first)]);
+    let fits = |name: &String| name.starts_with(common) && start(name) == common.len() && name.len() > common.len();
+    let is_common = names.len() > 1 && names.iter().all(fits);
+    names.iter().map(|name| if is_common { &name[common.len()..] } else { name.as_str() }).collect()
+}

@@ -1,0 +1,179 @@
+//! Units as nodes, messages as edges.
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
+
+use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use crate::chart::{NetworkChart, NetworkEdge, NetworkNode};
+
+/// Points of a curved edge.
+const EDGE_POINTS: u8 = 24;
+
+/// The nodes of a panel.
+struct NetworkArea<'a> {
+    chart: &'a NetworkChart,
+    frame: OutlineRect,
+    /// Radius of a node.
+    radius: f32,
+    /// Where the labels of the nodes are.
+    labels: NodeLabels,
+}
+
+/// The place of the labels of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeLabels {
+    Inside,
+    Outside,
+    Absent,
+}
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &NetworkChart) {
+    let style = canvas.label_style(TextAnchor::Middle);
+    let names: Vec<&str> = chart.nodes.iter().map(|node| short(&node.label)).collect();
+    let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+    let side = frame.width.min(frame.height);
+    let spacing = nearest_distance(&chart.nodes) * side * 0.86;
+    let largest = (spacing * 0.4).min(side * 0.07);
+    let (radius, labels) = if largest >= (widest / 2.0 + 4.0).max(style.size * 0.85) {
+        (largest.min((widest / 2.0 + 9.0).max(16.0)), NodeLabels::Inside)
+    } else if spacing >= style.size * 2.4 {
+        ((spacing * 0.22).clamp(2.5, 7.0), NodeLabels::Outside)
+    } else {
+        ((spacing * 0.32).clamp(1.5, 6.0), NodeLabels::Absent)
+    };
+    let margin = radius + 4.0 + if labels == NodeLabels::Outside { widest.min(60.0) + 4.0 } else { 0.0 };
+    // Layouts are square.
+    let inner = (side - 2.0 * margin).max(10.0);
+    let square = OutlineRect::new(
+        frame.x + (frame.width - inner) / 2.0,
+        frame.y + (frame.height - inner) / 2.0,
+        inner,
+        inner,
+    );
+    let area = NetworkArea { chart, frame: square, radius, labels };
+    canvas.group("edges", None, |canvas| {
+        for edge in &chart.edges {
+            area.draw_edge(canvas, edge);
+        }
+    });
+    canvas.group("nodes", None, |canvas| area.draw_nodes(canvas));
+}
+
+/// The last part of a path of names.
+fn short(name: &str) -> &str {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let digits = last.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (start, number) = last.split_at(last.len() - digits);
+    if number.is_empty() || start.len() < 2 { last } else { number }
+}
+
+/// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed to
+/// be circles.
+fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
+    const MOST: usize = 512;
+    if nodes.len() > MOST {
+        return std::f32::consts::PI / nodes.len() as f32;
+    }
+    let mut nearest = 1.0_f32;
+    for (at, a) in nodes.iter().enumerate() {
+        for b in &nodes[at + 1..] {
+            nearest = nearest.min((a.x - b.x).hypot(a.y - b.y));
+        }
+    }
+    nearest
+}
+
+impl NetworkArea<'_> {
+    fn place(&self, node: u32) -> Option<ScenePoint> {
+        let node = self.chart.nodes.get(node as usize)?;
+        Some((self.frame.x + node.x * self.frame.width, self.frame.y + node.y * self.frame.height))
+    }
+
+    fn draw_edge(&self, canvas: &mut ChartCanvas, edge: &NetworkEdge) {
+        let (Some(from), Some(to)) = (self.place(edge.from), self.place(edge.to)) else { return };
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        if length <= 2.0 * self.radius {
+            return;
+        }
+        // The left side is at the right angle against the clock, in an image with y downward.
+        let bend = edge.bend * length;
+        let control = ((from.0 + to.0) / 2.0 + dy / length * 2.0 * bend, (from.1 + to.1) / 2.0 - dx / length * 2.0 * bend);
+        let at = |part: f32| {
+            let (a, b, c) = ((1.0 - part) * (1.0 - part), 2.0 * part * (1.0 - part), part * part);
+            (a * from.0 + b * control.0 + c * to.0, a * from.1 + b * control.1 + c * to.1)
+        };
+        let steps = if edge.bend == 0.0 { 1 } else { EDGE_POINTS };
+        // The edge begins and ends at the rims of its nodes.
+        let (first, last) = ((self.radius + 1.0) / length, 1.0 - (self.radius + 2.0) / length);
+        let place = |step: u8| at(first + (last - first) * f32::from(step) / f32::from(steps));
+        let points: Vec<ScenePoint> = (0..=steps).map(place).collect();
+        let color = canvas.palette.color(edge.paint);
+        let width = (1.2 + self.radius * 0.04).min(2.2);
+        let head = (self.radius * 0.6).clamp(3.0, 8.0).min(length * 0.3);
+        let (tip, before) = (points[points.len() - 1], at((last - head / length).max(0.0)));
+        let mut line = points;
+        if let Some(end) = line.last_mut() {
+            // The line ends within its head, so that the tip is sharp.
+            *end = ((tip.0 + before.0) / 2.0, (tip.1 + before.1) / 2.0);
+        }
+        canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, 0.9), width);
+        let (ux, uy) = ((tip.0 - before.0) / head, (tip.1 - before.1) / head);
+        let half = head * 0.42;
+        let corners = vec![
+            tip,
+            (before.0 - uy * half, before.1 + ux * half),
+            (before.0 + uy * half, before.1 - ux * half),
+        ];
+        canvas.area(corners, None, color, 1.0);
+    }
+
+    fn draw_nodes(&self, canvas: &mut ChartCanvas) {
+        let mut style = canvas.label_style(TextAnchor::Middle);
+        let (paper, ink, faint) = (canvas.theme.paper, canvas.theme.ink, canvas.theme.faint);
+        for (at, node) in self.chart.nodes.iter().enumerate() {
+            let Some((x, y)) = self.place(at as u32) else { continue };
+            let color = canvas.palette.color(node.paint);
+            // A ring separates the node from edges that pass it.
+            canvas.disc((x, y), self.radius + 1.5, paper, None);
+            if self.radius > 5.0 {
+                canvas.disc((x, y), self.radius + 0.5, faint, None);
+            }
+            let status = canvas.name_of(node.paint).map(|status| format!(": {status}")).unwrap_or_default();
+            canvas.disc((x, y), self.radius, color, Some(format!("{}{status}", node.label)));
+            match self.labels {
+                NodeLabels::Inside => {
+                    style.color = ColorTheme::text_on(color);
+                    canvas.text((x, y + baseline_shift(style.size)), short(&node.label), style);
+                }
+                NodeLabels::Outside => {
+                    style.color = ink;
+                    self.label_outside(canvas, node, (x, y), style);
+                }
+                NodeLabels::Absent => {}
+            }
+        }
+    }
+
+    /// A label beside a node, away from the middle of the network.
+    fn label_outside(
+        &self,
+        canvas: &mut ChartCanvas,
+        node: &NetworkNode,
+        (x, y): ScenePoint,
+        style: super::canvas::LabelStyle,
+    ) {
+        let (dx, dy) = (node.x - 0.5, node.y - 0.5);
+        let length = dx.hypot(dy).max(1e-3);
+        let (ux, uy) = (dx / length, dy / length);
+        let anchor = match ux {
+            ux if ux > 0.3 => TextAnchor::Start,
+            ux if ux < -0.3 => TextAnchor::End,
+            _ => TextAnchor::Middle,
+        };
+        let gap = self.radius + 4.0;
+        let place = (x + ux * gap, y + uy * (gap + style.size * 0.35) + baseline_shift(style.size));
+        canvas.text(place, short(&node.label), super::canvas::LabelStyle { anchor, ..style });
+    }
+}

@@ -1,0 +1,108 @@
+//! Numbers of a quantity as text, with one unit for a whole axis or column.
+
+use tumit_viewer::scene::number;
+use tumit_viewer::text::time::{duration, group_digits};
+
+use crate::chart::AxisUnit;
+
+/// The unit in which the numbers of an axis or column are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct NumberUnit {
+    /// Its name, such as `MiB`. Empty for counts.
+    pub(super) name: &'static str,
+    /// Its size.
+    pub(super) size: f64,
+    /// Whether round numbers are powers of two.
+    pub(super) is_binary: bool,
+}
+
+const KIB: f64 = 1024.0;
+/// Units of bytes, the largest first.
+const BYTES: [(&str, f64); 5] =
+    [("TiB", KIB * KIB * KIB * KIB), ("GiB", KIB * KIB * KIB), ("MiB", KIB * KIB), ("KiB", KIB), ("B", 1.0)];
+/// Units of times, the largest first, with the smallest duration that is written in them.
+const NANOS: [(&str, f64, f64); 7] = [
+    ("d", 86_400e9, 3.0 * 86_400e9),
+    ("h", 3_600e9, 3.0 * 3_600e9),
+    ("min", 60e9, 600e9),
+    ("s", 1e9, 1e9),
+    ("ms", 1e6, 1e6),
+    ("µs", 1e3, 1e3),
+    ("ns", 1.0, 0.0),
+];
+
+impl NumberUnit {
+    /// The unit for numbers up to `largest`.
+    pub(super) fn new(unit: AxisUnit, largest: f64) -> Self {
+        let largest = largest.abs();
+        match unit {
+            AxisUnit::Count => Self { name: "", size: 1.0, is_binary: false },
+            AxisUnit::Percent => Self { name: "%", size: 1.0, is_binary: false },
+            AxisUnit::Bytes => {
+                let (name, size) = BYTES.into_iter().find(|unit| largest >= unit.1).unwrap_or(BYTES[4]);
+                Self { name, size, is_binary: true }
+            }
+            AxisUnit::Nanos => {
+                let (name, size, _) = NANOS.into_iter().find(|unit| largest >= unit.2).unwrap_or(NANOS[6]);
+                Self { name, size, is_binary: false }
+            }
+        }
+    }
+
+    /// The name of a quantity with this unit, such as `pending, MiB`.
+    pub(super) fn heading(&self, name: &str) -> String {
+        match (name.is_empty(), self.name.is_empty()) {
+            (_, true) => name.to_owned(),
+            (true, false) => self.name.to_owned(),
+            (false, false) => format!("{name}, {}", self.name),
+        }
+    }
+}
+
+/// A number with a number of decimals, and narrow spaces between groups of thousands.
+pub(super) fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), group_digits);
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+/// A single value with its unit, such as `1.5 MiB`.
+pub(super) fn value_text(value: f64, unit: AxisUnit) -> String {
+    match unit {
+        AxisUnit::Count => number(value),
+        AxisUnit::Percent => format!("{} %", decimal(value, usize::from(value.fract() != 0.0))),
+        #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
+        AxisUnit::Nanos => duration(value.round() as i64),
+        AxisUnit::Bytes => {
+            let unit = NumberUnit::new(AxisUnit::Bytes, value);
+            format!("{} {}", number(value / unit.size), unit.name)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_usual_units() {
+        for (value, unit, text) in [
+            (0.0, AxisUnit::Count, "0"),
+            (12_345.0, AxisUnit::Count, "12\u{202f}345"),
+            (2.5, AxisUnit::Count, "2.5"),
+            (1536.0, AxisUnit::Bytes, "1.5 KiB"),
+            (100.0, AxisUnit::Bytes, "100 B"),
+            (2_500_000.0, AxisUnit::Nanos, "2.500 ms"),
+            (50.0, AxisUnit::Percent, "50 %"),
+            (33.333, AxisUnit::Percent, "33.3 %"),
+        ] {
+            assert_eq!(value_text(value, unit), text);
+        }
+        assert_eq!(decimal(-1234.5, 1), "−1\u{202f}234.5");
+        assert_eq!(decimal(-0.04, 1), "0.0");
+        assert_eq!(NumberUnit::new(AxisUnit::Bytes, 3e6).heading("pending"), "pending, MiB");
+    }
+}

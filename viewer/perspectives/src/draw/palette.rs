@@ -1,0 +1,142 @@
+//! [`ChartPalette`]: the colour of each paint in a theme.
+//!
+//! Colours of a scale differ in luminance, so that greyscale prints and people with any kind of
+//! colour vision distinguish them. What matters most contrasts most with the background: busy time
+//! is dark on white, and light on black.
+
+use tumit_paje::RgbColor;
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::style::theme::{ColorTheme, ThemeKind, mix, rgb};
+
+use crate::chart::ChartPaint;
+
+/// The number of different colours of tasks and series.
+pub(super) const TASK_COLORS: usize = 6;
+
+/// The colours of a theme.
+#[derive(Clone, Debug)]
+pub(super) struct ChartPalette {
+    theme: ColorTheme,
+    /// Busy, overhead, idle, and states that do not count.
+    categories: [RgbColor; 4],
+    tasks: [RgbColor; TASK_COLORS],
+    /// From small to large.
+    sizes: [RgbColor; 7],
+    now: RgbColor,
+    maximum: RgbColor,
+    emphasis: RgbColor,
+    faint: RgbColor,
+}
+
+/// Colours by theme.
+const LIGHT: [u32; 21] = [
+    0x0011_606b, 0x00d9_9a2b, 0x00e4_d0ce, 0x00f1_f2f4, // categories
+    0x000f_6cb5, 0x00e6_9f00, 0x000a_8f6b, 0x00cc_6fa2, 0x005c_b8ec, 0x00bf_4a0a, // tasks
+    0x00e6_eedb, 0x00bc_dcc2, 0x0086_c3b7, 0x004f_a2ad, 0x002f_7da0, 0x0028_5789, 0x001f_3161, // sizes
+    0x001f_5f9f, 0x00b5_cfe8, 0x00d0_2340, 0x00b9_c8dc, // now, maximum, emphasis, faint
+];
+const DARK: [u32; 21] = [
+    0x007f_d6cf, 0x00c0_7a1c, 0x004f_3b3d, 0x0020_262e,
+    0x003d_8fdc, 0x00f0_b02c, 0x001f_ae86, 0x00d9_8bb8, 0x008f_d4fa, 0x00e0_692a,
+    0x0022_304f, 0x0028_5081, 0x002c_7594, 0x0045_9a97, 0x007d_bf8a, 0x00bf_dd82, 0x00fa_f3ac,
+    0x008a_bcff, 0x002d_4f7c, 0x00ff_6078, 0x0046_566c,
+];
+const CONTRAST: [u32; 21] = [
+    0x005c_f2e6, 0x00e0_8a00, 0x006b_4446, 0x002a_2a2a,
+    0x004a_a3ff, 0x00ff_c233, 0x001f_d19f, 0x00f2_9acb, 0x00b0_e6ff, 0x00ff_7a33,
+    0x002b_3d73, 0x002f_63a8, 0x002f_8bb0, 0x004a_b0a6, 0x0086_d191, 0x00c8_ea84, 0x00ff_ffb5,
+    0x009f_d0ff, 0x0035_66a3, 0x00ff_6b8a, 0x006a_7f9c,
+];
+
+/// Greys of tasks in monochrome images, from most to least contrast. Patterns distinguish them
+/// further.
+const TASK_GREYS: [f32; TASK_COLORS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46];
+
+impl ChartPalette {
+    /// The colours of a theme. Monochrome palettes contain greys only.
+    pub(super) fn new(kind: ThemeKind, is_monochrome: bool) -> Self {
+        let colors = match kind {
+            ThemeKind::Light => LIGHT,
+            ThemeKind::Dark => DARK,
+            ThemeKind::Contrast => CONTRAST,
+        }
+        .map(rgb);
+        let theme = ColorTheme::new(kind);
+        let at = |index: usize| colors[index];
+        let mut palette = Self {
+            theme,
+            categories: std::array::from_fn(at),
+            tasks: std::array::from_fn(|task| at(4 + task)),
+            sizes: std::array::from_fn(|size| at(10 + size)),
+            now: at(17),
+            maximum: at(18),
+            emphasis: at(19),
+            faint: at(20),
+        };
+        if is_monochrome {
+            palette.remove_hues();
+        }
+        palette
+    }
+
+    /// Replaces all colours by greys.
+    fn remove_hues(&mut self) {
+        let theme = self.theme;
+        let step = |ink: f32| mix([(theme.ink, ink), (theme.paper, 1.0 - ink)]).unwrap_or(theme.ink);
+        self.categories = self.categories.map(grey);
+        self.tasks = TASK_GREYS.map(step);
+        self.sizes = self.sizes.map(grey);
+        (self.now, self.maximum, self.faint) = (grey(self.now), grey(self.maximum), grey(self.faint));
+        self.emphasis = theme.ink;
+    }
+
+    /// The colour of a paint.
+    pub(super) fn color(&self, paint: ChartPaint) -> RgbColor {
+        match paint {
+            ChartPaint::Category(ActivityCategory::Busy) => self.categories[0],
+            ChartPaint::Category(ActivityCategory::Overhead) => self.categories[1],
+            ChartPaint::Category(ActivityCategory::Idle) => self.categories[2],
+            ChartPaint::Category(ActivityCategory::Ignored) => self.categories[3],
+            ChartPaint::Series(number) => self.tasks[usize::from(number) % TASK_COLORS],
+            ChartPaint::Task(number) => self.tasks[number as usize % TASK_COLORS],
+            ChartPaint::Size(size) => self.size(size),
+            ChartPaint::Now => self.now,
+            ChartPaint::Maximum => self.maximum,
+            ChartPaint::Emphasis => self.emphasis,
+            ChartPaint::Faint => self.faint,
+            ChartPaint::Absent => self.theme.track,
+            ChartPaint::Pending => self.theme.paper,
+            ChartPaint::Fixed(color) => self.theme.fill(color),
+        }
+    }
+
+    /// The colour of a size from 0 to 1.
+    pub(super) fn size(&self, size: f32) -> RgbColor {
+        let size = if size.is_finite() { size.clamp(0.0, 1.0) } else { 0.0 };
+        let place = size * 6.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 5")]
+        let from = (place.floor() as usize).min(5);
+        #[expect(clippy::cast_precision_loss, reason = "from 0 to 5")]
+        let part = place - from as f32;
+        between(self.sizes[from], self.sizes[from + 1], part)
+    }
+}
+
+/// A colour between two others. The steps are even for the eye, unlike those in linear light.
+fn between(a: RgbColor, b: RgbColor, part: f32) -> RgbColor {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two channels")]
+    let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * part).round() as u8;
+    RgbColor { red: channel(a.red, b.red), green: channel(a.green, b.green), blue: channel(a.blue, b.blue) }
+}
+
+/// The grey of the same luminance.
+fn grey(color: RgbColor) -> RgbColor {
+    let linear = |channel: u8| (f32::from(channel) / 255.0).powf(2.2);
+    let luminance = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    let channel = (luminance.powf(1.0 / 2.2) * 255.0).round() as u8;
+    RgbColor { red: channel, green: channel, blue: channel }
+}
+
+#[cfg(test)]
+mod tests;

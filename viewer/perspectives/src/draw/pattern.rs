@@ -1,0 +1,71 @@
+//! [`FillPattern`]: lines in areas of monochrome images, as on `ParaGraph`'s monochrome screens.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::scene::OutlineRect;
+
+use crate::chart::ChartPaint;
+
+/// The pattern of an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FillPattern {
+    /// No lines.
+    Plain,
+    /// Lines that rise to the right.
+    Rising,
+    /// Lines that fall to the right.
+    Falling,
+    /// Horizontal lines.
+    Horizontal,
+    /// Vertical lines.
+    Vertical,
+    /// Rising and falling lines.
+    Crossed,
+}
+
+/// Distance of lines.
+const SPACING: f32 = 5.0;
+
+impl FillPattern {
+    /// The pattern of a paint.
+    pub(super) fn of(paint: ChartPaint) -> Self {
+        const TASKS: [FillPattern; 6] = [
+            FillPattern::Plain,
+            FillPattern::Rising,
+            FillPattern::Horizontal,
+            FillPattern::Falling,
+            FillPattern::Crossed,
+            FillPattern::Vertical,
+        ];
+        match paint {
+            ChartPaint::Category(ActivityCategory::Overhead) => Self::Rising,
+            ChartPaint::Task(number) => TASKS[number as usize % TASKS.len()],
+            ChartPaint::Series(number) => TASKS[usize::from(number) % TASKS.len()],
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// The lines of a pattern over a rectangle. They extend beyond it.
+pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32), (f32, f32))> {
+    let (left, top, right, bottom) = (frame.x, frame.y, frame.right(), frame.bottom());
+    // Lines of adjacent rectangles continue each other.
+    let first = |from: f32| (from / SPACING).floor() * SPACING;
+    let steps = |from: f32, to: f32| {
+        std::iter::successors(Some(first(from)), |at| Some(at + SPACING)).take_while(move |at| *at <= to).take(2000)
+    };
+    let height = frame.height;
+    let rising = || steps(left + top, right + bottom).map(move |sum| ((sum - top, top), (sum - bottom, bottom)));
+    let falling = || {
+        steps(left - bottom, right - top).map(move |difference| {
+            ((difference + top, top), (difference + top + height, bottom))
+        })
+    };
+    match pattern {
+        FillPattern::Plain => Vec::new(),
+        FillPattern::Rising => rising().collect(),
+        FillPattern::Falling => falling().collect(),
+        FillPattern::Crossed => rising().chain(falling()).collect(),
+        FillPattern::Horizontal => steps(top, bottom).map(|y| ((left, y), (right, y))).collect(),
+        FillPattern::Vertical => steps(left, right).map(|x| ((x, top), (x, bottom))).collect(),
+    }
+}

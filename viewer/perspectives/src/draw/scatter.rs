@@ -1,0 +1,77 @@
+//! One point per message over time.
+
+use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::ColorWithOpacity;
+use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::text::time::timestamp;
+
+use super::canvas::{ChartCanvas, baseline_shift};
+use super::numbers::value_text;
+use super::plot::{LABEL_GAP, PlotArea, PlotMargins, label_step};
+use super::value_axis::ValueAxis;
+use crate::chart::ScatterChart;
+
+/// The largest number of points with tooltips.
+const MOST_TITLES: usize = 4096;
+
+/// Draws the panel.
+pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
+    let area = if chart.categories.is_empty() {
+        let has_negative = chart.points.iter().any(|point| point.value < 0.0);
+        PlotArea::new(canvas, frame, &chart.axis, has_negative, PlotMargins { right: 6.0, lines_below: 1 })
+    } else {
+        named_rows(canvas, frame, chart)
+    };
+    let scale = area.time_scale(chart.from, chart.to);
+    area.draw_times(canvas, &scale);
+    // Many points are small and translucent, so that their density is visible.
+    let density = chart.points.len() as f32 / (area.frame.width * area.frame.height).max(1.0);
+    let (radius, alpha) = if density > 0.01 { (1.6, 0.45) } else if density > 0.002 { (2.2, 0.65) } else { (3.0, 0.85) };
+    let has_titles = chart.points.len() <= MOST_TITLES;
+    canvas.group("points", None, |canvas| {
+        for point in &chart.points {
+            let center = (area.x(&scale, point.time), row_or_value(&area, chart, point.value));
+            let value = || match chart.categories.get(point.value as usize) {
+                Some(name) if !chart.categories.is_empty() => name.clone(),
+                _ => value_text(point.value, chart.axis.unit),
+            };
+            let time = || timestamp(GlobalNanos(point.time), (scale.nanos() / 100_000).max(1));
+            let title = has_titles.then(|| format!("{}: {}", time(), value()));
+            let color = canvas.palette.color(point.paint);
+            canvas.translucent_disc(center, radius, ColorWithOpacity::with_alpha(color, alpha), title);
+        }
+    });
+    area.draw_cursor(canvas, &scale, chart.cursor);
+}
+
+/// The height of a value. Names have rows of their own, the first at the top.
+fn row_or_value(area: &PlotArea, chart: &ScatterChart, value: f64) -> f32 {
+    if chart.categories.is_empty() {
+        return area.y(value);
+    }
+    area.frame.y + (value as f32 + 0.5) * area.frame.height / chart.categories.len() as f32
+}
+
+/// The area with one row per name.
+fn named_rows(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) -> PlotArea {
+    let style = canvas.label_style(TextAnchor::End);
+    let widest = chart.categories.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+    let gutter = widest.min(frame.width * 0.25) + LABEL_GAP;
+    let above = style.size * 1.9;
+    let height = (frame.height - above - style.size * 1.55 - 3.0).max(10.0);
+    let inner = OutlineRect::new(frame.x + gutter, frame.y + above, (frame.width - gutter - 6.0).max(10.0), height);
+    let axis = ValueAxis::new(&chart.axis, false, height, style.size * 3.0);
+    let area = PlotArea { frame: inner, axis };
+    let heading = canvas.label_style(TextAnchor::Start);
+    canvas.text_within((frame.x, frame.y + style.size), &chart.axis.label, frame.width, heading);
+    let row = height / chart.categories.len() as f32;
+    let step = label_step(style.size * 1.35, row);
+    for (at, name) in chart.categories.iter().enumerate().step_by(step) {
+        let (y, grid) = (row_or_value(&area, chart, at as f64), canvas.theme.grid);
+        canvas.grid_line((inner.x, y), (inner.right(), y), grid);
+        canvas.text_within((inner.x - LABEL_GAP, y + baseline_shift(style.size)), name, gutter, style);
+    }
+    let (bottom, faint) = (inner.bottom(), canvas.theme.faint);
+    canvas.grid_line((inner.x, bottom), (inner.right(), bottom), faint);
+    area
+}

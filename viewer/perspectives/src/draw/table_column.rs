@@ -1,0 +1,79 @@
+//! [`TableColumnText`]: a column of a table as text, with one unit and equal decimals.
+
+use super::numbers::{NumberUnit, decimal};
+use crate::chart::{AxisUnit, ChartTable, TableValue};
+
+/// The texts of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TableColumnText {
+    /// The heading with the unit of the numbers.
+    pub(super) heading: String,
+    /// Whether the column has numbers, which are aligned at the right.
+    pub(super) is_number: bool,
+    /// The cells.
+    pub(super) cells: Vec<String>,
+}
+
+impl TableColumnText {
+    /// The first `rows` texts of a column. The unit is that of the whole column.
+    pub(super) fn new(table: &ChartTable, column: usize, rows: usize) -> Self {
+        let info = &table.columns[column];
+        let numbers = || {
+            table.rows.iter().filter_map(move |row| match row.get(column) {
+                Some(TableValue::Number(number)) => Some(*number),
+                _ => None,
+            })
+        };
+        let is_number = numbers().next().is_some();
+        let largest = numbers().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+        let unit = NumberUnit::new(info.unit, largest);
+        let decimals = decimals(info.unit, unit, numbers().all(|number| number.fract() == 0.0));
+        let text = |value: Option<&TableValue>| match value {
+            Some(TableValue::Text(text)) => text.clone(),
+            Some(TableValue::Number(number)) => decimal(number / unit.size, decimals),
+            Some(TableValue::Absent) | None => "–".to_owned(),
+        };
+        let cells = table.rows.iter().take(rows).map(|row| text(row.get(column))).collect();
+        let heading = if is_number { unit.heading(bare(&info.heading, info.unit)) } else { info.heading.clone() };
+        Self { heading, is_number, cells }
+    }
+}
+
+/// The decimals of the numbers of a column.
+fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
+    match of {
+        AxisUnit::Count => if is_whole { 0 } else { 2 },
+        AxisUnit::Bytes => if unit.size == 1.0 && is_whole { 0 } else { 1 },
+        AxisUnit::Percent => 1,
+        AxisUnit::Nanos => if unit.size == 1.0 { 0 } else { 3 },
+    }
+}
+
+/// A heading without the unit at its end.
+fn bare(heading: &str, unit: AxisUnit) -> &str {
+    let ends: &[&str] = match unit {
+        AxisUnit::Count => &[],
+        AxisUnit::Bytes => &[", B", ", bytes"],
+        AxisUnit::Percent => &[", %"],
+        AxisUnit::Nanos => &[", s", ", ns"],
+    };
+    ends.iter().find_map(|end| heading.strip_suffix(end)).unwrap_or(heading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TableColumnText;
+    use crate::chart::{AxisUnit, ChartTable, TableValue};
+
+    #[test]
+    fn a_column_has_one_unit() {
+        let mut table = ChartTable::new(&[("rank", AxisUnit::Count), ("busy, s", AxisUnit::Nanos)]);
+        table.rows.push(vec!["r 0".into(), 1_500_000.0.into()]);
+        table.rows.push(vec!["r 1".into(), 20_000.0.into()]);
+        table.rows.push(vec!["r 2".into(), TableValue::Absent]);
+        let column = TableColumnText::new(&table, 1, 3);
+        assert_eq!(column.heading, "busy, ms");
+        assert_eq!(column.cells, ["1.500", "0.020", "–"]);
+        assert!(!TableColumnText::new(&table, 0, 3).is_number);
+    }
+}

@@ -1,0 +1,21 @@
+//! Breaks texts into lines.
+
+use tumit_viewer::style::theme::font;
+
+use super::canvas::{ChartCanvas, LabelStyle};
+
+/// Breaks a text into at most `most` lines. The last one is cut if the text is longer.
+pub(super) fn wrap(text: &str, style: LabelStyle, width: f32, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer.filter(|line| ChartCanvas::width(line, style) <= width || lines.len() == most) {
+            Some(longer) => {
+                lines.pop();
+                lines.push(longer);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().filter_map(|line| font::fit(line, style.size, style.weight, width)).collect()
+}

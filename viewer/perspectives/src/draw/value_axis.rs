@@ -1,0 +1,126 @@
+//! [`ValueAxis`]: the round values of an axis.
+
+use super::numbers::{NumberUnit, decimal};
+use crate::chart::{AxisUnit, ChartAxis};
+
+/// The labelled values of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ValueAxis {
+    /// The name of the quantity, with its unit.
+    pub(super) heading: String,
+    /// The smallest value.
+    pub(super) least: f64,
+    /// The largest value.
+    pub(super) largest: f64,
+    /// The ticks, ascending.
+    pub(super) ticks: Vec<ValueTick>,
+}
+
+/// A labelled value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ValueTick {
+    /// The value.
+    pub(super) value: f64,
+    /// Its text, without the unit.
+    pub(super) text: String,
+}
+
+impl ValueAxis {
+    /// Round values for an axis of `length` units, at least `spacing` apart. The axis is symmetric
+    /// if the data has negative values.
+    pub(super) fn new(axis: &ChartAxis, has_negative: bool, length: f32, spacing: f32) -> Self {
+        let largest = if axis.largest.is_finite() && axis.largest > 0.0 { axis.largest } else { 1.0 };
+        let unit = NumberUnit::new(axis.unit, largest);
+        let sides = if has_negative { 2.0 } else { 1.0 };
+        let steps = (f64::from(length / spacing.max(1.0)) / sides).floor().clamp(1.0, 10.0);
+        let is_whole = axis.unit == AxisUnit::Count && largest.fract() == 0.0;
+        let step = step(largest / unit.size, steps, unit, axis.unit, is_whole);
+        let decimals = decimals(step);
+        let mut values: Vec<f64> = (0..=16).map(|count| f64::from(count) * step * unit.size).collect();
+        values.retain(|&value| value <= largest * (1.0 + 1e-9));
+        // The number of units or messages is worth a label of its own.
+        if let Some(last) = values.last_mut().filter(|last| is_whole && **last < largest) {
+            let is_near = (largest - *last) / largest * f64::from(length) < f64::from(spacing) * 0.6 * sides;
+            if is_near && *last > 0.0 {
+                *last = largest;
+            } else {
+                values.push(largest);
+            }
+        }
+        if has_negative {
+            let negative: Vec<f64> = values.iter().skip(1).rev().map(|value| -value).collect();
+            values.splice(0..0, negative);
+        }
+        let ticks = values.into_iter().map(|value| ValueTick { value, text: decimal(value / unit.size, decimals) });
+        let least = if has_negative { -largest } else { 0.0 };
+        Self { heading: unit.heading(&axis.label), least, largest, ticks: ticks.collect() }
+    }
+
+    /// The position of a value from 0 (smallest) to 1.
+    pub(super) fn part(&self, value: f64) -> f32 {
+        let part = (value - self.least) / (self.largest - self.least);
+        #[expect(clippy::cast_possible_truncation, reason = "a position in an image")]
+        let part = part as f32;
+        if part.is_finite() { part.clamp(-0.02, 1.02) } else { 0.0 }
+    }
+}
+
+/// The smallest round step that reaches `largest` in at most `steps` steps.
+fn step(largest: f64, steps: f64, unit: NumberUnit, of: AxisUnit, is_whole: bool) -> f64 {
+    let least = largest / steps;
+    if of == AxisUnit::Percent && largest <= 100.0 {
+        return [5.0, 10.0, 20.0, 25.0, 50.0, 100.0].into_iter().find(|&step| step >= least).unwrap_or(100.0);
+    }
+    if unit.is_binary {
+        return 2.0_f64.powf(least.log2().ceil()).max(if unit.name == "B" { 1.0 } else { 0.0 });
+    }
+    let power = 10.0_f64.powf(least.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least * 0.999_999);
+    let step = step.unwrap_or(10.0 * power);
+    if is_whole { step.max(1.0) } else { step }
+}
+
+/// The decimals that multiples of a step have.
+fn decimals(step: f64) -> usize {
+    let is_multiple = |digits: &usize| {
+        let scaled = step * 10_f64.powi(i32::try_from(*digits).unwrap_or(0));
+        (scaled - scaled.round()).abs() < 1e-6 && scaled >= 0.5
+    };
+    (0..=6).find(is_multiple).unwrap_or(6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(largest: f64, unit: AxisUnit, length: f32) -> Vec<String> {
+        let axis = ChartAxis { label: "x".to_owned(), unit, largest };
+        ValueAxis::new(&axis, false, length, 40.0).ticks.into_iter().map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn values_are_round_in_the_unit() {
+        assert_eq!(texts(100.0, AxisUnit::Percent, 200.0), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(texts(100.0, AxisUnit::Percent, 170.0), ["0", "25", "50", "75", "100"]);
+        assert_eq!(texts(3.0 * 1024.0 * 1024.0, AxisUnit::Bytes, 160.0), ["0", "1", "2", "3"]);
+        assert_eq!(texts(2.4e6, AxisUnit::Nanos, 240.0), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        assert_eq!(texts(0.3, AxisUnit::Count, 160.0), ["0.0", "0.1", "0.2", "0.3"]);
+    }
+
+    #[test]
+    fn the_number_of_units_is_the_last_label() {
+        assert_eq!(texts(48.0, AxisUnit::Count, 240.0), ["0", "10", "20", "30", "40", "48"]);
+        assert_eq!(texts(64.0, AxisUnit::Count, 200.0), ["0", "20", "40", "64"]);
+        assert_eq!(texts(1.0, AxisUnit::Count, 400.0), ["0", "1"]);
+        assert_eq!(texts(3.0, AxisUnit::Count, 400.0), ["0", "1", "2", "3"]);
+    }
+
+    #[test]
+    fn axes_with_negative_values_are_symmetric() {
+        let axis = ChartAxis { label: "streak".to_owned(), unit: AxisUnit::Nanos, largest: 2e9 };
+        let axis = ValueAxis::new(&axis, true, 200.0, 40.0);
+        let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.text.as_str()).collect();
+        assert_eq!(texts, ["−2", "−1", "0", "1", "2"]);
+        assert_eq!((axis.heading.as_str(), axis.part(0.0)), ("streak, s", 0.5));
+    }
+}
