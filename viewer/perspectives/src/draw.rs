@@ -111,8 +111,11 @@ fn draw_heading(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut Outline
             canvas.text((frame.x, y), line, style);
         }
     }
-    let labels: Vec<(ChartPaint, String)> =
-        chart.legend.iter().map(|item| (item.paint, item.label.clone())).collect();
+    // The parts of a single bar have their names beside them.
+    let is_meter = |panel: &TitledPanel| matches!(&panel.panel, ChartPanel::Bars(chart) if chart.bars.len() == 1);
+    let is_labeled = !chart.panels.is_empty() && chart.panels.iter().all(is_meter);
+    let items = chart.legend.iter().filter(|_| !is_labeled);
+    let labels: Vec<(ChartPaint, String)> = items.map(|item| (item.paint, item.label.clone())).collect();
     let legend = LegendLines::new(canvas, &labels, frame.width);
     y += sizes.label * 0.9;
     if !labels.is_empty() {

@@ -103,13 +103,15 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
         let half = ChartCanvas::width(name, style) / 2.0;
         let center = area.frame.x + (at as f32 + 0.5) * slot;
         // A label at the right edge is left out rather than cut.
-        if center + half <= area.frame.right() + 12.0 {
+        if center + half <= area.frame.right() + 10.0 {
             canvas.text((center, baseline), *name, style);
         }
     }
     let style = canvas.label_style(TextAnchor::Middle);
     let center = area.frame.x + area.frame.width / 2.0;
-    canvas.text_within((center, baseline + style.size * 1.5), &names.heading, area.frame.width, style);
+    if !names.heading.is_empty() {
+        canvas.text_within((center, baseline + style.size * 1.5), &names.heading, area.frame.width, style);
+    }
 }
 
 /// A single bar, with its values beside it.

@@ -5,7 +5,7 @@ use tumit_viewer::scene::{
     FilledRect, OutlineRect, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark, SceneStroke, SceneText, TextAnchor,
 };
 use tumit_viewer::style::theme::font::{self, FontWeight};
-use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};
+use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, contrast};
 
 use super::palette::ChartPalette;
 use super::pattern::{self, FillPattern};
@@ -80,6 +80,17 @@ impl ChartCanvas {
     /// A rectangle without a meaning.
     pub(super) fn rect(&mut self, frame: OutlineRect, color: RgbColor) {
         self.items.push(SceneItem::Rect(FilledRect::decoration(frame, color, 0.0)));
+    }
+
+    /// A translucent rectangle without a meaning.
+    pub(super) fn pale_rect(&mut self, frame: OutlineRect, color: RgbColor, alpha: f32) {
+        let fill = ColorWithOpacity::with_alpha(color, alpha);
+        self.items.push(SceneItem::Rect(FilledRect { frame, fill, radius: 2.0, id: None, title: None }));
+    }
+
+    /// Whether areas of a paint need an outline to stand out from the background.
+    pub(super) fn needs_outline(&self, paint: ChartPaint) -> bool {
+        contrast(self.palette.color(paint), self.theme.paper) < 1.15
     }
 
     /// A rectangle of a paint, with a tooltip. Monochrome images show patterns.

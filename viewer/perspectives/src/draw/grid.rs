@@ -1,7 +1,7 @@
 //! A grid of units or tasks, row by row.
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
-use tumit_viewer::style::theme::{ColorTheme, contrast};
+use tumit_viewer::style::theme::ColorTheme;
 
 use super::canvas::{ChartCanvas, baseline_shift};
 use super::plot::label_step;
@@ -24,7 +24,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     let left = if is_inside { 0.0 } else { widest.min(frame.width * 0.25) + 7.0 };
     let side = side_of(frame.width - left).max(0.5);
     let side = if side >= 4.0 { side.floor() } else { side };
-    let x = (frame.x + left + ((frame.width - left - side * columns as f32) / 2.0).max(0.0)).round();
+    let x = (frame.x + left).round();
     let gap = if side >= 24.0 { 3.0 } else if side >= 8.0 { 2.0 } else if side >= 4.0 { 1.0 } else { 0.0 };
     let radius = if side >= 16.0 { 2.5 } else { 0.0 };
     let has_titles = grid.cells.len() <= MOST_TITLES;
@@ -36,7 +36,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
             let color = canvas.palette.color(cell.paint);
             canvas.fill(inner, cell.paint, radius, title);
             // A cell that is as pale as the background needs an outline.
-            if contrast(color, canvas.theme.paper) < 1.25 && side >= 5.0 {
+            if canvas.needs_outline(cell.paint) && side >= 5.0 {
                 let faint = canvas.theme.faint;
                 canvas.outline(inner, faint, 1.0);
             }

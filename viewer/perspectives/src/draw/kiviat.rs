@@ -3,8 +3,9 @@
 use std::f32::consts::TAU;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
+use tumit_viewer::style::theme::font;
 
-use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift};
 use super::plot::label_step;
 use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
 
@@ -67,8 +68,7 @@ impl KiviatCircle {
             };
             canvas.curve((0..=steps).map(ring).collect(), grid, 1.0);
         }
-        let step = label_step(MOST_LINES as f32, self.count as f32).max(self.count.div_ceil(MOST_LINES));
-        for spoke in (0..self.count).step_by(step.max(1)) {
+        for spoke in (0..self.count).step_by(self.count.div_ceil(MOST_LINES).max(1)) {
             canvas.line(self.center, self.point(spoke as f32, 1.0), grid, 1.0);
         }
     }
@@ -120,33 +120,74 @@ impl KiviatCircle {
             let x = self.center.0 + ChartCanvas::width(&text, style) / 2.0 + 4.0;
             // The label of the rim is inside the circle, the name of the first spoke is above it.
             let inside = if part > 0.9 { style.size * 1.15 } else { -3.0 };
-            let mut ink = style;
+            let (mut ink, paper) = (style, canvas.theme.paper);
             ink.color = canvas.theme.ink;
+            let half = ChartCanvas::width(&text, style) / 2.0 + 2.0;
+            let pill = OutlineRect::new(x - half, y + inside - style.size * 0.9, 2.0 * half, style.size * 1.1);
+            canvas.pale_rect(pill, paper, 0.78);
             canvas.text((x, y + inside), text, ink);
         }
     }
 
+    /// The names around the circle. If they would overlap, only every n-th is drawn.
     fn draw_names(&self, canvas: &mut ChartCanvas, spokes: &[KiviatSpoke], side: f32) {
         let style = canvas.label_style(TextAnchor::Start);
         let distance = TAU * (self.radius + style.size) / self.count.max(1) as f32;
-        let step = label_step(style.size * 1.6, distance);
-        for (at, spoke) in spokes.iter().enumerate().step_by(step) {
-            // The last name may be too close to the first.
-            if at > 0 && step > 1 && self.count - at < step {
-                continue;
+        let mut step = label_step(style.size * 1.5, distance);
+        let names = loop {
+            let names: Vec<SpokeName> = (0..self.count)
+                .step_by(step)
+                // The last name may be too close to the first.
+                .filter(|at| *at == 0 || self.count - at >= step)
+                .filter_map(|at| self.name(&spokes[at].label, at, style, side))
+                .collect();
+            if names.len() < 3 || !have_overlap(&names) {
+                break names;
             }
-            let (dx, dy) = self.direction(at as f32);
-            let place = (self.center.0 + dx * (self.radius + 7.0), self.center.1 + dy * (self.radius + 7.0));
-            let anchor = match dx {
-                dx if dx > 0.12 => TextAnchor::Start,
-                dx if dx < -0.12 => TextAnchor::End,
-                _ => TextAnchor::Middle,
-            };
-            let style = canvas.label_style(anchor);
-            // Names at the top are above their point, names at the bottom below it.
-            let baseline = place.1 + baseline_shift(style.size) + dy * style.size * 0.5;
-            let room = if anchor == TextAnchor::Middle { 2.0 * side } else { side };
-            canvas.text_within((place.0, baseline), &spoke.label, room.max(30.0), style);
+            step = label_step((step + 1) as f32, 1.0);
+        };
+        for SpokeName { place, text, anchor, .. } in names {
+            canvas.text(place, text, LabelStyle { anchor, ..style });
         }
     }
+
+    fn name(&self, label: &str, spoke: usize, style: LabelStyle, side: f32) -> Option<SpokeName> {
+        let (dx, dy) = self.direction(spoke as f32);
+        let anchor = match dx {
+            dx if dx > 0.12 => TextAnchor::Start,
+            dx if dx < -0.12 => TextAnchor::End,
+            _ => TextAnchor::Middle,
+        };
+        let room = if anchor == TextAnchor::Middle { 2.0 * side } else { side };
+        let text = font::fit(label, style.size, style.weight, room.max(30.0))?;
+        let (x, y) = (self.center.0 + dx * (self.radius + 7.0), self.center.1 + dy * (self.radius + 7.0));
+        // Names at the top are above their point, names at the bottom below it.
+        let baseline = y + baseline_shift(style.size) + dy * style.size * 0.5;
+        let width = ChartCanvas::width(&text, style);
+        let left = match anchor {
+            TextAnchor::Start => x,
+            TextAnchor::Middle => x - width / 2.0,
+            TextAnchor::End => x - width,
+        };
+        let frame = OutlineRect::new(left - 4.0, baseline - style.size, width + 8.0, style.size * 1.25);
+        Some(SpokeName { place: (x, baseline), text, anchor, frame })
+    }
+}
+
+/// The name of a spoke with its place.
+struct SpokeName {
+    place: ScenePoint,
+    text: String,
+    anchor: TextAnchor,
+    /// The area of the letters, with some space around them.
+    frame: OutlineRect,
+}
+
+/// Whether a name overlaps one of the next two, or the first.
+fn have_overlap(names: &[SpokeName]) -> bool {
+    let overlap = |a: &OutlineRect, b: &OutlineRect| {
+        a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+    };
+    let count = names.len();
+    (0..count).any(|at| (1..=3.min(count - 1)).any(|next| overlap(&names[at].frame, &names[(at + next) % count].frame)))
 }

@@ -1,7 +1,6 @@
 //! [`LegendLines`]: the legend of a chart, in lines.
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
-use tumit_viewer::style::theme::contrast;
 
 use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::ChartPaint;
@@ -62,7 +61,7 @@ impl<'a> LegendLines<'a> {
             for LegendPlace { x: offset, line, paint, label } in &self.entries {
                 let frame = OutlineRect::new(x + offset, middle(*line) - side / 2.0, side, side);
                 canvas.fill(frame, *paint, 2.0, None);
-                if contrast(canvas.palette.color(*paint), canvas.theme.paper) < 1.25 {
+                if canvas.needs_outline(*paint) {
                     let faint = canvas.theme.faint;
                     canvas.outline(frame, faint, 1.0);
                 }

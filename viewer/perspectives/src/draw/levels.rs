@@ -16,7 +16,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelCh
         series.means.iter().any(|&mean| mean < 0.0) || series.extremes.iter().any(|&(least, _)| least < 0.0)
     });
     let right = if chart.stacked { 0.0 } else { labels_width(canvas, frame, chart) };
-    let margins = PlotMargins { right, lines_below: 1 };
+    let lines_below = PlotArea::time_lines(canvas, frame.width * 0.9, chart.from, chart.to);
+    let margins = PlotMargins { right, lines_below };
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative && !chart.stacked, margins);
     let scale = area.time_scale(chart.from, chart.to);
     area.draw_times(canvas, &scale);

@@ -9,8 +9,6 @@ use super::plot::label_step;
 use super::size_scale::SizeScale;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
-/// Width of the scale of colours with its labels.
-const SCALE_WIDTH: f32 = 76.0;
 /// The largest number of cells with tooltips.
 const MOST_TITLES: usize = 4096;
 
@@ -29,19 +27,20 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
     let widest = |names: &[String]| names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
     let left = (widest(&chart.rows).min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
     let above = style.size * 3.2;
+    let scale = SizeScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
+    let scale_width = 18.0 + scale.width(canvas);
     let (rows, columns) = (chart.rows.len().max(1) as f32, chart.columns.len().max(1) as f32);
-    let side = ((frame.width - left - SCALE_WIDTH) / columns).min((frame.height - above) / rows).max(0.5);
+    let side = ((frame.width - left - scale_width) / columns).min((frame.height - above) / rows).max(0.5);
     // Cells of whole pixels are sharp.
     let side = if side >= 4.0 { side.floor() } else { side };
-    let used = left + side * columns + SCALE_WIDTH;
+    let used = left + side * columns + scale_width;
     let x = (frame.x + (frame.width - used).max(0.0) / 2.0 + left).round();
     let inner = OutlineRect::new(x, (frame.y + above).round(), side * columns, side * rows);
-    let scale = SizeScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
     let area = MatrixArea { chart, frame: inner, side, scale };
     area.draw_cells(canvas);
     area.draw_names(canvas, left - 7.0);
     let bar = OutlineRect::new(inner.right() + 18.0, inner.y, 12.0, inner.height.min(220.0));
-    area.scale.draw(canvas, bar, SCALE_WIDTH - 36.0);
+    area.scale.draw(canvas, bar);
 }
 
 impl MatrixArea<'_> {
@@ -54,7 +53,7 @@ impl MatrixArea<'_> {
     fn draw_cells(&self, canvas: &mut ChartCanvas) {
         let (track, grid) = (canvas.theme.panel, canvas.theme.grid);
         canvas.rect(self.frame, track);
-        if self.side >= 6.0 {
+        if self.side >= 10.0 {
             for column in 0..=self.chart.columns.len() {
                 let x = self.frame.x + column as f32 * self.side;
                 canvas.grid_line((x, self.frame.y), (x, self.frame.bottom() + 1.0), grid);

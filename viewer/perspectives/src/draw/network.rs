@@ -6,6 +6,8 @@ use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::{NetworkChart, NetworkEdge, NetworkNode};
 
+/// If there are more edges, they are thin and translucent.
+const MANY_EDGES: usize = 100;
 /// Points of a curved edge.
 const EDGE_POINTS: u8 = 24;
 
@@ -118,7 +120,8 @@ impl NetworkArea<'_> {
             // The line ends within its head, so that the tip is sharp.
             *end = ((tip.0 + before.0) / 2.0, (tip.1 + before.1) / 2.0);
         }
-        canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, 0.9), width);
+        let (alpha, width) = if self.chart.edges.len() > MANY_EDGES { (0.45, 1.0) } else { (0.9, width) };
+        canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
         let (ux, uy) = ((tip.0 - before.0) / head, (tip.1 - before.1) / head);
         let half = head * 0.42;
         let corners = vec![

@@ -13,7 +13,8 @@ pub(super) fn frames(frame: OutlineRect, count: usize, aspect: f32, gap: f32) ->
     };
     let area = |rows: usize| {
         let (width, height, _) = size(rows);
-        width.min(height * aspect).max(0.0)
+        // Empty places are a waste.
+        width.min(height * aspect).max(0.0) * count as f32 / (rows * count.div_ceil(rows)) as f32
     };
     let Some(rows) = (1..=count).max_by(|&a, &b| area(a).total_cmp(&area(b)).then(b.cmp(&a))) else {
         return Vec::new();

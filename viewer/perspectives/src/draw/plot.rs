@@ -40,9 +40,9 @@ impl PlotArea {
         margins: PlotMargins,
     ) -> Self {
         let size = canvas.sizes.label;
-        let above = if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 1.9 };
+        let above = if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 2.3 };
         let height = (frame.height - above - f32::from(margins.lines_below) * size * 1.55 - 3.0).max(10.0);
-        let axis = ValueAxis::new(axis, has_negative, height, size * 2.9);
+        let axis = ValueAxis::new(axis, has_negative, height, size * 2.5);
         let style = canvas.label_style(TextAnchor::End);
         let widest = axis.ticks.iter().map(|tick| ChartCanvas::width(&tick.text, style)).fold(0.0, f32::max);
         let gutter = widest + LABEL_GAP;
@@ -87,6 +87,14 @@ impl PlotArea {
         self.frame.x + scale.x(GlobalNanos(time)).clamp(0.0, self.frame.width)
     }
 
+    /// The number of lines that the labels of a time axis need.
+    pub(super) fn time_lines(canvas: &ChartCanvas, width: f32, from: i64, to: i64) -> u8 {
+        let style = canvas.label_style(TextAnchor::Middle);
+        let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let ruler = TimeScale { interval, width }.ruler(|label| ChartCanvas::width(label, style));
+        if ruler.base.is_some() { 2 } else { 1 }
+    }
+
     /// Draws the labels of a time axis below the data.
     pub(super) fn draw_times(&self, canvas: &mut ChartCanvas, scale: &TimeScale) {
         let style = canvas.label_style(TextAnchor::Middle);
@@ -121,7 +129,8 @@ impl PlotArea {
         let heading = ChartCanvas::width(&self.axis.heading, style);
         let center = x.min(self.frame.right() - half).max(self.frame.x + half);
         // The heading of the axis is left of it.
-        if center - half > self.frame.x - LABEL_GAP + heading + 6.0 {
+        let center = center.max(self.frame.x + heading + half + 4.0);
+        if center - half <= x && center + half <= self.frame.right() + 8.0 {
             canvas.text((center, self.frame.y - 4.0 - style.size * 0.35), text, style);
         }
     }

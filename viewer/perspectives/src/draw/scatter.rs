@@ -18,7 +18,8 @@ const MOST_TITLES: usize = 4096;
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
     let area = if chart.categories.is_empty() {
         let has_negative = chart.points.iter().any(|point| point.value < 0.0);
-        PlotArea::new(canvas, frame, &chart.axis, has_negative, PlotMargins { right: 6.0, lines_below: 1 })
+        let lines_below = PlotArea::time_lines(canvas, frame.width * 0.9, chart.from, chart.to);
+        PlotArea::new(canvas, frame, &chart.axis, has_negative, PlotMargins { right: 6.0, lines_below })
     } else {
         named_rows(canvas, frame, chart)
     };
@@ -58,7 +59,8 @@ fn named_rows(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart
     let widest = chart.categories.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
     let gutter = widest.min(frame.width * 0.25) + LABEL_GAP;
     let above = style.size * 1.9;
-    let height = (frame.height - above - style.size * 1.55 - 3.0).max(10.0);
+    let lines = f32::from(PlotArea::time_lines(canvas, frame.width * 0.9, chart.from, chart.to));
+    let height = (frame.height - above - lines * style.size * 1.55 - 3.0).max(10.0);
     let inner = OutlineRect::new(frame.x + gutter, frame.y + above, (frame.width - gutter - 6.0).max(10.0), height);
     let axis = ValueAxis::new(&chart.axis, false, height, style.size * 3.0);
     let area = PlotArea { frame: inner, axis };

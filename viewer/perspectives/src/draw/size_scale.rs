@@ -10,6 +10,9 @@ use crate::chart::{AxisUnit, ChartAxis, ChartPaint};
 /// If the largest value is this many times the smallest, the scale is logarithmic.
 const LARGE_RATIO: f64 = 100.0;
 
+/// Width of the colours.
+const BAR_WIDTH: f32 = 12.0;
+
 /// A map from values to sizes from 0 to 1.
 #[derive(Clone, Debug)]
 pub(super) struct SizeScale {
@@ -48,8 +51,19 @@ impl SizeScale {
         (first..=last).step_by(step.unsigned_abs() as usize).map(|power| base.powi(power)).collect()
     }
 
+    /// The width of the drawing.
+    pub(super) fn width(&self, canvas: &ChartCanvas) -> f32 {
+        let style = canvas.label_style(TextAnchor::Start);
+        let labels = self.labels(400.0, style.size * 2.2);
+        let texts = labels.iter().map(|value| value_text(*value, self.axis.unit));
+        let widest = texts.map(|text| ChartCanvas::width(&text, style)).fold(0.0, f32::max);
+        BAR_WIDTH + 8.0 + widest.max(ChartCanvas::width(&self.axis.label, style) - BAR_WIDTH).ceil()
+    }
+
     /// Draws the colours from the largest value at the top, with labels at the right.
-    pub(super) fn draw(&self, canvas: &mut ChartCanvas, bar: OutlineRect, room: f32) {
+    pub(super) fn draw(&self, canvas: &mut ChartCanvas, bar: OutlineRect) {
+        let room = self.width(canvas) - BAR_WIDTH;
+        let bar = OutlineRect { width: BAR_WIDTH, ..bar };
         let style = canvas.label_style(TextAnchor::Start);
         const STEPS: u8 = 48;
         let step = bar.height / f32::from(STEPS);
@@ -64,12 +78,12 @@ impl SizeScale {
             let y = bar.bottom() - self.part(value) * bar.height;
             let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.unit));
             canvas.grid_line((bar.right(), y.min(bar.bottom() - 0.6)), (bar.right() + 4.0, y), faint);
-            canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room + 6.0, style);
+            canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room, style);
         }
         // The heading is on the line of the headings of rows and columns.
         let baseline = bar.y - 6.0 - style.size * 1.4;
         let heading = if self.axis.label.is_empty() { String::new() } else { self.axis.label.clone() };
-        canvas.text_within((bar.x, baseline), &heading, bar.width + room + 12.0, style);
+        canvas.text_within((bar.x, baseline), &heading, bar.width + room, style);
     }
 }
 

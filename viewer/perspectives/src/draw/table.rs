@@ -40,14 +40,15 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
         x += width + gap;
     }
     for row in (5..rows).step_by(5) {
-        let y = top + line * (row as f32 + 0.25);
+        let y = top + line * (row as f32 + 0.28);
         canvas.grid_line((frame.x, y), (frame.x + total, y), grid);
     }
-    let left_out = [(table.rows.len() - rows, "rows"), (texts.len() - shown, "columns")];
+    let left_out = [(table.rows.len() - rows, "row"), (texts.len() - shown, "column")];
+    let left_out = left_out.iter().filter(|(count, _)| *count > 0);
     let left_out: Vec<String> =
-        left_out.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+        left_out.map(|(count, name)| format!("{count} more {name}{}", if *count > 1 { "s" } else { "" })).collect();
     if !left_out.is_empty() {
-        let text = format!("{} more", left_out.join(" and "));
+        let text = left_out.join(" and ");
         canvas.text_within((frame.x, top + line * (rows as f32 + 1.0)), &text, frame.width, style);
     }
 }

@@ -32,7 +32,7 @@ impl ValueAxis {
         let largest = if axis.largest.is_finite() && axis.largest > 0.0 { axis.largest } else { 1.0 };
         let unit = NumberUnit::new(axis.unit, largest);
         let sides = if has_negative { 2.0 } else { 1.0 };
-        let steps = (f64::from(length / spacing.max(1.0)) / sides).floor().clamp(1.0, 10.0);
+        let steps = (f64::from(length / spacing.max(1.0)) / sides).floor().clamp(1.0, 6.0);
         let is_whole = axis.unit == AxisUnit::Count && largest.fract() == 0.0;
         let step = step(largest / unit.size, steps, unit, axis.unit, is_whole);
         let decimals = decimals(step);
@@ -68,15 +68,18 @@ impl ValueAxis {
 /// The smallest round step that reaches `largest` in at most `steps` steps.
 fn step(largest: f64, steps: f64, unit: NumberUnit, of: AxisUnit, is_whole: bool) -> f64 {
     let least = largest / steps;
-    if of == AxisUnit::Percent && largest <= 100.0 {
-        return [5.0, 10.0, 20.0, 25.0, 50.0, 100.0].into_iter().find(|&step| step >= least).unwrap_or(100.0);
+    if of == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
+        return [10.0, 20.0, 25.0, 50.0].into_iter().find(|&step| step >= least).unwrap_or(largest);
     }
     if unit.is_binary {
-        return 2.0_f64.powf(least.log2().ceil()).max(if unit.name == "B" { 1.0 } else { 0.0 });
+        let step = 2.0_f64.powf(least.log2().ceil()).max(if unit.name == "B" { 1.0 } else { 0.0 });
+        return if step > largest { step / 2.0 } else { step };
     }
     let power = 10.0_f64.powf(least.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least * 0.999_999);
     let step = step.unwrap_or(10.0 * power);
+    // At least one value besides 0 has a label.
+    let step = if step > largest { [5.0, 2.0, 1.0].map(|factor| factor * power)[usize::from(largest < 5.0 * power) + usize::from(largest < 2.0 * power)] } else { step };
     if is_whole { step.max(1.0) } else { step }
 }
 
@@ -101,6 +104,9 @@ mod tests {
     #[test]
     fn values_are_round_in_the_unit() {
         assert_eq!(texts(100.0, AxisUnit::Percent, 200.0), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(texts(9.0, AxisUnit::Percent, 50.0), ["0", "5"]);
+        assert_eq!(texts(1.9, AxisUnit::Percent, 50.0), ["0", "1"]);
+        assert_eq!(texts(100.0, AxisUnit::Percent, 50.0), ["0", "100"]);
         assert_eq!(texts(100.0, AxisUnit::Percent, 170.0), ["0", "25", "50", "75", "100"]);
         assert_eq!(texts(3.0 * 1024.0 * 1024.0, AxisUnit::Bytes, 160.0), ["0", "1", "2", "3"]);
         assert_eq!(texts(2.4e6, AxisUnit::Nanos, 240.0), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
