@@ -171,6 +171,11 @@ impl ViewOptions {
                     value: value.to_owned(),
                     expected: error.to_string(),
                 })?;
+                if nanos < 0 {
+                    let expected = "a time of at least 0".to_owned();
+                    let (name, value) = (name.to_owned(), value.to_owned());
+                    return Err(PerspectiveError::OptionValue { name, value, expected });
+                }
                 self.width = Some(nanos);
             }
             "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,
