@@ -178,9 +178,10 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
     if let Some(ty) = exact.or_else(|| container_types().find(|ty| ty.name.eq_ignore_ascii_case(level))) {
         return Ok(ty.id);
     }
-    let by_depth = level.parse::<u32>().ok().and_then(|depth| {
-        containers.iter().find(|info| info.depth.checked_sub(1) == Some(depth)).map(|info| info.ty)
-    });
+    let by_depth = level
+        .parse::<u32>()
+        .ok()
+        .and_then(|depth| containers.iter().find(|info| info.depth.checked_sub(1) == Some(depth)).map(|info| info.ty));
     by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
         name: level.to_owned(),
         known: container_types().map(|ty| ty.name.clone()).collect(),
@@ -239,11 +240,7 @@ fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>
 
 /// For each container type, the first of the used state types whose values have different
 /// categories, otherwise the first one.
-fn default_states(
-    model: &TypeModel,
-    categories: &CategoryTable,
-    mut used: Vec<TypeId>,
-) -> Vec<TypeId> {
+fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<TypeId>) -> Vec<TypeId> {
     used.sort_unstable();
     used.dedup();
     let mut by_parent: BTreeMap<TypeId, TypeId> = BTreeMap::new();
