@@ -19,7 +19,6 @@ pub(crate) struct MovingWindow {
 
 /// A value that holds from a timestamp to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names explain the fields")]
 pub(crate) struct WindowStep {
     pub(crate) from: i64,
     pub(crate) value: i64,

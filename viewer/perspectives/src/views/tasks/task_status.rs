@@ -34,7 +34,7 @@ impl TaskProgress {
 
     fn at(task: &ExecutionTask, time: i64) -> Self {
         match task.active.at(time) {
-            [1..] => Self::InProgress,
+            [units] if units > 0 => Self::InProgress,
             _ if task.life.from.0 <= time => Self::Completed,
             _ => Self::NotBegun,
         }

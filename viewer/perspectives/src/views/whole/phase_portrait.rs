@@ -23,8 +23,8 @@ const MOST_TASKS: usize = 12;
 ///
 /// A point has the mean percentage of busy units, and the mean number of pending bytes or messages
 /// as a percentage of its maximum in the time range. Both are means over the `width` before the
-/// time of the point. The colour of a point is the task that most units execute at this time; of
-/// several, the one that began last.
+/// time of the point. The colour of a point is the task that most units execute at the end of this
+/// window; of several, the one that began last.
 pub(crate) struct PhasePortrait;
 
 impl PerspectiveView for PhasePortrait {
@@ -59,7 +59,8 @@ impl PerspectiveView for PhasePortrait {
             Err(error) => return Err(error),
         };
         let window = MovingWindow::new(request.range, request.options.width);
-        let common = most_common_tasks(tasks, &times);
+        let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
+        let common = most_common_tasks(tasks, &last_of_window.collect::<Vec<_>>());
         let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
