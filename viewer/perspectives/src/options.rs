@@ -83,7 +83,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 10] = [
     OptionInfo { name: "topology", forms: TOPOLOGY_FORMS, help: "the network by which hops are counted" },
     OptionInfo { name: "unit", forms: "NAME", help: "the selected unit" },
     OptionInfo { name: "direction", forms: "both, incoming or outgoing", help: "the messages of the selected unit" },
-    OptionInfo { name: "width", forms: "TIME", help: "the smoothing width, or half the moving time range, such as 10ms" },
+    OptionInfo {
+        name: "width",
+        forms: "TIME",
+        help: "the smoothing width, or half the moving time range, such as 10ms",
+    },
     OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
     OptionInfo { name: "layout", forms: "NAME", help: "the layout of a network" },
     OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },
@@ -171,6 +175,11 @@ impl ViewOptions {
                     value: value.to_owned(),
                     expected: error.to_string(),
                 })?;
+                if nanos < 0 {
+                    let expected = "a time of at least 0".to_owned();
+                    let (name, value) = (name.to_owned(), value.to_owned());
+                    return Err(PerspectiveError::OptionValue { name, value, expected });
+                }
                 self.width = Some(nanos);
             }
             "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,

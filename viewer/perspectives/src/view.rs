@@ -96,10 +96,12 @@ impl ViewRequest {
         use tumit_viewer::query::GlobalNanos;
 
         match (self.mode, self.options.width) {
-            (TimeMode::Moving, Some(width)) => TimeRange {
-                from: GlobalNanos(self.time.saturating_sub(width)).max(self.range.from),
-                to: GlobalNanos(self.time.saturating_add(width)).min(self.range.to),
-            },
+            (TimeMode::Moving, Some(width)) => {
+                // A time outside of the range gives an empty time range at its edge.
+                let inside = |time: i64| GlobalNanos(time).min(self.range.to).max(self.range.from);
+                let (from, to) = (self.time.saturating_sub(width), self.time.saturating_add(width));
+                TimeRange { from: inside(from), to: inside(to) }
+            }
             _ => self.range,
         }
     }

@@ -23,7 +23,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     if names.need_rows(canvas, frame) {
         return horizontal::draw(canvas, frame, chart, &names);
     }
-    let margins = PlotMargins { right: 0.0, lines_below: if names.heading.is_empty() { 1 } else { 2 } };
+    let has_heading = !names.heading.is_empty() && frame.height >= canvas.sizes.label * 9.0;
+    let margins = PlotMargins { right: 0.0, lines_below: if has_heading { 2 } else { 1 } };
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     let slot = area.frame.width / chart.bars.len().max(1) as f32;
     let gap = if slot >= 4.0 { (slot * 0.22).min(12.0) } else { 0.0 };
@@ -37,7 +38,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let zero = area.y(0.0);
     let faint = canvas.theme.faint;
     canvas.grid_line((area.frame.x, zero), (area.frame.right(), zero), faint);
-    draw_names(canvas, &area, &names, slot);
+    draw_names(canvas, &area, &names, slot, has_heading);
 }
 
 /// Whether a part extends below 0.
@@ -95,7 +96,7 @@ pub(super) fn title(canvas: &ChartCanvas, bar: &ChartBar, unit: AxisUnit) -> Str
 }
 
 /// The names below the bars, and the quantity by which they are arranged.
-fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, slot: f32) {
+fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, slot: f32, has_heading: bool) {
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
     let step = label_step(names.widest(style) + 8.0, slot);
@@ -109,7 +110,7 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
     }
     let style = canvas.label_style(TextAnchor::Middle);
     let center = area.frame.x + area.frame.width / 2.0;
-    if !names.heading.is_empty() {
+    if has_heading {
         canvas.text_within((center, baseline + style.size * 1.5), &names.heading, area.frame.width, style);
     }
 }

@@ -57,12 +57,17 @@ impl PlotArea {
     fn draw_grid(&self, canvas: &mut ChartCanvas, widest: f32) {
         let style = canvas.label_style(TextAnchor::End);
         let (grid, faint) = (canvas.theme.grid, canvas.theme.faint);
+        let mut free = f32::INFINITY;
         for tick in &self.axis.ticks {
             let y = self.y(tick.value);
             let color = if tick.value == 0.0 { faint } else { grid };
             canvas.grid_line((self.frame.x, y), (self.frame.right(), y), color);
-            let right = self.frame.x - LABEL_GAP;
-            canvas.text_within((right, y + baseline_shift(style.size)), &tick.text, widest + 1.0, style);
+            // In very small panels, some labels have no room.
+            if y <= free {
+                let right = self.frame.x - LABEL_GAP;
+                canvas.text_within((right, y + baseline_shift(style.size)), &tick.text, widest + 1.0, style);
+                free = y - style.size * 1.1;
+            }
         }
     }
 
