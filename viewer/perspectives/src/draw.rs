@@ -9,24 +9,24 @@
 //! assert_eq!((scene.title.as_str(), scene.width), ("Kiviat diagram", 640.0));
 //! ```
 
-mod bars;
-mod canvas;
-mod grid;
-mod kiviat;
+mod bar_panel;
+mod chart_canvas;
+mod chart_palette;
+mod fill_pattern;
+mod grid_panel;
+mod kiviat_panel;
 mod legend_lines;
-mod levels;
-mod matrix;
-mod network;
-mod numbers;
-mod palette;
+mod level_panel;
+mod matrix_panel;
+mod network_panel;
+mod number_text;
 mod panel_grid;
-mod pattern;
-mod plot;
-mod portrait;
-mod scatter;
+mod plot_area;
+mod portrait_panel;
+mod scatter_panel;
 mod size_scale;
-mod table;
 mod table_column;
+mod table_panel;
 mod text_lines;
 mod value_axis;
 
@@ -35,7 +35,7 @@ use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::style::theme::font::FontWeight;
 
 use crate::chart::{ChartPaint, ChartPanel, TitledPanel, ViewChart};
-use canvas::{ChartCanvas, LabelStyle};
+use chart_canvas::{ChartCanvas, LabelStyle};
 use legend_lines::LegendLines;
 use text_lines::wrap;
 
@@ -160,15 +160,15 @@ fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineR
                 (frame.y, frame.height) = (frame.y + used, frame.height - used);
             }
             match &panel.panel {
-                ChartPanel::Levels(chart) => levels::draw(canvas, frame, chart),
-                ChartPanel::Bars(chart) => bars::draw(canvas, frame, chart),
-                ChartPanel::Kiviat(chart) => kiviat::draw(canvas, frame, chart),
-                ChartPanel::Matrix(chart) => matrix::draw(canvas, frame, chart),
-                ChartPanel::Network(chart) => network::draw(canvas, frame, chart),
-                ChartPanel::Scatter(chart) => scatter::draw(canvas, frame, chart),
-                ChartPanel::Grid(chart) => grid::draw(canvas, frame, chart),
-                ChartPanel::Portrait(chart) => portrait::draw(canvas, frame, chart),
-                ChartPanel::Table(chart) => table::draw(canvas, frame, chart),
+                ChartPanel::Levels(chart) => level_panel::draw(canvas, frame, chart),
+                ChartPanel::Bars(chart) => bar_panel::draw(canvas, frame, chart),
+                ChartPanel::Kiviat(chart) => kiviat_panel::draw(canvas, frame, chart),
+                ChartPanel::Matrix(chart) => matrix_panel::draw(canvas, frame, chart),
+                ChartPanel::Network(chart) => network_panel::draw(canvas, frame, chart),
+                ChartPanel::Scatter(chart) => scatter_panel::draw(canvas, frame, chart),
+                ChartPanel::Grid(chart) => grid_panel::draw(canvas, frame, chart),
+                ChartPanel::Portrait(chart) => portrait_panel::draw(canvas, frame, chart),
+                ChartPanel::Table(chart) => table_panel::draw(canvas, frame, chart),
             }
         });
     }

@@ -2,7 +2,7 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::ChartPaint;
 
 /// The largest number of lines.

@@ -1,6 +1,6 @@
 //! [`TableColumnText`]: a column of a table as text, with one unit and equal decimals.
 
-use super::numbers::{NumberUnit, decimal};
+use super::number_text::{NumberUnit, decimal};
 use crate::chart::{AxisUnit, ChartTable, TableValue};
 
 /// The texts of a column.
@@ -42,10 +42,28 @@ impl TableColumnText {
 /// The decimals of the numbers of a column.
 fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
     match of {
-        AxisUnit::Count => if is_whole { 0 } else { 2 },
-        AxisUnit::Bytes => if unit.size == 1.0 && is_whole { 0 } else { 1 },
+        AxisUnit::Count => {
+            if is_whole {
+                0
+            } else {
+                2
+            }
+        }
+        AxisUnit::Bytes => {
+            if unit.size == 1.0 && is_whole {
+                0
+            } else {
+                1
+            }
+        }
         AxisUnit::Percent => 1,
-        AxisUnit::Nanos => if unit.size == 1.0 { 0 } else { 3 },
+        AxisUnit::Nanos => {
+            if unit.size == 1.0 {
+                0
+            } else {
+                3
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tumit_viewer::style::theme::font;
 
-use super::canvas::{ChartCanvas, LabelStyle};
+use super::chart_canvas::{ChartCanvas, LabelStyle};
 
 /// Breaks a text into at most `most` lines. The last one is cut if the text is longer.
 pub(super) fn wrap(text: &str, style: LabelStyle, width: f32, most: usize) -> Vec<String> {

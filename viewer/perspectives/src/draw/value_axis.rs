@@ -1,6 +1,6 @@
 //! [`ValueAxis`]: the round values of an axis.
 
-use super::numbers::{NumberUnit, decimal};
+use super::number_text::{NumberUnit, decimal};
 use crate::chart::{AxisUnit, ChartAxis};
 
 /// The labelled values of an axis.
@@ -79,7 +79,12 @@ fn step(largest: f64, steps: f64, unit: NumberUnit, of: AxisUnit, is_whole: bool
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least * 0.999_999);
     let step = step.unwrap_or(10.0 * power);
     // At least one value besides 0 has a label.
-    let step = if step > largest { [5.0, 2.0, 1.0].map(|factor| factor * power)[usize::from(largest < 5.0 * power) + usize::from(largest < 2.0 * power)] } else { step };
+    let step = if step > largest {
+        [5.0, 2.0, 1.0].map(|factor| factor * power)
+            [usize::from(largest < 5.0 * power) + usize::from(largest < 2.0 * power)]
+    } else {
+        step
+    };
     if is_whole { step.max(1.0) } else { step }
 }
 

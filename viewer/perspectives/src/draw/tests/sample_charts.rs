@@ -33,8 +33,7 @@ fn categories() -> Vec<LegendItem> {
 }
 
 fn chart(title: &str, subtitle: &str, panels: Vec<(&str, ChartPanel)>, legend: Vec<LegendItem>) -> ViewChart {
-    let panels =
-        panels.into_iter().map(|(title, panel)| TitledPanel { title: title.to_owned(), panel }).collect();
+    let panels = panels.into_iter().map(|(title, panel)| TitledPanel { title: title.to_owned(), panel }).collect();
     ViewChart { title: title.to_owned(), subtitle: subtitle.to_owned(), panels, legend, ..ViewChart::default() }
 }
 
@@ -44,12 +43,13 @@ fn utilization(units: f64) -> ViewChart {
         (0..columns).map(|at| units * (0.35 + 0.3 * (at as f64 / 40.0).sin().abs() + 0.2 * noise(at))).collect();
     let overhead: Vec<f64> = busy.iter().enumerate().map(|(at, busy)| (units - busy) * noise(at + 5000)).collect();
     let idle = busy.iter().zip(&overhead).map(|(busy, overhead)| units - busy - overhead).collect();
-    let series = ActivityCategory::COUNTED.into_iter().zip([busy, overhead, idle]).map(|(category, means)| LevelSeries {
-        label: category.word().to_owned(),
-        paint: ChartPaint::Category(category),
-        means,
-        extremes: Vec::new(),
-    });
+    let series =
+        ActivityCategory::COUNTED.into_iter().zip([busy, overhead, idle]).map(|(category, means)| LevelSeries {
+            label: category.word().to_owned(),
+            paint: ChartPaint::Category(category),
+            means,
+            extremes: Vec::new(),
+        });
     let panel = ChartPanel::Levels(LevelChart {
         from: 0,
         to: 2_770_000_000,
@@ -66,9 +66,11 @@ fn utilization(units: f64) -> ViewChart {
 fn traffic(count: u8) -> ViewChart {
     let columns = 300;
     let series = (0..count).map(|number| {
-        let mean = |at: usize| 3e6 * (0.3 + 0.3 * ((at as f64 / 30.0) + f64::from(number)).sin()) / f64::from(number + 1);
+        let mean =
+            |at: usize| 3e6 * (0.3 + 0.3 * ((at as f64 / 30.0) + f64::from(number)).sin()) / f64::from(number + 1);
         let means: Vec<f64> = (0..columns).map(mean).collect();
-        let extremes = means.iter().enumerate().map(|(at, mean)| (mean * noise(at), mean * (1.0 + noise(at + 9)))).collect();
+        let extremes =
+            means.iter().enumerate().map(|(at, mean)| (mean * noise(at), mean * (1.0 + noise(at + 9)))).collect();
         let label = ["incoming", "outgoing", "both"][usize::from(number) % 3].to_owned();
         LevelSeries { label, paint: ChartPaint::Series(number), means, extremes }
     });
@@ -139,15 +141,23 @@ fn queues(units: usize) -> ViewChart {
     };
     let bars: Vec<ChartBar> = (0..units).map(bar).collect();
     let largest = bars.iter().filter_map(|bar| bar.maximum).fold(0.0, f64::max);
-    let panel = BarChart { axis: axis("pending messages", AxisUnit::Count, largest), arrangement: "rank".to_owned(), bars };
+    let panel =
+        BarChart { axis: axis("pending messages", AxisUnit::Count, largest), arrangement: "rank".to_owned(), bars };
     let legend = legend(&[(ChartPaint::Now, "now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Message queues", "at 1.538 s; maximum since the start", vec![("", ChartPanel::Bars(panel))], legend)
 }
 
 fn tasks() -> ViewChart {
     const NAMES: [&str; 9] = [
-        "computeForces", "neighbourList", "integrate", "exchangeHalo", "writeCheckpoint", "reduceEnergy", "readInput",
-        "MPI_Allreduce of all energies and momenta", "finalize",
+        "computeForces",
+        "neighbourList",
+        "integrate",
+        "exchangeHalo",
+        "writeCheckpoint",
+        "reduceEnergy",
+        "readInput",
+        "MPI_Allreduce of all energies and momenta",
+        "finalize",
     ];
     let bar = |(task, name): (usize, &&str)| ChartBar {
         label: (*name).to_owned(),
@@ -156,7 +166,8 @@ fn tasks() -> ViewChart {
         ..ChartBar::default()
     };
     let bars = NAMES.iter().enumerate().map(bar).collect();
-    let panel = BarChart { axis: axis("time of the run", AxisUnit::Percent, 100.0), arrangement: "task".to_owned(), bars };
+    let panel =
+        BarChart { axis: axis("time of the run", AxisUnit::Percent, 100.0), arrangement: "task".to_owned(), bars };
     chart("Task summary", "0 s to 2.77 s", vec![("", ChartPanel::Bars(panel))], Vec::new())
 }
 
@@ -190,7 +201,8 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
     let spokes = (0..units).map(|unit| {
         let mean = 0.25 + 0.6 * noise(unit);
         let spread = if group > 1 { 0.1 } else { 0.0 };
-        let label = if group > 1 { format!("{}–{}", unit * group, (unit + 1) * group - 1) } else { format!("rank {unit}") };
+        let label =
+            if group > 1 { format!("{}–{}", unit * group, (unit + 1) * group - 1) } else { format!("rank {unit}") };
         KiviatSpoke { label, unit: None, now: [mean - spread, mean, mean + spread], maximum: (mean + 0.25).min(1.0) }
     });
     let panel = ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group });
@@ -227,7 +239,8 @@ fn network(units: usize) -> ViewChart {
     });
     let edges = (0..units).flat_map(|unit| {
         let to = |step: usize| ((unit + step) % units) as u32;
-        let edge = |to: u32, bend: f32, paint: ChartPaint| NetworkEdge { from: unit as u32, to, paint, value: 1.0, bend };
+        let edge =
+            |to: u32, bend: f32, paint: ChartPaint| NetworkEdge { from: unit as u32, to, paint, value: 1.0, bend };
         [edge(to(1), 0.0, ChartPaint::Series(0)), edge(to(units / 3), 0.12, ChartPaint::Series(1))]
     });
     let edges = edges.enumerate().filter(|(at, _)| noise(at + 4) > 0.5).map(|(_, edge)| edge).collect();
@@ -244,7 +257,8 @@ fn network(units: usize) -> ViewChart {
 fn scatter(count: usize, names: &[&str]) -> ViewChart {
     let panel = |seed: usize, series: u8| {
         let point = |at: usize| {
-            let value = if names.is_empty() { 2e6 * noise(at + seed).powi(3) } else { noise(at + seed) * names.len() as f64 };
+            let value =
+                if names.is_empty() { 2e6 * noise(at + seed).powi(3) } else { noise(at + seed) * names.len() as f64 };
             let value = if names.is_empty() { value } else { value.floor() };
             let time = (noise(at + seed + 500_000) * 2.7e9) as i64;
             ScatterPoint { time, value, paint: ChartPaint::Series(series), entity: None }
@@ -253,7 +267,11 @@ fn scatter(count: usize, names: &[&str]) -> ViewChart {
             from: 0,
             to: 2_700_000_000,
             cursor: Some(1_538_400_000),
-            axis: if names.is_empty() { axis("length", AxisUnit::Bytes, 2e6) } else { axis("peer", AxisUnit::Count, names.len() as f64) },
+            axis: if names.is_empty() {
+                axis("length", AxisUnit::Bytes, 2e6)
+            } else {
+                axis("peer", AxisUnit::Count, names.len() as f64)
+            },
             categories: names.iter().map(|name| (*name).to_owned()).collect(),
             points: (0..count).map(point).collect(),
         })
@@ -274,8 +292,10 @@ fn status(units: usize) -> ViewChart {
         ChartPanel::Grid(StatusGrid { columns, cells: (0..units).map(cell).collect() })
     };
     let category = |unit: usize| ChartPaint::Category(ActivityCategory::COUNTED[(noise(unit) * 3.0) as usize]);
-    let size = |seed: usize| move |unit: usize| {
-        if noise(unit + seed) > 0.4 { ChartPaint::Size(noise(unit + seed + 1) as f32) } else { ChartPaint::Absent }
+    let size = |seed: usize| {
+        move |unit: usize| {
+            if noise(unit + seed) > 0.4 { ChartPaint::Size(noise(unit + seed + 1) as f32) } else { ChartPaint::Absent }
+        }
     };
     let panels = vec![
         ("State", grid(&category)),
@@ -284,8 +304,9 @@ fn status(units: usize) -> ViewChart {
         ("Bytes awaiting receipt", grid(&size(80))),
     ];
     let mut items = categories();
-    let sizes: Vec<(ChartPaint, &str)> =
-        [(0.0, "64 B"), (0.33, "1 KiB"), (0.66, "16 KiB"), (1.0, "256 KiB")].map(|(size, text)| (ChartPaint::Size(size), text)).to_vec();
+    let sizes: Vec<(ChartPaint, &str)> = [(0.0, "64 B"), (0.33, "1 KiB"), (0.66, "16 KiB"), (1.0, "256 KiB")]
+        .map(|(size, text)| (ChartPaint::Size(size), text))
+        .to_vec();
     items.extend(legend(&sizes));
     chart("Processor status", "at 1.538 s", panels, items)
 }
@@ -296,8 +317,11 @@ fn task_status() -> ViewChart {
         StatusCell { label: format!("task {task}"), unit: None, paint, status: "completed".to_owned() }
     };
     let panel = ChartPanel::Grid(StatusGrid { columns: 5, cells: (0..23).map(cell).collect() });
-    let items =
-        legend(&[(ChartPaint::Pending, "not begun"), (ChartPaint::Maximum, "in progress"), (ChartPaint::Now, "completed")]);
+    let items = legend(&[
+        (ChartPaint::Pending, "not begun"),
+        (ChartPaint::Maximum, "in progress"),
+        (ChartPaint::Now, "completed"),
+    ]);
     chart("Task status", "at 1.538 s", vec![("", panel)], items)
 }
 
@@ -313,15 +337,22 @@ fn portrait() -> ViewChart {
         points: (0..420).map(point).collect(),
         cursor: Some(330),
     });
-    let items: Vec<_> = (0..6).map(|task| LegendItem { paint: ChartPaint::Task(task), label: format!("task {task}") }).collect();
+    let items: Vec<_> =
+        (0..6).map(|task| LegendItem { paint: ChartPaint::Task(task), label: format!("task {task}") }).collect();
     chart("Phase portrait", "0 s to 2.77 s, smoothed over 50 ms, at 1.538 s", vec![("", panel)], items)
 }
 
 fn table(rows: usize) -> ViewChart {
     let columns = [
-        ("rank", AxisUnit::Count), ("busy, s", AxisUnit::Nanos), ("busy, %", AxisUnit::Percent),
-        ("idle, s", AxisUnit::Nanos), ("idle, %", AxisUnit::Percent), ("sent", AxisUnit::Count),
-        ("bytes sent, B", AxisUnit::Bytes), ("received", AxisUnit::Count), ("bytes received, B", AxisUnit::Bytes),
+        ("rank", AxisUnit::Count),
+        ("busy, s", AxisUnit::Nanos),
+        ("busy, %", AxisUnit::Percent),
+        ("idle, s", AxisUnit::Nanos),
+        ("idle, %", AxisUnit::Percent),
+        ("sent", AxisUnit::Count),
+        ("bytes sent, B", AxisUnit::Bytes),
+        ("received", AxisUnit::Count),
+        ("bytes received, B", AxisUnit::Bytes),
         ("mean latency, s", AxisUnit::Nanos),
     ];
     let mut table = ChartTable::new(&columns);
@@ -390,9 +421,9 @@ pub(super) fn empty() -> Vec<(&'static str, ViewChart)> {
     let levels = LevelChart { from: 0, to: 0, cursor: Some(0), axis: axis(), stacked: true, series: Vec::new() };
     let scatter =
         ScatterChart { from: 5, to: 5, cursor: None, axis: axis(), categories: Vec::new(), points: Vec::new() };
-    let portrait =
-        PortraitChart { horizontal: axis(), vertical: axis(), points: Vec::new(), cursor: Some(3) };
-    let matrix = MatrixChart { rows: Vec::new(), columns: Vec::new(), units_per_cell: 1, axis: axis(), cells: Vec::new() };
+    let portrait = PortraitChart { horizontal: axis(), vertical: axis(), points: Vec::new(), cursor: Some(3) };
+    let matrix =
+        MatrixChart { rows: Vec::new(), columns: Vec::new(), units_per_cell: 1, axis: axis(), cells: Vec::new() };
     vec![
         ("levels", none(ChartPanel::Levels(levels))),
         ("bars", none(ChartPanel::Bars(BarChart { axis: axis(), arrangement: String::new(), bars: Vec::new() }))),

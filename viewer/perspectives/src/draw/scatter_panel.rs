@@ -1,13 +1,13 @@
 //! One point per message over time.
 
+use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
-use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time::timestamp;
 
-use super::canvas::{ChartCanvas, baseline_shift};
-use super::numbers::value_text;
-use super::plot::{LABEL_GAP, PlotArea, PlotMargins, label_step};
+use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::number_text::value_text;
+use super::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
 use super::value_axis::ValueAxis;
 use crate::chart::ScatterChart;
 
@@ -27,7 +27,13 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
     area.draw_times(canvas, &scale);
     // Many points are small and translucent, so that their density is visible.
     let density = chart.points.len() as f32 / (area.frame.width * area.frame.height).max(1.0);
-    let (radius, alpha) = if density > 0.01 { (1.6, 0.45) } else if density > 0.002 { (2.2, 0.65) } else { (3.0, 0.85) };
+    let (radius, alpha) = if density > 0.01 {
+        (1.6, 0.45)
+    } else if density > 0.002 {
+        (2.2, 0.65)
+    } else {
+        (3.0, 0.85)
+    };
     let has_titles = chart.points.len() <= MOST_TITLES;
     canvas.group("points", None, |canvas| {
         for point in &chart.points {

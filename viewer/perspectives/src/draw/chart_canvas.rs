@@ -2,13 +2,14 @@
 
 use tumit_paje::{MarkShape, RgbColor};
 use tumit_viewer::scene::{
-    FilledRect, OutlineRect, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark, SceneStroke, SceneText, TextAnchor,
+    FilledRect, OutlineRect, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark, SceneStroke, SceneText,
+    TextAnchor,
 };
 use tumit_viewer::style::theme::font::{self, FontWeight};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, contrast};
 
-use super::palette::ChartPalette;
-use super::pattern::{self, FillPattern};
+use super::chart_palette::ChartPalette;
+use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
 
 /// Sizes of texts.
@@ -102,7 +103,7 @@ impl ChartCanvas {
         if pattern != FillPattern::Plain && frame.width >= 3.0 && frame.height >= 3.0 {
             let ink = ColorTheme::text_on(color);
             self.group("", Some(frame), |canvas| {
-                for (from, to) in pattern::lines(pattern, frame) {
+                for (from, to) in fill_pattern::lines(pattern, frame) {
                     canvas.translucent_line(from, to, ColorWithOpacity::with_alpha(ink, 0.55), 0.8);
                 }
             });

@@ -56,9 +56,8 @@ pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32)
     let height = frame.height;
     let rising = || steps(left + top, right + bottom).map(move |sum| ((sum - top, top), (sum - bottom, bottom)));
     let falling = || {
-        steps(left - bottom, right - top).map(move |difference| {
-            ((difference + top, top), (difference + top + height, bottom))
-        })
+        steps(left - bottom, right - top)
+            .map(move |difference| ((difference + top, top), (difference + top + height, bottom)))
     };
     match pattern {
         FillPattern::Plain => Vec::new(),

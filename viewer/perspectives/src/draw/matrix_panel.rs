@@ -3,9 +3,9 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
-use super::canvas::{ChartCanvas, baseline_shift};
-use super::numbers::value_text;
-use super::plot::label_step;
+use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::number_text::value_text;
+use super::plot_area::label_step;
 use super::size_scale::SizeScale;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
@@ -113,7 +113,11 @@ impl MatrixArea<'_> {
         heading.color = canvas.theme.ink;
         let line = baseline - style.size * 1.4;
         canvas.text((self.frame.x - 7.0, line), "sender", heading);
-        canvas.text((self.frame.x, line), "receiver", super::canvas::LabelStyle { anchor: TextAnchor::Start, ..heading });
+        canvas.text(
+            (self.frame.x, line),
+            "receiver",
+            super::chart_canvas::LabelStyle { anchor: TextAnchor::Start, ..heading },
+        );
     }
 }
 

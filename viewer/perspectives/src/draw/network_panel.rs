@@ -3,7 +3,7 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::{NetworkChart, NetworkEdge, NetworkNode};
 
 /// If there are more edges, they are thin and translucent.
@@ -47,12 +47,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
     let margin = radius + 4.0 + if labels == NodeLabels::Outside { widest.min(60.0) + 4.0 } else { 0.0 };
     // Layouts are square.
     let inner = (side - 2.0 * margin).max(10.0);
-    let square = OutlineRect::new(
-        frame.x + (frame.width - inner) / 2.0,
-        frame.y + (frame.height - inner) / 2.0,
-        inner,
-        inner,
-    );
+    let square =
+        OutlineRect::new(frame.x + (frame.width - inner) / 2.0, frame.y + (frame.height - inner) / 2.0, inner, inner);
     let area = NetworkArea { chart, frame: square, radius, labels };
     canvas.group("edges", None, |canvas| {
         for edge in &chart.edges {
@@ -101,7 +97,8 @@ impl NetworkArea<'_> {
         }
         // The left side is at the right angle against the clock, in an image with y downward.
         let bend = edge.bend * length;
-        let control = ((from.0 + to.0) / 2.0 + dy / length * 2.0 * bend, (from.1 + to.1) / 2.0 - dx / length * 2.0 * bend);
+        let control =
+            ((from.0 + to.0) / 2.0 + dy / length * 2.0 * bend, (from.1 + to.1) / 2.0 - dx / length * 2.0 * bend);
         let at = |part: f32| {
             let (a, b, c) = ((1.0 - part) * (1.0 - part), 2.0 * part * (1.0 - part), part * part);
             (a * from.0 + b * control.0 + c * to.0, a * from.1 + b * control.1 + c * to.1)
@@ -124,11 +121,8 @@ impl NetworkArea<'_> {
         canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
         let (ux, uy) = ((tip.0 - before.0) / head, (tip.1 - before.1) / head);
         let half = head * 0.42;
-        let corners = vec![
-            tip,
-            (before.0 - uy * half, before.1 + ux * half),
-            (before.0 + uy * half, before.1 - ux * half),
-        ];
+        let corners =
+            vec![tip, (before.0 - uy * half, before.1 + ux * half), (before.0 + uy * half, before.1 - ux * half)];
         canvas.area(corners, None, color, 1.0);
     }
 
@@ -165,7 +159,7 @@ impl NetworkArea<'_> {
         canvas: &mut ChartCanvas,
         node: &NetworkNode,
         (x, y): ScenePoint,
-        style: super::canvas::LabelStyle,
+        style: super::chart_canvas::LabelStyle,
     ) {
         let (dx, dy) = (node.x - 0.5, node.y - 0.5);
         let length = dx.hypot(dy).max(1e-3);
@@ -177,6 +171,6 @@ impl NetworkArea<'_> {
         };
         let gap = self.radius + 4.0;
         let place = (x + ux * gap, y + uy * (gap + style.size * 0.35) + baseline_shift(style.size));
-        canvas.text(place, short(&node.label), super::canvas::LabelStyle { anchor, ..style });
+        canvas.text(place, short(&node.label), super::chart_canvas::LabelStyle { anchor, ..style });
     }
 }

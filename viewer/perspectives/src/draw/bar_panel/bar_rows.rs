@@ -2,10 +2,10 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::super::canvas::{ChartCanvas, baseline_shift};
-use super::super::numbers::value_text;
+use super::super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::super::number_text::value_text;
 use super::super::value_axis::ValueAxis;
-use super::names::BarNames;
+use super::bar_names::BarNames;
 use super::{has_negative, parts, title};
 use crate::chart::{BarChart, ChartBar, ChartPaint};
 
@@ -38,7 +38,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, values > 0.0));
     for (at, name) in names.short.iter().enumerate() {
         let y = rows.middle(at) + baseline_shift(style.size);
-        let style = super::super::canvas::LabelStyle { color: canvas.theme.ink, ..style };
+        let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
     }
 }
@@ -50,7 +50,8 @@ fn values_width(canvas: &ChartCanvas, chart: &BarChart) -> f32 {
         return 0.0;
     }
     let style = canvas.label_style(TextAnchor::Start);
-    let widths = chart.bars.iter().map(|bar| ChartCanvas::width(&value_text(bar.parts[0].value, chart.axis.unit), style));
+    let widths =
+        chart.bars.iter().map(|bar| ChartCanvas::width(&value_text(bar.parts[0].value, chart.axis.unit), style));
     widths.fold(0.0, f32::max) + 8.0
 }
 

@@ -3,8 +3,8 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
-use super::canvas::{ChartCanvas, baseline_shift};
-use super::plot::label_step;
+use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::plot_area::label_step;
 use crate::chart::StatusGrid;
 
 /// The largest side of a cell.
@@ -25,7 +25,15 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     let side = side_of(frame.width - left).max(0.5);
     let side = if side >= 4.0 { side.floor() } else { side };
     let x = (frame.x + left).round();
-    let gap = if side >= 24.0 { 3.0 } else if side >= 8.0 { 2.0 } else if side >= 4.0 { 1.0 } else { 0.0 };
+    let gap = if side >= 24.0 {
+        3.0
+    } else if side >= 8.0 {
+        2.0
+    } else if side >= 4.0 {
+        1.0
+    } else {
+        0.0
+    };
     let radius = if side >= 16.0 { 2.5 } else { 0.0 };
     let has_titles = grid.cells.len() <= MOST_TITLES;
     canvas.group("cells", None, |canvas| {

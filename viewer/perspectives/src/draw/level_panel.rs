@@ -3,8 +3,8 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
-use super::canvas::{ChartCanvas, ScenePoint, baseline_shift};
-use super::plot::{PlotArea, PlotMargins, separate};
+use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
 
 /// The largest number of lines with labels at their ends.

@@ -2,7 +2,7 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::super::canvas::{ChartCanvas, LabelStyle};
+use super::super::chart_canvas::{ChartCanvas, LabelStyle};
 use crate::chart::BarChart;
 
 /// The names of bars.

@@ -3,8 +3,8 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
-use super::canvas::{ChartCanvas, ScenePoint};
-use super::plot::{PlotArea, PlotMargins};
+use super::chart_canvas::{ChartCanvas, ScenePoint};
+use super::plot_area::{PlotArea, PlotMargins};
 use super::value_axis::ValueAxis;
 use crate::chart::{PortraitChart, PortraitPoint};
 

@@ -5,8 +5,8 @@ use std::f32::consts::TAU;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::font;
 
-use super::canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift};
-use super::plot::label_step;
+use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift};
+use super::plot_area::label_step;
 use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
 
 /// Fractions of the radius with a circle.
@@ -100,8 +100,7 @@ impl KiviatCircle {
         if spokes.len() <= MOST_DOTS {
             for (at, spoke) in spokes.iter().enumerate() {
                 let percent = |value: f64| format!("{:.0} %", value * 100.0);
-                let title =
-                    format!("{}: {}; maximum {}", spoke.label, percent(spoke.now[1]), percent(spoke.maximum));
+                let title = format!("{}: {}; maximum {}", spoke.label, percent(spoke.now[1]), percent(spoke.maximum));
                 canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(title));
             }
         }
@@ -185,9 +184,8 @@ struct SpokeName {
 
 /// Whether a name overlaps one of the next two, or the first.
 fn have_overlap(names: &[SpokeName]) -> bool {
-    let overlap = |a: &OutlineRect, b: &OutlineRect| {
-        a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
-    };
+    let overlap =
+        |a: &OutlineRect, b: &OutlineRect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
     let count = names.len();
     (0..count).any(|at| (1..=3.min(count - 1)).any(|next| overlap(&names[at].frame, &names[(at + next) % count].frame)))
 }

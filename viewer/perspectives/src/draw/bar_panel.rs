@@ -1,15 +1,15 @@
 //! Bars, one per unit, task or number: vertical, or horizontal if their names are long.
 
-mod horizontal;
-mod names;
+mod bar_names;
+mod bar_rows;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::canvas::{ChartCanvas, baseline_shift};
-use super::numbers::value_text;
-use super::plot::{PlotArea, PlotMargins, label_step, separate};
+use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::number_text::value_text;
+use super::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
-use names::BarNames;
+use bar_names::BarNames;
 
 /// The widest bar.
 const MOST_WIDTH: f32 = 64.0;
@@ -21,7 +21,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     }
     let names = BarNames::new(chart);
     if names.need_rows(canvas, frame) {
-        return horizontal::draw(canvas, frame, chart, &names);
+        return bar_rows::draw(canvas, frame, chart, &names);
     }
     let has_heading = !names.heading.is_empty() && frame.height >= canvas.sizes.label * 9.0;
     let margins = PlotMargins { right: 0.0, lines_below: if has_heading { 2 } else { 1 } };
@@ -128,9 +128,11 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
         })
         .collect();
     let now = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
-    labels.extend(bar.maximum.filter(|maximum| *maximum > now).map(|maximum| {
-        (maximum, format!("{} maximum", value_text(maximum, unit)))
-    }));
+    labels.extend(
+        bar.maximum
+            .filter(|maximum| *maximum > now)
+            .map(|maximum| (maximum, format!("{} maximum", value_text(maximum, unit)))),
+    );
     let widest = labels.iter().map(|label| ChartCanvas::width(&label.1, style)).fold(0.0, f32::max);
     let right = (widest + 14.0).min(frame.width * 0.5);
     // The bar stays near the middle of wide panels.

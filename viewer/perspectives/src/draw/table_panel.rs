@@ -2,7 +2,7 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::canvas::{ChartCanvas, LabelStyle};
+use super::chart_canvas::{ChartCanvas, LabelStyle};
 use super::table_column::TableColumnText;
 use crate::chart::ChartTable;
 
@@ -20,7 +20,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
     let room = ((frame.height - line * 1.35) / line).floor().max(1.0) as usize;
     // If rows are left out, the last line says so.
     let rows = if table.rows.len() > room { room.saturating_sub(1).max(1) } else { table.rows.len() };
-    let texts: Vec<TableColumnText> = (0..table.columns.len()).map(|at| TableColumnText::new(table, at, rows)).collect();
+    let texts: Vec<TableColumnText> =
+        (0..table.columns.len()).map(|at| TableColumnText::new(table, at, rows)).collect();
     let widths: Vec<f32> = texts.iter().map(|text| column_width(text, style).min(frame.width * MOST_SHARE)).collect();
     let mut shown = 0;
     let mut used = 0.0;

@@ -5,7 +5,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::text::time::timestamp;
 
-use super::canvas::{ChartCanvas, baseline_shift};
+use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::value_axis::ValueAxis;
 use crate::chart::ChartAxis;
 
@@ -40,7 +40,8 @@ impl PlotArea {
         margins: PlotMargins,
     ) -> Self {
         let size = canvas.sizes.label;
-        let above = if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 2.3 };
+        let above =
+            if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 2.3 };
         let height = (frame.height - above - f32::from(margins.lines_below) * size * 1.55 - 3.0).max(10.0);
         let axis = ValueAxis::new(axis, has_negative, height, size * 2.5);
         let style = canvas.label_style(TextAnchor::End);
