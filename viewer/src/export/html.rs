@@ -62,6 +62,10 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
          </head>\n<body{part}>\n"
     )?;
     svg::write(scene, out)?;
+    if scene.interval.is_none() {
+        // Charts without a ruler do not zoom.
+        return out.write_all(b"\n</body>\n</html>\n");
+    }
     write!(
         out,
         "\n<p>Wheel, + and −: zoom · drag, ← and →: move · Shift wheel, ↑ and ↓: scroll · double click, f: all</p>\n<script>{axis}{SCRIPT}</script>\n</body>\n</html>\n"
@@ -71,6 +75,7 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::write;
+    use crate::query::{GlobalNanos, TimeRange};
     use crate::scene::Scene;
 
     #[test]
@@ -78,6 +83,7 @@ mod tests {
         let scene = Scene {
             width: 100.0,
             height: 50.0,
+            interval: Some(TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) }),
             title: "</title><script>alert(1)</script>".to_owned(),
             ..Scene::default()
         };
@@ -86,6 +92,9 @@ mod tests {
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.matches("<script>").count(), 1, "{text}");
         assert_eq!(text.matches("<svg").count(), 1);
+        bytes = Vec::new();
+        write(&Scene { interval: None, ..scene }, &mut bytes).unwrap();
+        assert!(!String::from_utf8(bytes).unwrap().contains("<script>"));
         assert!(!text.contains("<?xml") && !text.contains("src=\"http") && !text.contains("href=\"http"));
     }
 }

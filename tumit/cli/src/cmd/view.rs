@@ -1,8 +1,11 @@
 //! `tumit view`: shows a trace in the browser, or draws it into a file.
 
+mod chart_outputs;
 mod outputs;
+mod perspective;
+mod perspective_list;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,6 +32,7 @@ use crate::time_range::{self, bound, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
+use perspective::{ChartImage, PerspectiveOptions};
 
 /// Shows a run or a Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -43,6 +47,10 @@ Examples:
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
 
+  tumit view --perspective list                          the views of ParaGraph: utilization, communication, tasks
+  tumit view run.tmt --perspective kiviat --at 1.5 -o k.svg -o k.csv
+  tumit view run.tmt --perspective utilization-count --category 'idle=Wait*' --interval 0.2..0.4 -o busy.png
+
   tumit view --follow run.tmt                            a program that is running or not yet started; the image grows
 
 The page opens at once. While a large trace is read, the page shows its beginning, marked \"partial\".
@@ -56,7 +64,7 @@ Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or err
 pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page
     /// for comparison
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "perspective", value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -105,6 +113,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", help_heading = "Images")]
     fold: Option<u32>,
 
+    #[command(flatten)]
+    perspective: PerspectiveOptions,
+
     /// Shows a run or a Pajé file while it is written; it need not exist yet
     #[arg(long, conflicts_with_all = ["output", "index"], help_heading = "Page")]
     follow: bool,
@@ -130,13 +141,34 @@ pub(crate) struct Args {
 /// The names of the themes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ThemeChoice {
+    /// Dark on white
     Light,
+    /// Light on dark
     Dark,
+    /// White and saturated colours on black
+    Contrast,
+}
+
+impl From<ThemeChoice> for ThemeKind {
+    fn from(choice: ThemeChoice) -> Self {
+        match choice {
+            ThemeChoice::Light => Self::Light,
+            ThemeChoice::Dark => Self::Dark,
+            ThemeChoice::Contrast => Self::Contrast,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     // Invalid names and time ranges are reported before a long trace is read.
-    let outputs = outputs(&args.output, args.format)?;
+    if let Some(text) = args.perspective.information()? {
+        let mut out = term::stdout();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
+        return Ok(ExitStatus::Done);
+    }
+    ensure!(!args.paths.is_empty(), "--perspective needs a trace: tumit view run.tmt --perspective NAME -o FILE");
+    let perspective = args.perspective.requested(&args.output, args.format)?;
+    let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let range = requested_range(args)?;
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
@@ -165,7 +197,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         };
         let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
-        draw(args, filtered.as_ref(), range, &outputs)?;
+        match &perspective {
+            Some(perspective) => perspective.draw(filtered, range, chart_image(args))?,
+            None => draw(args, filtered.as_ref(), range, &outputs)?,
+        }
         printed.print_new(&source.summary());
         if !source.summary().is_intact() {
             return Ok(ExitStatus::InputHasMistakes);
@@ -253,6 +288,16 @@ fn refuse_trace(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
     }
 }
 
+/// The size and theme of the image of a view.
+fn chart_image(args: &Args) -> ChartImage {
+    ChartImage {
+        width: f32::from(args.width),
+        height: args.height.map(f32::from),
+        scale: f32::from(args.scale),
+        theme: args.theme.into(),
+    }
+}
+
 /// Draws the image into each of the outputs.
 fn draw(
     args: &Args,
@@ -261,13 +306,9 @@ fn draw(
     outputs: &[ImageOutput<'_>],
 ) -> anyhow::Result<()> {
     let outline = ContainerOutline::new(source)?;
-    let theme = match args.theme {
-        ThemeChoice::Light => ThemeKind::Light,
-        ThemeChoice::Dark => ThemeKind::Dark,
-    };
     let options = LayoutOptions {
         folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
-        theme,
+        theme: args.theme.into(),
         ..LayoutOptions::default()
     };
     let interval = range.to_closed_range(source.extent())?;

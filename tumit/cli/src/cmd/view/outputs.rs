@@ -19,14 +19,20 @@ pub(super) enum ImageFormatChoice {
     Png,
     /// A self-contained page that can be zoomed
     Html,
+    /// The numbers of a view as comma-separated values, with --perspective
+    Csv,
+    /// The data of a view, with --perspective
+    Json,
 }
 
-impl From<ImageFormatChoice> for ImageFormat {
-    fn from(name: ImageFormatChoice) -> Self {
-        match name {
-            ImageFormatChoice::Svg => Self::Svg,
-            ImageFormatChoice::Png => Self::Png,
-            ImageFormatChoice::Html => Self::Html,
+impl ImageFormatChoice {
+    /// The format of the image.
+    fn of_image(self) -> anyhow::Result<ImageFormat> {
+        match self {
+            Self::Svg => Ok(ImageFormat::Svg),
+            Self::Png => Ok(ImageFormat::Png),
+            Self::Html => Ok(ImageFormat::Html),
+            Self::Csv | Self::Json => bail!("--format csv and --format json need --perspective"),
         }
     }
 }
@@ -42,7 +48,7 @@ pub(super) struct ImageOutput<'a> {
 /// The requested images. The ending of a file determines its format. `--format` determines that of
 /// all others.
 pub(super) fn outputs(paths: &[PathBuf], requested: Option<ImageFormatChoice>) -> anyhow::Result<Vec<ImageOutput<'_>>> {
-    let requested = requested.map(ImageFormat::from);
+    let requested = requested.map(ImageFormatChoice::of_image).transpose()?;
     let mut outputs = Vec::new();
     for path in paths {
         let format = match (ImageFormat::of(path), requested) {
