@@ -24,6 +24,7 @@ mod panel_grid;
 mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
+mod short_names;
 mod size_scale;
 mod table_column;
 mod table_panel;

@@ -99,10 +99,10 @@ pub(super) fn title(canvas: &ChartCanvas, bar: &ChartBar, unit: AxisUnit) -> Str
 fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, slot: f32, has_heading: bool) {
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
-    let step = label_step(names.widest(style) + 8.0, slot);
-    for (at, name) in names.short.iter().enumerate().step_by(step) {
+    let step = label_step(names.short.widest(style) + 8.0, slot);
+    for (at, name) in names.short.names.iter().enumerate().step_by(step) {
         let half = ChartCanvas::width(name, style) / 2.0;
-        let center = area.frame.x + (at as f32 + 0.5) * slot;
+        let center = (area.frame.x + (at as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
         // A label at the right edge is left out rather than cut.
         if center + half <= area.frame.right() + 10.0 {
             canvas.text((center, baseline), *name, style);

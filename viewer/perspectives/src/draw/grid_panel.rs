@@ -5,6 +5,7 @@ use tumit_viewer::style::theme::ColorTheme;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::plot_area::label_step;
+use super::short_names::ShortNames;
 use crate::chart::StatusGrid;
 
 /// The largest side of a cell.
@@ -17,7 +18,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     let columns = grid.columns.max(1);
     let rows = grid.cells.len().div_ceil(columns).max(1);
     let style = canvas.label_style(TextAnchor::Middle);
-    let widest = grid.cells.iter().map(|cell| ChartCanvas::width(&cell.label, style)).fold(0.0, f32::max);
+    let names = ShortNames::new(grid.cells.iter().map(|cell| cell.label.as_str()));
+    let widest = names.widest(style);
     let side_of = |width: f32| (width / columns as f32).min(frame.height / rows as f32).min(MOST_SIDE);
     let is_inside = side_of(frame.width) >= widest + 8.0 && side_of(frame.width) >= style.size * 1.7;
     // Names that do not fit into the cells are at the left of each row.
@@ -52,7 +54,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
                 let mut style = style;
                 style.color = ColorTheme::text_on(color);
                 let middle = (inner.x + inner.width / 2.0, inner.y + inner.height / 2.0 + baseline_shift(style.size));
-                canvas.text_within(middle, &cell.label, inner.width - 2.0, style);
+                canvas.text_within(middle, names.names[at], inner.width - 2.0, style);
             }
         }
     });
@@ -60,9 +62,9 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
         let style = canvas.label_style(TextAnchor::End);
         let step = label_step(style.size * 1.35, side);
         for row in (0..rows).step_by(step) {
-            if let Some(cell) = grid.cells.get(row * columns) {
+            if let Some(name) = names.names.get(row * columns) {
                 let y = frame.y + row as f32 * side + (side - gap) / 2.0 + baseline_shift(style.size);
-                canvas.text_within((x - 7.0, y), &cell.label, left - 6.0, style);
+                canvas.text_within((x - 7.0, y), name, left - 6.0, style);
             }
         }
     }

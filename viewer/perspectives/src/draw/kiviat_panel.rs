@@ -7,6 +7,7 @@ use tumit_viewer::style::theme::font;
 
 use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift};
 use super::plot_area::label_step;
+use super::short_names::ShortNames;
 use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
 
 /// Fractions of the radius with a circle.
@@ -26,7 +27,8 @@ struct KiviatCircle {
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
     let style = canvas.label_style(TextAnchor::Start);
-    let widest = chart.spokes.iter().map(|spoke| ChartCanvas::width(&spoke.label, style)).fold(0.0, f32::max);
+    let names = spoke_names(&chart.spokes);
+    let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
     let side = (widest + 10.0).min(frame.width * 0.22);
     let above = style.size * 1.9;
     let radius = ((frame.width / 2.0 - side).min(frame.height / 2.0 - above)).max(20.0);
@@ -35,7 +37,14 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatC
     circle.draw_grid(canvas);
     canvas.group("polygons", None, |canvas| circle.draw_polygons(canvas, &chart.spokes));
     circle.draw_ring_labels(canvas);
-    circle.draw_names(canvas, &chart.spokes, side - 6.0);
+    circle.draw_names(canvas, &names, side - 6.0);
+}
+
+/// The names of the spokes. A single number would not be recognised as a name.
+fn spoke_names(spokes: &[KiviatSpoke]) -> Vec<&str> {
+    let short = ShortNames::new(spokes.iter().map(|spoke| spoke.label.as_str()));
+    let is_full = short.are_numbers() && spokes.len() <= 24;
+    if is_full { spokes.iter().map(|spoke| spoke.label.as_str()).collect() } else { short.names }
 }
 
 impl KiviatCircle {
@@ -129,7 +138,7 @@ impl KiviatCircle {
     }
 
     /// The names around the circle. If they would overlap, only every n-th is drawn.
-    fn draw_names(&self, canvas: &mut ChartCanvas, spokes: &[KiviatSpoke], side: f32) {
+    fn draw_names(&self, canvas: &mut ChartCanvas, labels: &[&str], side: f32) {
         let style = canvas.label_style(TextAnchor::Start);
         let distance = TAU * (self.radius + style.size) / self.count.max(1) as f32;
         let mut step = label_step(style.size * 1.5, distance);
@@ -138,7 +147,7 @@ impl KiviatCircle {
                 .step_by(step)
                 // The last name may be too close to the first.
                 .filter(|at| *at == 0 || self.count - at >= step)
-                .filter_map(|at| self.name(&spokes[at].label, at, style, side))
+                .filter_map(|at| self.name(labels[at], at, style, side))
                 .collect();
             if names.len() < 3 || !have_overlap(&names) {
                 break names;

@@ -6,6 +6,7 @@ use tumit_viewer::style::theme::ColorTheme;
 use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::number_text::value_text;
 use super::plot_area::label_step;
+use super::short_names::ShortNames;
 use super::size_scale::SizeScale;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
@@ -24,8 +25,8 @@ struct MatrixArea<'a> {
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixChart) {
     let style = canvas.label_style(TextAnchor::Start);
-    let widest = |names: &[String]| names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
-    let left = (widest(&chart.rows).min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
+    let widest = row_names(&chart.rows).iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+    let left = (widest.min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
     let above = style.size * 3.2;
     let scale = SizeScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
     let scale_width = 18.0 + scale.width(canvas);
@@ -41,6 +42,12 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
     area.draw_names(canvas, left - 7.0);
     let bar = OutlineRect::new(inner.right() + 18.0, inner.y, 12.0, inner.height.min(220.0));
     area.scale.draw(canvas, bar);
+}
+
+/// The names of the rows. Numbers have their word.
+fn row_names(rows: &[String]) -> Vec<&str> {
+    let short = ShortNames::new(rows.iter().map(String::as_str));
+    if short.word.is_empty() { short.names } else { rows.iter().map(String::as_str).collect() }
 }
 
 impl MatrixArea<'_> {
@@ -96,12 +103,13 @@ impl MatrixArea<'_> {
     fn draw_names(&self, canvas: &mut ChartCanvas, room: f32) {
         let style = canvas.label_style(TextAnchor::End);
         let step = label_step(style.size * 1.3, self.side);
-        for (at, name) in self.chart.rows.iter().enumerate().step_by(step) {
+        let names = row_names(&self.chart.rows);
+        for (at, name) in names.iter().enumerate().step_by(step) {
             let y = self.frame.y + (at as f32 + 0.5) * self.side + baseline_shift(style.size);
             canvas.text_within((self.frame.x - 7.0, y), name, room, style);
         }
         let style = canvas.label_style(TextAnchor::Middle);
-        let names = short_names(&self.chart.columns);
+        let names = ShortNames::new(self.chart.columns.iter().map(String::as_str)).names;
         let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
         let step = label_step(widest + 6.0, self.side);
         let baseline = self.frame.y - 6.0;
@@ -119,13 +127,4 @@ impl MatrixArea<'_> {
             super::chart_canvas::LabelStyle { anchor: TextAnchor::Start, ..heading },
         );
     }
-}
-
-/// Names without the text before their number, if all of them have the same one.
-fn short_names(names: &[String]) -> Vec<&str> {
-    let start = |name: &str| name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let common = names.first().map_or("", |first| &first[..start(first)]);
-    let fits = |name: &String| name.starts_with(common) && start(name) == common.len() && name.len() > common.len();
-    let is_common = names.len() > 1 && names.iter().all(fits);
-    names.iter().map(|name| if is_common { &name[common.len()..] } else { name.as_str() }).collect()
 }

@@ -54,6 +54,7 @@ impl NumberUnit {
         match (name.is_empty(), self.name.is_empty()) {
             (_, true) => name.to_owned(),
             (true, false) => self.name.to_owned(),
+            (false, false) if name.contains(", %") && self.name == "%" => name.to_owned(),
             (false, false) => format!("{name}, {}", self.name),
         }
     }

@@ -128,7 +128,7 @@ impl PlotArea {
         }
         let (x, ink) = (self.x(scale, time), canvas.theme.ink);
         canvas.line((x, self.frame.y - 4.0), (x, self.frame.bottom()), ink, 1.25);
-        let text = timestamp(GlobalNanos(time), (scale.nanos() / 1000).max(1));
+        let text = timestamp(GlobalNanos(time), (scale.nanos() / 2000).max(1));
         let mut style = canvas.label_style(TextAnchor::Middle);
         style.color = ink;
         let half = ChartCanvas::width(&text, style) / 2.0;

@@ -32,9 +32,13 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
     let spare = (frame.width - used) / (shown.max(2) - 1) as f32;
     let gap = (GAP + spare.max(0.0)).min(MOST_GAP);
     let total = widths[..shown].iter().sum::<f32>() + gap * shown.saturating_sub(1) as f32;
+    let has_headings = texts.iter().any(|text| !text.heading.is_empty());
+    let frame = if has_headings { frame } else { OutlineRect { y: frame.y - line, ..frame } };
     let top = frame.y + line;
     let (faint, grid) = (canvas.theme.faint, canvas.theme.grid);
-    canvas.grid_line((frame.x, top + line * 0.12), (frame.x + total, top + line * 0.12), faint);
+    if has_headings {
+        canvas.grid_line((frame.x, top + line * 0.12), (frame.x + total, top + line * 0.12), faint);
+    }
     let mut x = frame.x;
     for (text, width) in texts.iter().zip(&widths).take(shown) {
         draw_column(canvas, text, (x, frame.y), *width, line);

@@ -73,7 +73,7 @@ pub(super) fn of_views() -> String {
         (other.number, texts.map(str::to_owned).to_vec())
     }));
     rows.sort_by_key(|row| row.0);
-    let head = ["", "Name", "Title", "Group", "Time", "Needs"].map(str::to_owned).to_vec();
+    let head = ["No.", "Name", "Title", "Group", "Time", "Needs"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(|row| row.1)).collect();
     let mut text = String::new();
     table::append(&mut text, &rows, &[]);
@@ -84,10 +84,10 @@ pub(super) fn of_views() -> String {
 /// The options of a view.
 pub(super) fn of_options(info: &ViewInfo) -> String {
     let own = VIEW_OPTIONS.iter().filter(|option| info.options.contains(&option.name));
-    let row = |option: &OptionInfo| [option.name, option.forms, option.help].map(str::to_owned).to_vec();
-    let head = ["Option", "Values", "Meaning"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(own.chain(&EXECUTION_OPTIONS).map(row)).collect();
-    let mut text = format!("{}: {}\n", info.title, info.summary);
-    table::append(&mut text, &rows, &[]);
-    text
+    let line = |option: &OptionInfo| {
+        let OptionInfo { name, forms, help } = option;
+        format!("\n  --option {name}=VALUE\n      {help}: {forms}\n")
+    };
+    let options: String = own.chain(&EXECUTION_OPTIONS).map(line).collect();
+    format!("{}: {}\n{options}", info.title, info.summary)
 }

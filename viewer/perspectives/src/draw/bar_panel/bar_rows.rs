@@ -21,7 +21,7 @@ struct BarRows<'a> {
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, names: &BarNames<'_>) {
     let style = canvas.label_style(TextAnchor::End);
-    let widest = names.widest(style).min(frame.width * 0.36).ceil();
+    let widest = names.short.widest(style).min(frame.width * 0.36).ceil();
     let above = style.size * 1.9;
     let values = values_width(canvas, chart);
     let room = OutlineRect::new(
@@ -36,7 +36,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let rows = BarRows { chart, axis, frame: inner, slot };
     rows.draw_axis(canvas, frame);
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, values > 0.0));
-    for (at, name) in names.short.iter().enumerate() {
+    for (at, name) in names.short.names.iter().enumerate() {
         let y = rows.middle(at) + baseline_shift(style.size);
         let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
