@@ -1,6 +1,7 @@
 //! The `tumit` command: a thin file per subcommand, all real work in the libraries.
 
 mod args;
+mod category_option;
 mod cmd;
 mod diagnostics;
 mod filters;

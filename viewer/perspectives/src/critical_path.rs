@@ -196,11 +196,7 @@ impl CriticalPath {
     ///
     /// # Errors
     /// If the trace has no states, or the source fails.
-    pub fn new(
-        execution: &Execution,
-        collectives: &CollectiveSet,
-        range: TimeRange,
-    ) -> Result<Self, PerspectiveError> {
+    pub fn new(execution: &Execution, collectives: &CollectiveSet, range: TimeRange) -> Result<Self, PerspectiveError> {
         let events = EventsByUnit::new(execution, collectives)?;
         let Some(mut at) = last_active(execution, range)? else { return Ok(Self::default()) };
         let mut segments = Vec::new();

@@ -70,7 +70,9 @@ impl Efficiency {
             load_balance: mean / largest,
             communication,
             transfer,
-            serialisation: transfer.filter(|transfer| *transfer > 0.0).map(|transfer| (communication / transfer).min(1.0)),
+            serialisation: transfer
+                .filter(|transfer| *transfer > 0.0)
+                .map(|transfer| (communication / transfer).min(1.0)),
             busiest: u32::try_from(busiest).unwrap_or(u32::MAX),
             imbalance: largest / mean - 1.0,
         }))

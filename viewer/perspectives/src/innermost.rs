@@ -26,11 +26,7 @@ pub struct InnermostState {
 ///
 /// # Errors
 /// The errors of the source.
-pub fn innermost_state(
-    execution: &Execution,
-    unit: usize,
-    time: i64,
-) -> Result<Option<InnermostState>, QueryError> {
+pub fn innermost_state(execution: &Execution, unit: usize, time: i64) -> Result<Option<InnermostState>, QueryError> {
     let Some(unit) = execution.units().list().get(unit) else { return Ok(None) };
     let mut best: Option<InnermostState> = None;
     for group in &unit.groups {

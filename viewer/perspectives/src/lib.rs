@@ -8,6 +8,7 @@ pub mod category_timeline;
 pub mod chart;
 pub mod collectives;
 pub mod critical_path;
+pub mod diagnosis;
 pub mod efficiency;
 pub mod error;
 pub mod execution;

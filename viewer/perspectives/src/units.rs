@@ -160,9 +160,10 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
     if let Some(ty) = container_types().find(|ty| ty.name.eq_ignore_ascii_case(level)) {
         return Ok(ty.id);
     }
-    let by_depth = level.parse::<u32>().ok().and_then(|depth| {
-        containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty)
-    });
+    let by_depth = level
+        .parse::<u32>()
+        .ok()
+        .and_then(|depth| containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty));
     by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
         name: level.to_owned(),
         known: container_types().map(|ty| ty.name.clone()).collect(),
@@ -232,7 +233,7 @@ fn default_states(
     if distinguishing.is_empty() { by_parent.into_values().collect() } else { distinguishing }
 }
 
-/// Replaces paths by the last name of the container if all last names differ.
+/// Removes the leading names that all units share. If all last names differ, only these remain.
 fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
     let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&at| containers[at].name.as_str());
     let mut names: Vec<&str> = units.iter().map(name).collect();
@@ -243,7 +244,17 @@ fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &F
                 unit.name.clone_from(&containers[at].name);
             }
         }
+        return;
     }
+    let (Some(first), Some(last)) =
+        (units.iter().map(|unit| &unit.name).min(), units.iter().map(|unit| &unit.name).max())
+    else {
+        return;
+    };
+    // The names between the first and the last one share what these two share.
+    let shared = first.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+    let prefix = first.as_bytes()[..shared].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    units.iter_mut().for_each(|unit| _ = unit.name.drain(..prefix));
 }
 
 impl From<QueryError> for PerspectiveError {

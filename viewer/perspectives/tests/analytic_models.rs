@@ -80,8 +80,7 @@ fn the_path_of_a_pipeline_visits_each_unit() {
         ],
         &[(0, 10, 1, 12), (1, 22, 2, 24)],
     );
-    let expected =
-        [(Some(0), 0, 10), (None, 10, 12), (Some(1), 12, 22), (None, 22, 24), (Some(2), 24, 36)];
+    let expected = [(Some(0), 0, 10), (None, 10, 12), (Some(1), 12, 22), (None, 22, 24), (Some(2), 24, 36)];
     assert_eq!(path(&pipeline), expected);
     let late = |unit, to, cause| (WaitKind::LateSender, unit, 0, to, Some(cause));
     assert_eq!(waits(&pipeline), [late(1, 10, 0), late(2, 22, 1)]);
@@ -112,13 +111,7 @@ fn the_path_of_a_master_and_workers_passes_the_slowest_worker() {
         ],
         &[(0, 5, 1, 6), (0, 6, 2, 7), (1, 16, 0, 18), (2, 28, 0, 30)],
     );
-    let expected = [
-        (Some(0), 0, 6),
-        (None, 6, 7),
-        (Some(2), 7, 28),
-        (None, 28, 30),
-        (Some(0), 30, 32),
-    ];
+    let expected = [(Some(0), 0, 6), (None, 6, 7), (Some(2), 7, 28), (None, 28, 30), (Some(0), 30, 32)];
     assert_eq!(path(&farm), expected);
     let late = |unit, from, to, cause| (WaitKind::LateSender, unit, from, to, Some(cause));
     assert_eq!(waits(&farm), [late(1, 0, 5, 0), late(2, 0, 6, 0), late(0, 7, 28, 2)]);
@@ -161,9 +154,7 @@ fn the_path_of_a_barrier_passes_the_last_unit() {
 /// A sender that must wait for the receive.
 #[test]
 fn a_late_receiver_is_found() {
-    let rendezvous = execution(
-        &[vec![(0, 2, "compute"), (2, 9, "send")], vec![(0, 8, "compute"), (8, 9, "recv")]],
-        &[(0, 2, 1, 9)],
-    );
+    let rendezvous =
+        execution(&[vec![(0, 2, "compute"), (2, 9, "send")], vec![(0, 8, "compute"), (8, 9, "recv")]], &[(0, 2, 1, 9)]);
     assert_eq!(waits(&rendezvous), [(WaitKind::LateReceiver, 0, 2, 8, Some(1))]);
 }
