@@ -251,3 +251,26 @@ fn least_common_multiple(one: usize, other: usize) -> usize {
     let product = one / high * other;
     if product > LARGEST { one } else { product }
 }
+
+#[cfg(test)]
+mod tests {
+    use tumit_paje::category::ActivityCategory::{Busy, Idle};
+
+    use super::{CategoryTimeline, unit_counts};
+
+    #[test]
+    fn each_unit_counts_as_one_without_a_common_denominator() {
+        // The least common multiple of 1 to 50 exceeds the largest denominator.
+        let timeline = |number: i64| {
+            let mut timeline = CategoryTimeline::new(Idle);
+            timeline.set(number, Busy);
+            timeline
+        };
+        let units: Vec<Vec<CategoryTimeline>> = (1..=50).map(|parts| (0..parts).map(timeline).collect()).collect();
+        let counts = unit_counts(&units);
+        for time in -1..=50 {
+            assert_eq!(counts.steps.at(time).iter().sum::<i64>(), 50 * counts.denominator);
+        }
+        assert_eq!(counts.steps.at(50), [50 * counts.denominator, 0, 0]);
+    }
+}

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Idle};
 use tumit_perspectives::activity::UnitMode;
 use tumit_perspectives::execution::Execution;
-use tumit_viewer::query::TimelineSource as _;
 
 use crate::random_program::{END, RandomProgram, RandomThread, SECOND, programs, seconds, settings};
 

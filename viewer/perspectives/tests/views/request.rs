@@ -29,11 +29,11 @@ pub(crate) fn during(range: TimeRange) -> ViewRequest {
 }
 
 /// The request with options of the form `NAME=VALUE`.
-pub(crate) fn with_options(view: &str, request: ViewRequest, options: &[&str]) -> ViewRequest {
+pub(crate) fn with_options(view: &str, request: &ViewRequest, options: &[&str]) -> ViewRequest {
     let known = gallery::view(view).unwrap().info().options;
     let pairs = options.iter().map(|option| option.split_once('=').unwrap());
     let pairs: Vec<(String, String)> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    ViewRequest { options: ParsedOptions::parse(view, known, &pairs).unwrap().view, ..request }
+    ViewRequest { options: ParsedOptions::parse(view, known, &pairs).unwrap().view, ..request.clone() }
 }
 
 /// The chart of a view.
