@@ -21,10 +21,43 @@ const IDLE_WORDS: [&str; 11] =
     ["wait*", "idle*", "sleep*", "block", "blocked", "blocking", "stall*", "park*", "suspend*", "inactive", "starv*"];
 /// Words of names of states in which a program communicates, synchronises or schedules.
 const OVERHEAD_WORDS: [&str; 37] = [
-    "mpi*", "pmpi*", "shmem*", "send*", "isend", "recv*", "irecv", "receiv*", "pack*", "unpack*", "comm", "comms",
-    "communic*", "barrier*", "bcast*", "broadcast*", "reduc*", "allreduc*", "gather*", "allgather*", "scatter*", "alltoall*",
-    "collectiv*", "sync*", "flush*", "schedul*", "lock*", "unlock*", "mutex*", "critical", "fetch*", "transfer*", "overhead",
-    "probe*", "iprobe", "progress*", "exchang*",
+    "mpi*",
+    "pmpi*",
+    "shmem*",
+    "send*",
+    "isend",
+    "recv*",
+    "irecv",
+    "receiv*",
+    "pack*",
+    "unpack*",
+    "comm",
+    "comms",
+    "communic*",
+    "barrier*",
+    "bcast*",
+    "broadcast*",
+    "reduc*",
+    "allreduc*",
+    "gather*",
+    "allgather*",
+    "scatter*",
+    "alltoall*",
+    "collectiv*",
+    "sync*",
+    "flush*",
+    "schedul*",
+    "lock*",
+    "unlock*",
+    "mutex*",
+    "critical",
+    "fetch*",
+    "transfer*",
+    "overhead",
+    "probe*",
+    "iprobe",
+    "progress*",
+    "exchang*",
 ];
 
 /// The origin of a category.
@@ -78,7 +111,9 @@ impl CategoryTable {
     pub fn assign(&mut self, model: &TypeModel, rule: &CategoryRule) -> usize {
         let mut count = 0;
         for value in &model.values {
-            let Some(ty) = model.types.get(value.ty.index()).filter(|ty| ty.kind == PajeTypeKind::State) else { continue };
+            let Some(ty) = model.types.get(value.ty.index()).filter(|ty| ty.kind == PajeTypeKind::State) else {
+                continue;
+            };
             if rule.values.fits(&value.name) && rule.of.as_ref().is_none_or(|of| of.fits(&ty.name)) {
                 self.by_value[value.id.index()] =
                     ValueCategory { category: rule.category, origin: CategoryOrigin::Assigned };

@@ -388,7 +388,8 @@ pub enum TableValue {
 impl ChartTable {
     /// Creates an empty table.
     pub fn new(columns: &[(&str, AxisUnit)]) -> Self {
-        let column = |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
+        let column =
+            |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
         Self { columns: columns.iter().map(column).collect(), rows: Vec::new() }
     }
 }

@@ -83,7 +83,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 10] = [
     OptionInfo { name: "topology", forms: TOPOLOGY_FORMS, help: "the network by which hops are counted" },
     OptionInfo { name: "unit", forms: "NAME", help: "the selected unit" },
     OptionInfo { name: "direction", forms: "both, incoming or outgoing", help: "the messages of the selected unit" },
-    OptionInfo { name: "width", forms: "TIME", help: "the smoothing width, or half the moving time range, such as 10ms" },
+    OptionInfo {
+        name: "width",
+        forms: "TIME",
+        help: "the smoothing width, or half the moving time range, such as 10ms",
+    },
     OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
     OptionInfo { name: "layout", forms: "NAME", help: "the layout of a network" },
     OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },

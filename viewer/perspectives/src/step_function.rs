@@ -207,7 +207,10 @@ impl<const K: usize> StepFunction<K> {
 
     /// The function in columns of equal width.
     pub fn columns(&self, range: TimeRange, count: u32) -> Vec<StepColumn<K>> {
-        range.columns(count).map(|column| StepColumn { extremes: self.extremes(column), mean: self.mean(column) }).collect()
+        range
+            .columns(count)
+            .map(|column| StepColumn { extremes: self.extremes(column), mean: self.mean(column) })
+            .collect()
     }
 
     /// Visits the pieces of constant value in a time range, in order.

@@ -160,9 +160,10 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
     if let Some(ty) = container_types().find(|ty| ty.name.eq_ignore_ascii_case(level)) {
         return Ok(ty.id);
     }
-    let by_depth = level.parse::<u32>().ok().and_then(|depth| {
-        containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty)
-    });
+    let by_depth = level
+        .parse::<u32>()
+        .ok()
+        .and_then(|depth| containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty));
     by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
         name: level.to_owned(),
         known: container_types().map(|ty| ty.name.clone()).collect(),
