@@ -18,7 +18,7 @@ pub mod order;
 pub mod step_function;
 pub mod tasks;
 pub mod topology;
-mod unit_groups;
+mod unit_bundles;
 pub mod units;
 pub mod view;
 mod views;

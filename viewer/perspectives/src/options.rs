@@ -170,15 +170,14 @@ impl ViewOptions {
                 self.direction = choose(name, value, &words)?;
             }
             "width" => {
-                let nanos = time_text::parse(value).map_err(|error| PerspectiveError::OptionValue {
+                let invalid = |expected: String| PerspectiveError::OptionValue {
                     name: name.to_owned(),
                     value: value.to_owned(),
-                    expected: error.to_string(),
-                })?;
+                    expected,
+                };
+                let nanos = time_text::parse(value).map_err(|error| invalid(error.to_string()))?;
                 if nanos < 0 {
-                    let expected = "a time of at least 0".to_owned();
-                    let (name, value) = (name.to_owned(), value.to_owned());
-                    return Err(PerspectiveError::OptionValue { name, value, expected });
+                    return Err(invalid("a time that is not negative".to_owned()));
                 }
                 self.width = Some(nanos);
             }

@@ -104,9 +104,7 @@ impl UnitOrder {
             }
             Self::Names(list) => {
                 let mut places: FxHashMap<&str, usize> = FxHashMap::default();
-                for (place, name) in list.iter().enumerate() {
-                    places.entry(name).or_insert(place);
-                }
+                list.iter().enumerate().for_each(|(place, name)| _ = places.entry(name).or_insert(place));
                 order.sort_by_key(|unit| places.get(names[*unit]).copied().unwrap_or(usize::MAX));
             }
         }
