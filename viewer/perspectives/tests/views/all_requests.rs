@@ -8,8 +8,8 @@ use tumit_perspectives::gallery;
 use tumit_perspectives::view::ViewRequest;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-use crate::random_program::{END, SECOND, execution, programs, seconds, settings};
 use crate::request::{at, chart, during, numbers};
+use crate::unit_program::{END, SECOND, execution, programs, seconds, settings};
 
 /// Checks a chart.
 fn check(view: &str, chart: &ViewChart) {

@@ -5,8 +5,8 @@ use tumit_perspectives::chart::{ChartPaint, ChartPanel, StatusGrid, TableValue};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
 
-use crate::random_program::{SECOND, execution, seconds};
 use crate::request::{at, chart, numbers, texts, with_options};
+use crate::unit_program::{SECOND, execution, seconds};
 
 /// Two ranks of 10 s. `a` works until 4 s, sends 64 bytes from 4 to 5 s, then waits. `b` waits until
 /// 6 s, when it receives them, and works until the end. `a` is in the phase `setup` until 5 s, `b`

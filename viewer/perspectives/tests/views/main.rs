@@ -5,7 +5,7 @@
 mod activity;
 mod all_requests;
 mod example;
-mod random_program;
 mod request;
 mod tasks;
+mod unit_program;
 mod utilization;

@@ -8,7 +8,7 @@ use tumit_perspectives::options::{ParsedOptions, ViewOptions};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
 use tumit_viewer::query::TimeRange;
 
-use crate::random_program::{END, SECOND, seconds};
+use crate::unit_program::{END, SECOND, seconds};
 
 /// A request of a whole program at a second, with one column per second.
 pub(crate) fn at(second: i64) -> ViewRequest {

@@ -5,11 +5,11 @@ use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
 use tumit_perspectives::chart::ChartPanel;
 use tumit_perspectives::execution::Execution;
 
-use crate::random_program::{END, RandomProgram, SECOND, programs, seconds};
 use crate::request::{at, chart, during, numbers, texts, with_options};
+use crate::unit_program::{END, SECOND, UnitProgram, programs, seconds};
 
 /// The category of each unit in each second.
-fn categories(program: &RandomProgram, execution: &Execution) -> Vec<Vec<ActivityCategory>> {
+fn categories(program: &UnitProgram, execution: &Execution) -> Vec<Vec<ActivityCategory>> {
     let of_unit = |name: &str| {
         let threads = program.threads_of(name);
         let with_states = || threads.iter().filter(|thread| thread.changes.iter().any(|change| change.1 == 0));

@@ -51,16 +51,16 @@ pub(crate) struct RandomMessage {
 
 /// A program.
 #[derive(Clone, Debug)]
-pub(crate) struct RandomProgram {
+pub(crate) struct UnitProgram {
     pub(crate) threads: Vec<RandomThread>,
     pub(crate) messages: Vec<RandomMessage>,
 }
 
 /// An open state at a second: its begin and its value.
-pub(crate) type OpenState = (i64, usize);
+pub(crate) type OpenValue = (i64, usize);
 
 /// Random programs.
-pub(crate) fn programs() -> impl Strategy<Value = RandomProgram> {
+pub(crate) fn programs() -> impl Strategy<Value = UnitProgram> {
     let change = (
         0..4_i64,
         0..2_usize,
@@ -85,7 +85,7 @@ pub(crate) fn programs() -> impl Strategy<Value = RandomProgram> {
             let fits = (one.0..one.1).contains(&sent) && (other.0..other.1).contains(&received);
             fits.then_some(RandomMessage { threads: (from, to), sent, received, bytes })
         });
-        RandomProgram { messages: messages.collect(), threads }
+        UnitProgram { messages: messages.collect(), threads }
     })
 }
 
@@ -111,7 +111,7 @@ fn thread_of(node: usize, life: (i64, i64), steps: Vec<(i64, usize, StateChange)
 
 impl RandomThread {
     /// The open states of a kind during a second, outermost first. `None` outside of the life.
-    pub(crate) fn open(&self, kind: usize, second: i64) -> Option<Vec<OpenState>> {
+    pub(crate) fn open(&self, kind: usize, second: i64) -> Option<Vec<OpenValue>> {
         let lives = self.life.0 <= second && second < self.life.1;
         let mut open = Vec::new();
         for (time, _, change) in self.changes.iter().filter(|change| change.1 == kind && change.0 <= second) {
@@ -132,7 +132,7 @@ impl RandomThread {
     }
 }
 
-impl RandomProgram {
+impl UnitProgram {
     /// The Pajé text.
     pub(crate) fn text(&self) -> String {
         let mut text = include_str!("../../../tests/header.paje").to_owned();
