@@ -1,5 +1,6 @@
 //! [`UnitActivity`]: the category of each unit at any time, and the number of units per category.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
@@ -67,8 +68,13 @@ impl UnitActivity {
         settings: ActivitySettings,
     ) -> Result<Self, QueryError> {
         let jobs: Vec<&Unit> = units.list().iter().collect();
+        // Time that does not count would violate that the counts of all categories add up.
+        let stateless = match settings.stateless {
+            ActivityCategory::Ignored => ActivityCategory::Idle,
+            counted => counted,
+        };
         let timelines = map_in_order(jobs, MOST_THREADS, |unit| {
-            let of_group = |group: &StateGroup| group_timeline(source, group, categories, settings.stateless);
+            let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
             Ok(match settings.mode {
                 _ if groups.is_empty() => vec![CategoryTimeline::new(ActivityCategory::Idle)],
@@ -103,6 +109,22 @@ impl UnitActivity {
             let times = timeline.times(range);
             [sum[0] + times[0], sum[1] + times[1], sum[2] + times[2]]
         })
+    }
+
+    /// The time of a unit per category in a time range, in nanoseconds. In fractional mode, the
+    /// mean over its timelines. The sum is the length of the time range.
+    #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+    pub fn mean_times(&self, unit: usize, range: TimeRange) -> [f64; 3] {
+        let timelines = self.timelines(unit).len().max(1) as f64;
+        self.times(unit, range).map(|time| time as f64 / timelines)
+    }
+
+    /// The timeline of [`Self::at`]. With several timelines, the first category that occurs.
+    pub fn timeline(&self, unit: usize) -> Cow<'_, CategoryTimeline> {
+        match self.timelines(unit) {
+            [timeline] => Cow::Borrowed(timeline),
+            several => Cow::Owned(any_busy(several)),
+        }
     }
 
     /// The fraction of a time range that a unit spends in each category. The sum is 1.
@@ -190,14 +212,15 @@ fn any_busy(timelines: &[CategoryTimeline]) -> CategoryTimeline {
 }
 
 /// The number of units per category. Each timeline counts as the denominator, divided by the number
-/// of timelines of its unit.
+/// of timelines of its unit. The first timelines get the remainder, so that the unit counts as 1.
 fn unit_counts(by_unit: &[Vec<CategoryTimeline>]) -> UnitCounts {
     let denominator = by_unit.iter().fold(1, |all, timelines| least_common_multiple(all, timelines.len().max(1)));
     let denominator = i64::try_from(denominator).unwrap_or(i64::MAX);
     let (mut start, mut deltas) = ([0_i64; 3], Vec::new());
     for timelines in by_unit {
-        let weight = denominator / i64::try_from(timelines.len().max(1)).unwrap_or(1);
-        for timeline in timelines {
+        let parts = i64::try_from(timelines.len().max(1)).unwrap_or(1);
+        for (timeline, part) in timelines.iter().zip(0..) {
+            let weight = denominator / parts + i64::from(part < denominator % parts);
             let mut before = timeline.at(i64::MIN);
             if let Some(number) = number(before) {
                 start[number] += weight;
@@ -227,4 +250,27 @@ fn least_common_multiple(one: usize, other: usize) -> usize {
     }
     let product = one / high * other;
     if product > LARGEST { one } else { product }
+}
+
+#[cfg(test)]
+mod tests {
+    use tumit_paje::category::ActivityCategory::{Busy, Idle};
+
+    use super::{CategoryTimeline, unit_counts};
+
+    #[test]
+    fn each_unit_counts_as_one_without_a_common_denominator() {
+        // The least common multiple of 1 to 50 exceeds the largest denominator.
+        let timeline = |number: i64| {
+            let mut timeline = CategoryTimeline::new(Idle);
+            timeline.set(number, Busy);
+            timeline
+        };
+        let units: Vec<Vec<CategoryTimeline>> = (1..=50).map(|parts| (0..parts).map(timeline).collect()).collect();
+        let counts = unit_counts(&units);
+        for time in -1..=50 {
+            assert_eq!(counts.steps.at(time).iter().sum::<i64>(), 50 * counts.denominator);
+        }
+        assert_eq!(counts.steps.at(50), [50 * counts.denominator, 0, 0]);
+    }
 }

@@ -162,7 +162,7 @@ fn fits(pattern: &str, word: &str) -> bool {
 
 /// The words of a name in lower case: parts between other characters than letters, and before a
 /// capital letter after a small one.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let (mut words, mut word, mut was_lower) = (Vec::new(), String::new(), false);
     for letter in name.chars() {
         if !letter.is_alphabetic() || letter.is_uppercase() && was_lower {

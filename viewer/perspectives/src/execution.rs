@@ -174,7 +174,7 @@ impl Execution {
         let count = self.units.count();
         let time = |category: usize| {
             let activity = self.activity()?;
-            Ok((0..count).map(|unit| activity.times(unit, range)[category] as f64).collect())
+            Ok((0..count).map(|unit| activity.mean_times(unit, range)[category]).collect())
         };
         let mut sums = vec![0.0; count];
         let by_bytes = match metric {

@@ -3,7 +3,9 @@
 //! An [`Execution`](execution::Execution) prepares a trace: its units, their categories, messages and tasks.
 
 pub mod activity;
+mod captions;
 pub mod categories;
+mod category_legend;
 pub mod category_timeline;
 pub mod chart;
 pub mod collectives;
@@ -17,11 +19,13 @@ pub mod execution;
 pub mod gallery;
 pub mod innermost;
 pub mod messages;
+mod moving_window;
 pub mod options;
 pub mod order;
 pub mod step_function;
 pub mod tasks;
 pub mod topology;
+mod unit_bundles;
 pub mod units;
 pub mod view;
 mod views;

@@ -170,11 +170,15 @@ impl ViewOptions {
                 self.direction = choose(name, value, &words)?;
             }
             "width" => {
-                let nanos = time_text::parse(value).map_err(|error| PerspectiveError::OptionValue {
+                let invalid = |expected: String| PerspectiveError::OptionValue {
                     name: name.to_owned(),
                     value: value.to_owned(),
-                    expected: error.to_string(),
-                })?;
+                    expected,
+                };
+                let nanos = time_text::parse(value).map_err(|error| invalid(error.to_string()))?;
+                if nanos < 0 {
+                    return Err(invalid("a time that is not negative".to_owned()));
+                }
                 self.width = Some(nanos);
             }
             "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,

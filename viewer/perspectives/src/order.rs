@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use rustc_hash::FxHashMap;
+
 use crate::error::PerspectiveError;
 
 /// The order of the units in a view.
@@ -75,6 +77,20 @@ impl UnitOrder {
         })
     }
 
+    /// The order in words.
+    pub fn description(&self) -> String {
+        match self {
+            Self::Natural => "natural order".to_owned(),
+            Self::Gray => "Gray-code order".to_owned(),
+            Self::Name => "ordered by name".to_owned(),
+            Self::Metric(metric) => {
+                let word = UnitMetric::WORDS.iter().find(|(_, other)| other == metric).map_or("", |(word, _)| word);
+                format!("ordered by {word}, largest first")
+            }
+            Self::Names(_) => "order of a file".to_owned(),
+        }
+    }
+
     /// The indexes of the units in this order. `metric` gives the measure of each unit.
     pub fn permutation(&self, names: &[&str], metric: impl Fn(UnitMetric) -> Vec<f64>) -> Vec<usize> {
         let mut order: Vec<usize> = (0..names.len()).collect();
@@ -87,8 +103,9 @@ impl UnitOrder {
                 order.sort_by(|one, other| measures[*other].total_cmp(&measures[*one]));
             }
             Self::Names(list) => {
-                let place = |unit: usize| list.iter().position(|name| name == names[unit]).unwrap_or(usize::MAX);
-                order.sort_by_cached_key(|unit| place(*unit));
+                let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+                list.iter().enumerate().for_each(|(place, name)| _ = places.entry(name).or_insert(place));
+                order.sort_by_key(|unit| places.get(names[*unit]).copied().unwrap_or(usize::MAX));
             }
         }
         order

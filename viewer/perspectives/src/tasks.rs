@@ -5,11 +5,13 @@ use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeModel, ValueId, nested_states};
 
+use crate::categories::words;
 use crate::error::PerspectiveError;
 use crate::step_function::StepFunction;
 use crate::units::UnitSet;
 
-/// Words in the names of state types whose values are tasks.
+/// Words in the names of state types whose values are tasks, such as `Tasks`, `Subtask` or
+/// `Time_step`, but not `Blocked`.
 const TASK_WORDS: [&str; 7] = ["task", "phase", "iteration", "step", "kernel", "codelet", "block"];
 
 /// A task of an execution.
@@ -130,8 +132,11 @@ impl ExecutionTask {
 fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Result<Vec<TypeId>, PerspectiveError> {
     let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
     let is_task = |name: &str| {
-        let name = name.to_lowercase();
-        TASK_WORDS.iter().any(|word| name.contains(word))
+        let is_task_word = |word: &String| {
+            let singular = word.strip_suffix('s').unwrap_or(word);
+            TASK_WORDS.iter().any(|task_word| singular.ends_with(task_word))
+        };
+        words(name).iter().any(is_task_word)
     };
     let fits = |name: &str| choice.map_or_else(|| is_task(name), |pattern| pattern.fits(name));
     let types: Vec<TypeId> = states().filter(|ty| fits(&ty.name)).map(|ty| ty.id).collect();

@@ -1,7 +1,7 @@
 //! [`UnitSet`]: the containers of one level whose utilisation and communication the views show, such
 //! as nodes, processes or threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
@@ -62,9 +62,9 @@ pub struct UnitChoice {
 impl UnitSet {
     /// Finds the units of a trace.
     ///
-    /// Without a choice, the units are the containers that links connect, or, without links, those
-    /// that have states. In a container with several state types, the type decides whose values
-    /// have different categories.
+    /// Without a choice, the units are the containers that links connect, if states are in them or
+    /// below them, otherwise those that have states. In a container with several state types, the
+    /// type decides whose values have different categories.
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.
@@ -79,27 +79,21 @@ impl UnitSet {
             Some(level) => chosen_level(&model, &containers, level)?,
             None => default_level(source, &model, &containers, &state_groups)?,
         };
+        let positions = tree::positions(&containers);
+        let (mut units, owners) = units_and_owners(&containers, &positions, ty);
         let state_types = match &choice.states {
             Some(pattern) => chosen_states(&model, pattern)?,
-            None => default_states(&model, categories, &state_groups),
+            None => {
+                let within_units = containers.iter().filter(|info| owners.contains_key(&info.id));
+                let groups = within_units.filter_map(|info| state_groups.get(&info.id)).flatten();
+                default_states(&model, categories, groups.map(|group| group.ty).collect())
+            }
         };
-        let positions = tree::positions(&containers);
-        let (mut units, mut owners) = (Vec::<Unit>::new(), FxHashMap::default());
-        for (at, info) in containers.iter().enumerate() {
-            let above = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
-            let unit = match above {
-                Some(unit) => unit,
-                None if info.ty == ty => {
-                    let name = tree::path(&containers, &positions, at).join("/");
-                    units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
-                    u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
-                }
-                None => continue,
-            };
-            owners.insert(info.id, unit);
+        for info in containers.iter() {
+            let Some(unit) = owners.get(&info.id) else { continue };
             let groups = state_groups.get(&info.id).map_or(&[][..], Vec::as_slice);
             let counted = groups.iter().filter(|group| state_types.contains(&group.ty));
-            units[unit as usize].groups.extend(counted);
+            units[*unit as usize].groups.extend(counted);
         }
         shorten_names(&mut units, &containers, &positions);
         Ok(Self { ty, state_types, units, owners })
@@ -124,6 +118,29 @@ impl UnitSet {
     pub fn has_states(&self) -> bool {
         self.units.iter().any(|unit| !unit.groups.is_empty())
     }
+}
+
+/// The containers of a type, and the unit that contains each container.
+fn units_and_owners(
+    containers: &[ContainerInfo],
+    positions: &FxHashMap<ContainerId, usize>,
+    ty: TypeId,
+) -> (Vec<Unit>, FxHashMap<ContainerId, u32>) {
+    let (mut units, mut owners) = (Vec::<Unit>::new(), FxHashMap::default());
+    for (at, info) in containers.iter().enumerate() {
+        let above = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
+        let unit = match above {
+            Some(unit) => unit,
+            None if info.ty == ty => {
+                let name = tree::path(containers, positions, at).join("/");
+                units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
+                u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
+            }
+            None => continue,
+        };
+        owners.insert(info.id, unit);
+    }
+    (units, owners)
 }
 
 /// The state groups of each container.
@@ -157,13 +174,14 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
     let is_used = |ty: TypeId| containers.iter().any(|info| info.ty == ty);
     let container_types =
         || model.types.iter().skip(1).filter(|ty| ty.kind == PajeTypeKind::Container && is_used(ty.id));
-    if let Some(ty) = container_types().find(|ty| ty.name.eq_ignore_ascii_case(level)) {
+    let exact = container_types().find(|ty| ty.name == level);
+    if let Some(ty) = exact.or_else(|| container_types().find(|ty| ty.name.eq_ignore_ascii_case(level))) {
         return Ok(ty.id);
     }
     let by_depth = level
         .parse::<u32>()
         .ok()
-        .and_then(|depth| containers.iter().find(|info| info.depth == depth + 1).map(|info| info.ty));
+        .and_then(|depth| containers.iter().find(|info| info.depth.checked_sub(1) == Some(depth)).map(|info| info.ty));
     by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
         name: level.to_owned(),
         known: container_types().map(|ty| ty.name.clone()).collect(),
@@ -189,15 +207,25 @@ fn default_level(
             }
         }
     }
-    let mut by_states: BTreeMap<TypeId, u64> = BTreeMap::new();
+    let positions = tree::positions(containers);
+    let (mut by_states, mut above_states): (BTreeMap<TypeId, u64>, BTreeSet<TypeId>) = Default::default();
     for info in containers.iter().filter(|info| state_groups.contains_key(&info.id)) {
         *by_states.entry(info.ty).or_default() += 1;
+        let mut above = info;
+        while above_states.insert(above.ty) {
+            let parent = positions.get(&above.parent).map(|&at| &containers[at]);
+            let Some(parent) = parent.filter(|parent| parent.id != above.id) else { break };
+            above = parent;
+        }
     }
     let largest = |counts: &BTreeMap<TypeId, u64>| {
         counts.iter().max_by_key(|(ty, count)| (**count, std::cmp::Reverse(**ty))).map(|(ty, _)| *ty)
     };
     let leaf = || containers.iter().max_by_key(|info| info.depth).map(|info| info.ty);
-    largest(&by_links).or_else(|| largest(&by_states)).or_else(leaf).ok_or(PerspectiveError::NoContainers)
+    let mut with_states = by_links.clone();
+    with_states.retain(|ty, _| above_states.contains(ty));
+    let level = largest(&with_states).or_else(|| largest(&by_states)).or_else(|| largest(&by_links));
+    level.or_else(leaf).ok_or(PerspectiveError::NoContainers)
 }
 
 fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>, PerspectiveError> {
@@ -210,14 +238,9 @@ fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>
     Ok(types)
 }
 
-/// For each container type, the first state type whose values have different categories, otherwise
-/// the first state type.
-fn default_states(
-    model: &TypeModel,
-    categories: &CategoryTable,
-    state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
-) -> Vec<TypeId> {
-    let mut used: Vec<TypeId> = state_groups.values().flatten().map(|group| group.ty).collect();
+/// For each container type, the first of the used state types whose values have different
+/// categories, otherwise the first one.
+fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<TypeId>) -> Vec<TypeId> {
     used.sort_unstable();
     used.dedup();
     let mut by_parent: BTreeMap<TypeId, TypeId> = BTreeMap::new();

@@ -1,0 +1,127 @@
+//! G16: the number of units that execute each task.
+
+use tumit_viewer::query::TimeRange;
+
+use crate::captions;
+use crate::chart::{
+    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
+    TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::tasks::ExecutionTask;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+
+use super::task_bundles::{self, TaskBundle};
+
+/// Maximum number of bars.
+const MOST_BARS: usize = 256;
+
+/// The number of units that execute each task: now and at most so far, or the mean during the task.
+///
+/// The mean is over the part of the time range between the first begin of the task and its last
+/// end.
+pub(crate) struct TaskCount;
+
+/// The numbers of units that execute a task.
+#[derive(Clone, Copy)]
+struct ActiveUnits {
+    /// The present or mean number.
+    units: f64,
+    /// The largest number so far, or in the time range.
+    maximum: f64,
+    /// The time that all units together execute the task.
+    unit_nanos: Option<f64>,
+}
+
+impl PerspectiveView for TaskCount {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "task-count",
+            number: Some(16),
+            title: "Task count",
+            group: ViewGroup::Tasks,
+            summary: "The number of units that execute each task.",
+            needs: "states of tasks",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let tasks = execution.tasks()?.list();
+        let counts: Vec<ActiveUnits> = tasks.iter().map(|task| active_units(task, request)).collect();
+        let bundles = task_bundles::bundles(tasks, MOST_BARS);
+        let largest = counts.iter().map(|count| count.units.max(count.maximum)).fold(0.0, f64::max);
+        let chart = BarChart {
+            axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
+            arrangement: "task".to_owned(),
+            bars: bundles.iter().map(|bundle| bar(bundle, &counts)).collect(),
+        };
+        let is_present = request.mode == TimeMode::At;
+        let meaning = if is_present { "maximum since the start" } else { "mean between first begin and last end" };
+        let item = LegendItem {
+            paint: ChartPaint::Maximum,
+            label: if is_present { "maximum so far" } else { "maximum" }.to_owned(),
+        };
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: captions::joined([Some(captions::shown_time(request)), Some(meaning.to_owned())]),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
+            legend: vec![item],
+            table: table(tasks, &counts, is_present),
+            notes: task_bundles::note(tasks, MOST_BARS, "Each bar is the largest value").into_iter().collect(),
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of units are drawn")]
+fn active_units(task: &ExecutionTask, request: &ViewRequest) -> ActiveUnits {
+    if request.mode == TimeMode::At {
+        let [now] = task.active.at(request.time);
+        let [maximum] = task.active.maximum(request.past());
+        return ActiveUnits { units: now as f64, maximum: maximum.max(now) as f64, unit_nanos: None };
+    }
+    let range = request.visible_range();
+    let (from, to) = (range.from.max(task.life.from), range.to.min(task.life.to));
+    if from >= to {
+        // In an empty time range, the task counts with its number at this time.
+        let [units] = if range.from == range.to { task.active.at(range.from.0) } else { [0] };
+        return ActiveUnits { units: units as f64, maximum: units as f64, unit_nanos: Some(0.0) };
+    }
+    let during = TimeRange { from, to };
+    let ([integral], [maximum]) = (task.active.integral(during), task.active.maximum(during));
+    let nanos = i128::from(to.0) - i128::from(from.0);
+    ActiveUnits { units: integral as f64 / nanos as f64, maximum: maximum as f64, unit_nanos: Some(integral as f64) }
+}
+
+/// The largest numbers of some tasks.
+fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> ChartBar {
+    let first = bundle.number as usize;
+    let of_bundle = counts.iter().skip(first).take(bundle.members.len());
+    let (units, maximum) =
+        of_bundle.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
+    ChartBar {
+        label: bundle.label.clone(),
+        parts: vec![BarPart { paint: ChartPaint::Task(bundle.number), value: units }],
+        maximum: Some(maximum),
+        ..ChartBar::default()
+    }
+}
+
+fn table(tasks: &[ExecutionTask], counts: &[ActiveUnits], is_present: bool) -> ChartTable {
+    let mut columns = vec![("task", AxisUnit::Count)];
+    columns.extend(if is_present {
+        [("units", AxisUnit::Count), ("maximum so far", AxisUnit::Count)]
+    } else {
+        [("mean units", AxisUnit::Count), ("maximum", AxisUnit::Count)]
+    });
+    columns.extend((!is_present).then_some(("time of all units", AxisUnit::Nanos)));
+    let mut table = ChartTable::new(&columns);
+    table.rows.extend(tasks.iter().zip(counts).map(|(task, count)| {
+        let mut row = vec![TableValue::Text(task.name.clone()), count.units.into(), count.maximum.into()];
+        row.extend(count.unit_nanos.map(TableValue::Number));
+        row
+    }));
+    table
+}

@@ -1,0 +1,135 @@
+//! G18: whether each task has begun, is in progress, or is completed.
+
+use crate::captions;
+use crate::chart::{
+    AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
+    ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::tasks::ExecutionTask;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+
+use super::task_bundles::{self, TaskBundle};
+
+/// Maximum number of cells.
+const MOST_CELLS: usize = 1024;
+
+/// The progress of each task.
+///
+/// A task is in progress while a unit executes it. It is completed if it has begun and no unit
+/// executes it, so a later begin sets it in progress again.
+pub(crate) struct TaskStatus;
+
+/// The progress of a task at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TaskProgress {
+    NotBegun,
+    InProgress,
+    Completed,
+}
+
+impl TaskProgress {
+    const ALL: [Self; 3] = [Self::NotBegun, Self::InProgress, Self::Completed];
+
+    fn at(task: &ExecutionTask, time: i64) -> Self {
+        match task.active.at(time) {
+            [units] if units > 0 => Self::InProgress,
+            _ if task.life.from.0 <= time => Self::Completed,
+            _ => Self::NotBegun,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::NotBegun => "not begun",
+            Self::InProgress => "in progress",
+            Self::Completed => "completed",
+        }
+    }
+
+    /// Light in progress, dark when completed, as in `ParaGraph`.
+    fn paint(self) -> ChartPaint {
+        match self {
+            Self::NotBegun => ChartPaint::Pending,
+            Self::InProgress => ChartPaint::Maximum,
+            Self::Completed => ChartPaint::Now,
+        }
+    }
+}
+
+impl PerspectiveView for TaskStatus {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "task-status",
+            number: Some(18),
+            title: "Task status",
+            group: ViewGroup::Tasks,
+            summary: "Whether each task has begun, is in progress, or is completed.",
+            needs: "states of tasks",
+            modes: &[TimeMode::At],
+            options: &[],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let tasks = execution.tasks()?.list();
+        let bundles = task_bundles::bundles(tasks, MOST_CELLS);
+        let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, request.time)).collect();
+        let side = cells.len().isqrt();
+        let columns = if side * side < cells.len() { side + 1 } else { side.max(1) };
+        let item = |progress: TaskProgress| LegendItem { paint: progress.paint(), label: progress.word().to_owned() };
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: captions::instant(request),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Grid(StatusGrid { columns, cells }) }],
+            legend: TaskProgress::ALL.into_iter().map(item).collect(),
+            table: table(tasks, request.time),
+            notes: task_bundles::note(tasks, MOST_CELLS, "Each cell is the progress").into_iter().collect(),
+        })
+    }
+}
+
+/// The common progress of some tasks: in progress if they differ.
+fn cell(bundle: &TaskBundle<'_>, time: i64) -> StatusCell {
+    let number = |progress| bundle.members.iter().filter(|task| TaskProgress::at(task, time) == progress).count();
+    let counts = TaskProgress::ALL.map(|progress| (progress, number(progress)));
+    let all = bundle.members.len();
+    let common = counts.iter().find(|(_, count)| *count == all).map_or(TaskProgress::InProgress, |(common, _)| *common);
+    let status = match bundle.members {
+        [task] => status(task, time),
+        _ => {
+            let parts = counts.iter().filter(|(_, count)| *count > 0);
+            parts.map(|(progress, count)| format!("{count} {}", progress.word())).collect::<Vec<_>>().join(", ")
+        }
+    };
+    StatusCell { label: bundle.label.clone(), unit: None, paint: common.paint(), status }
+}
+
+/// The progress of a task in words.
+fn status(task: &ExecutionTask, time: i64) -> String {
+    match (TaskProgress::at(task, time), task.active.at(time)) {
+        (TaskProgress::InProgress, [1]) => "in progress in 1 unit".to_owned(),
+        (TaskProgress::InProgress, [units]) => format!("in progress in {units} units"),
+        (progress, _) => progress.word().to_owned(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "CSV has decimal numbers")]
+fn table(tasks: &[ExecutionTask], time: i64) -> ChartTable {
+    let mut table = ChartTable::new(&[
+        ("task", AxisUnit::Count),
+        ("status", AxisUnit::Count),
+        ("units", AxisUnit::Count),
+        ("first begin", AxisUnit::Nanos),
+        ("last end", AxisUnit::Nanos),
+    ]);
+    table.rows.extend(tasks.iter().map(|task| {
+        let [units] = task.active.at(time);
+        let numbers = [units, task.life.from.0, task.life.to.0];
+        let mut row = vec![TableValue::Text(task.name.clone()), TaskProgress::at(task, time).word().into()];
+        row.extend(numbers.map(|number| TableValue::Number(number as f64)));
+        row
+    }));
+    table
+}

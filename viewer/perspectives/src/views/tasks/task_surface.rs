@@ -1,0 +1,99 @@
+//! G29: the number of units that execute each task over time, as a heat map.
+
+use tumit_viewer::query::TimeRange;
+use tumit_viewer::text::time::timestamp;
+
+use crate::captions;
+use crate::chart::{
+    AxisUnit, ChartAxis, ChartMatrixCell, ChartPanel, ChartTable, MatrixChart, TableValue, TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::tasks::ExecutionTask;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+
+use super::task_bundles::{self, TaskBundle};
+
+/// Maximum number of rows.
+const MOST_ROWS: usize = 256;
+/// Maximum number of columns.
+const MOST_COLUMNS: u32 = 200;
+
+/// For each task (row) and each column of time, the mean number of units that execute the task in
+/// the column.
+pub(crate) struct TaskSurface;
+
+impl PerspectiveView for TaskSurface {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "task-surface",
+            number: Some(29),
+            title: "Task surface",
+            group: ViewGroup::Tasks,
+            summary: "For each task and column of time, the mean number of units that execute the task.",
+            needs: "states of tasks",
+            modes: &[TimeMode::Range, TimeMode::Moving],
+            options: &["width"],
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "numbers of units and times are drawn")]
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
+        let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MOST_COLUMNS)).collect();
+        let bundles = task_bundles::bundles(tasks, MOST_ROWS);
+        let mut table = ChartTable::new(&[
+            ("task", AxisUnit::Count),
+            ("from", AxisUnit::Nanos),
+            ("to", AxisUnit::Nanos),
+            ("units", AxisUnit::Count),
+        ]);
+        let mut cells = Vec::new();
+        for (row, bundle) in (0..).zip(&bundles) {
+            for (column, value) in row_values(bundle, &columns) {
+                let time = columns[column as usize];
+                let times = [time.from.0 as f64, time.to.0 as f64, value].map(TableValue::Number);
+                table.rows.push([TableValue::Text(bundle.label.clone())].into_iter().chain(times).collect());
+                cells.push(ChartMatrixCell { row, column, value });
+            }
+        }
+        let largest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+        let precision = columns.first().map_or(1, |column| column.to.0.saturating_sub(column.from.0)).max(1);
+        let matrix = MatrixChart {
+            rows: bundles.iter().map(|bundle| bundle.label.clone()).collect(),
+            columns: columns.iter().map(|column| timestamp(column.from, precision)).collect(),
+            units_per_cell: 1,
+            axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
+            cells,
+        };
+        let note = task_bundles::note(tasks, MOST_ROWS, "Each row has the largest number");
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: captions::period(request),
+            panels: vec![TitledPanel { title: "task over time".to_owned(), panel: ChartPanel::Matrix(matrix) }],
+            legend: Vec::new(),
+            table,
+            notes: note.into_iter().collect(),
+        })
+    }
+}
+
+/// The columns in which a task of a bundle is active, with the largest mean number of units. Takes
+/// the time of the columns within the lifetimes of the tasks.
+fn row_values(bundle: &TaskBundle<'_>, columns: &[TimeRange]) -> Vec<(u32, f64)> {
+    let mut largest = vec![0.0_f64; columns.len()];
+    for task in bundle.members {
+        for column in columns_of(task, columns) {
+            let [mean] = task.active.mean(columns[column]);
+            largest[column] = largest[column].max(mean);
+        }
+    }
+    (0..).zip(largest).filter(|(_, value)| *value > 0.0).collect()
+}
+
+/// The columns that overlap the lifetime of a task.
+fn columns_of(task: &ExecutionTask, columns: &[TimeRange]) -> std::ops::Range<usize> {
+    let first = columns.partition_point(|column| column.to <= task.life.from);
+    let end = columns.partition_point(|column| column.from < task.life.to);
+    first..end.max(first)
+}

@@ -1,0 +1,268 @@
+//! G22: the state, the task and the pending messages of each unit, as grids.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::text::time::group_digits;
+
+use crate::chart::{
+    AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
+    ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
+use crate::options::MessageMeasure;
+use crate::unit_bundles::{UnitBundle, UnitBundles};
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::{captions, category_legend};
+
+/// Maximum number of cells of a grid.
+const MOST_CELLS: usize = 1024;
+/// Maximum number of tasks in the legend.
+const MOST_TASKS: usize = 12;
+
+/// Four grids of units: the state, the task, and the messages that are being sent and that await
+/// receipt.
+pub(crate) struct ProcessorStatus;
+
+/// A grid, and a column of the table with a value per unit.
+struct StatusPart {
+    title: String,
+    unit: AxisUnit,
+    cells: Vec<StatusCell>,
+    values: Vec<TableValue>,
+    legend: Vec<LegendItem>,
+}
+
+impl PerspectiveView for ProcessorStatus {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "processor-status",
+            number: Some(22),
+            title: "Processor status",
+            group: ViewGroup::Utilization,
+            summary: "The state, the task, and the pending messages of each unit, as grids.",
+            needs: "states, tasks or links",
+            modes: &[TimeMode::At],
+            options: &["order", "measure"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let bundles = UnitBundles::new(execution, request, MOST_CELLS)?;
+        let (mut parts, mut notes) = (Vec::new(), Vec::new());
+        let of_data = [
+            category_part(execution, request, &bundles).map(|part| vec![part]),
+            task_part(execution, request, &bundles).map(|part| vec![part]),
+            message_parts(execution, request, &bundles),
+        ];
+        for part in of_data {
+            match part {
+                Ok(part) => parts.extend(part),
+                Err(PerspectiveError::NoData { missing, remedy }) => {
+                    notes.push(format!("A grid is left out, because the trace has no {missing}; {remedy}."));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if parts.is_empty() {
+            return Err(PerspectiveError::NoData {
+                missing: "states, tasks or links".to_owned(),
+                remedy: "choose another level by `--option level=TYPE`".to_owned(),
+            });
+        }
+        notes.extend((bundles.size() > 1).then(|| {
+            let size = bundles.size();
+            format!("Each cell stands for {size} adjacent units: the most common state and task, the largest number.")
+        }));
+        notes.extend(category_legend::guess_note(execution));
+        let table = table(execution, &bundles, &parts);
+        let legend = parts.iter().flat_map(|part| part.legend.clone()).collect();
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: captions::joined([Some(captions::instant(request)), captions::order(request)]),
+            panels: parts.into_iter().map(panel).collect(),
+            legend,
+            table,
+            notes,
+        })
+    }
+}
+
+fn panel(part: StatusPart) -> TitledPanel {
+    let columns = part.cells.len().isqrt();
+    let columns = if columns * columns < part.cells.len() { columns + 1 } else { columns.max(1) };
+    TitledPanel { title: part.title, panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells }) }
+}
+
+fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> ChartTable {
+    let columns = parts.iter().map(|part| (part.title.as_str(), part.unit));
+    let mut table = ChartTable::new(&[("unit", AxisUnit::Count)].into_iter().chain(columns).collect::<Vec<_>>());
+    table.rows.extend(bundles.order().iter().map(|unit| {
+        let mut row = vec![TableValue::Text(execution.units().list()[*unit].name.clone())];
+        row.extend(parts.iter().map(|part| part.values[*unit].clone()));
+        row
+    }));
+    table
+}
+
+/// The most common item of a list, and its number. Of several, the smallest.
+fn most_common<T: Copy + Ord>(items: impl Iterator<Item = T>) -> Option<(T, usize)> {
+    let mut sorted: Vec<T> = items.collect();
+    sorted.sort_unstable();
+    let runs = sorted.chunk_by(|one, next| one == next);
+    runs.map(|run| (run[0], run.len())).max_by_key(|(item, count)| (*count, std::cmp::Reverse(*item)))
+}
+
+/// A status in words: `busy`, or `busy (61 of 100)` for several units.
+fn status(word: &str, count: usize, bundle: &UnitBundle<'_>) -> String {
+    match bundle.members.len() {
+        1 => word.to_owned(),
+        all => format!("{word} ({count} of {all})"),
+    }
+}
+
+fn category_part(
+    execution: &Execution,
+    request: &ViewRequest,
+    bundles: &UnitBundles,
+) -> Result<StatusPart, PerspectiveError> {
+    let activity = execution.activity()?;
+    let categories: Vec<ActivityCategory> = (0..activity.units()).map(|unit| activity.at(unit, request.time)).collect();
+    let cells = bundles.iter(execution).map(|bundle| {
+        let common = most_common(bundle.members.iter().map(|unit| categories[*unit]));
+        let (category, count) = common.unwrap_or((ActivityCategory::Idle, 0));
+        let status = status(category.word(), count, &bundle);
+        StatusCell { label: bundle.label, unit: bundle.unit, paint: ChartPaint::Category(category), status }
+    });
+    Ok(StatusPart {
+        title: "state".to_owned(),
+        unit: AxisUnit::Count,
+        cells: cells.collect(),
+        values: categories.iter().map(|category| category.word().into()).collect(),
+        legend: category_legend::legend(),
+    })
+}
+
+fn task_part(
+    execution: &Execution,
+    request: &ViewRequest,
+    bundles: &UnitBundles,
+) -> Result<StatusPart, PerspectiveError> {
+    let tasks = execution.tasks()?;
+    let current: Vec<Option<u32>> = (0..execution.units().count()).map(|unit| tasks.at(unit, request.time)).collect();
+    let name = |task: u32| tasks.list().get(task as usize).map_or("", |task| task.name.as_str());
+    let cells: Vec<StatusCell> = bundles
+        .iter(execution)
+        .map(|bundle| match most_common(bundle.members.iter().filter_map(|unit| current[*unit])) {
+            Some((task, count)) => {
+                let status = status(name(task), count, &bundle);
+                StatusCell { label: bundle.label, unit: bundle.unit, paint: ChartPaint::Task(task), status }
+            }
+            None => StatusCell {
+                label: bundle.label,
+                unit: bundle.unit,
+                paint: ChartPaint::Absent,
+                status: "no task".to_owned(),
+            },
+        })
+        .collect();
+    let mut shown: Vec<u32> = current.iter().copied().flatten().collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let item = |task: u32| LegendItem { paint: ChartPaint::Task(task), label: name(task).to_owned() };
+    Ok(StatusPart {
+        title: "task".to_owned(),
+        unit: AxisUnit::Count,
+        cells,
+        values: current.iter().map(|task| task.map_or(TableValue::Absent, |task| name(task).into())).collect(),
+        legend: shown.into_iter().take(MOST_TASKS).map(item).collect(),
+    })
+}
+
+/// The grids of the messages that are being sent by each unit, and that await receipt.
+fn message_parts(
+    execution: &Execution,
+    request: &ViewRequest,
+    bundles: &UnitBundles,
+) -> Result<Vec<StatusPart>, PerspectiveError> {
+    let messages = match request.options.measure {
+        Some(MessageMeasure::Bytes) => execution.sized_messages()?,
+        _ => execution.messages()?,
+    };
+    let counts_bytes = match request.options.measure {
+        Some(measure) => measure == MessageMeasure::Bytes,
+        None => messages.has_sizes(),
+    };
+    let largest = largest_pending(messages, request, counts_bytes);
+    let by_unit = messages.by_unit();
+    let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, bundles, (title, steps), largest);
+    let mut parts = if counts_bytes {
+        vec![part("bytes being sent", &by_unit.outgoing), part("bytes awaiting receipt", &by_unit.incoming)]
+    } else {
+        vec![part("messages being sent", &by_unit.outgoing), part("messages awaiting receipt", &by_unit.incoming)]
+    };
+    parts[0].legend = size_legend(largest);
+    Ok(parts)
+}
+
+/// The largest number of a unit in the whole time range, in messages or bytes.
+#[derive(Clone, Copy)]
+struct LargestPending {
+    /// The component of [`PendingSteps`].
+    component: usize,
+    value: i64,
+}
+
+fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes: bool) -> LargestPending {
+    let component = if counts_bytes { BYTES } else { MESSAGES };
+    let by_unit = messages.by_unit();
+    let all = by_unit.outgoing.iter().chain(&by_unit.incoming);
+    let value = all.map(|steps| steps.maximum(request.range)[component]).max().unwrap_or(0);
+    LargestPending { component, value }
+}
+
+impl LargestPending {
+    fn text(self, value: i64) -> String {
+        let digits = group_digits(value.unsigned_abs());
+        if self.component == BYTES { format!("{digits} bytes") } else { format!("{digits} messages") }
+    }
+
+    /// The paint of a number, on a logarithmic scale.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a paint is approximate")]
+    fn paint(self, value: i64) -> ChartPaint {
+        if value <= 0 {
+            return ChartPaint::Absent;
+        }
+        let logarithm = |value: i64| (value as f64 + 1.0).ln();
+        ChartPaint::Size((logarithm(value) / logarithm(self.value.max(value))) as f32)
+    }
+}
+
+/// The paints of no messages, of a few and of the largest number.
+fn size_legend(largest: LargestPending) -> Vec<LegendItem> {
+    let mut values = vec![0, largest.value.max(0).isqrt(), largest.value];
+    values.dedup();
+    values.into_iter().map(|value| LegendItem { paint: largest.paint(value), label: largest.text(value) }).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "CSV has decimal numbers")]
+fn pending_part(
+    execution: &Execution,
+    request: &ViewRequest,
+    bundles: &UnitBundles,
+    (title, steps): (&str, &[PendingSteps]),
+    largest: LargestPending,
+) -> StatusPart {
+    let values: Vec<i64> = steps.iter().map(|steps| steps.at(request.time)[largest.component]).collect();
+    let cells = bundles.iter(execution).map(|bundle| {
+        let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
+        StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }
+    });
+    StatusPart {
+        title: title.to_owned(),
+        unit: if largest.component == BYTES { AxisUnit::Bytes } else { AxisUnit::Count },
+        cells: cells.collect(),
+        values: values.iter().map(|value| TableValue::Number(*value as f64)).collect(),
+        legend: Vec::new(),
+    }
+}

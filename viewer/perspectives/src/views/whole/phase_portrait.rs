@@ -1,0 +1,163 @@
+//! G20: utilisation against communication, as a curve over time.
+
+use tumit_viewer::query::TimeRange;
+use tumit_viewer::text::time::duration;
+
+use crate::captions;
+use crate::chart::{
+    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, PortraitChart, PortraitPoint, TableValue,
+    TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::{BYTES, MESSAGES, UnitMessages};
+use crate::moving_window::MovingWindow;
+use crate::options::MessageMeasure;
+use crate::tasks::ExecutionTask;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+
+/// Maximum number of tasks in the legend.
+const MOST_TASKS: usize = 12;
+
+/// Utilisation against communication, as a curve over time.
+///
+/// A point has the mean percentage of busy units, and the mean number of pending bytes or messages
+/// as a percentage of its maximum in the time range. Both are means over the `width` before the
+/// time of the point. The colour of a point is the task that most units execute at the end of this
+/// window; of several, the one that began last.
+pub(crate) struct PhasePortrait;
+
+impl PerspectiveView for PhasePortrait {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "phase-portrait",
+            number: Some(20),
+            title: "Phase portrait",
+            group: ViewGroup::Whole,
+            summary: "The percentage of busy units against the volume of communication, as a curve over time.",
+            needs: "states and links",
+            modes: &[TimeMode::Range],
+            options: &["width", "measure", "count"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let messages = match request.options.measure {
+            Some(MessageMeasure::Bytes) => execution.sized_messages()?,
+            _ => execution.messages()?,
+        };
+        let counts_bytes = match request.options.measure {
+            Some(measure) => measure == MessageMeasure::Bytes,
+            None => messages.has_sizes(),
+        };
+        let times = times(request);
+        let (tasks, no_tasks) = match execution.tasks() {
+            Ok(tasks) => (tasks.list(), None),
+            Err(PerspectiveError::NoData { .. }) => {
+                (&[][..], Some("The curve has one colour, because the trace has no tasks.".to_owned()))
+            }
+            Err(error) => return Err(error),
+        };
+        let window = MovingWindow::new(request.range, request.options.width);
+        let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
+        let common = most_common_tasks(tasks, &last_of_window.collect::<Vec<_>>());
+        let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
+        let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
+        let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
+        let cursor = (request.range.from.0..=request.range.to.0).contains(&request.time);
+        let chart = PortraitChart {
+            horizontal: ChartAxis::new(format!("{quantity}, % of the maximum"), AxisUnit::Percent, 100.0),
+            vertical: ChartAxis::new(counted, AxisUnit::Percent, 100.0),
+            cursor: times.partition_point(|time| *time <= request.time).checked_sub(1).filter(|_| cursor),
+            points,
+        };
+        let smoothing = format!("mean over the last {}", duration(window.width));
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: captions::joined([Some(captions::period(request)), Some(smoothing)]),
+            table: table(&chart, tasks, &common),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
+            legend: legend(tasks, &common),
+            notes: no_tasks.into_iter().collect(),
+        })
+    }
+}
+
+/// The times of the points: the start of the range, and the end of each column.
+fn times(request: &ViewRequest) -> Vec<i64> {
+    let ends = request.range.columns(request.columns.max(1)).map(|column| column.to.0.min(request.range.to.0));
+    let mut times: Vec<i64> = [request.range.from.0].into_iter().chain(ends).collect();
+    times.dedup();
+    times
+}
+
+#[expect(clippy::cast_precision_loss, reason = "percentages are rounded")]
+fn points(
+    execution: &Execution,
+    request: &ViewRequest,
+    (messages, counts_bytes): (&UnitMessages, bool),
+    window: MovingWindow,
+    times: &[i64],
+    tasks: &[Option<u32>],
+) -> Result<Vec<PortraitPoint>, PerspectiveError> {
+    let activity = execution.activity()?;
+    let (counts, pending) = (activity.counts(), messages.pending());
+    let component = if counts_bytes { BYTES } else { MESSAGES };
+    let largest = pending.maximum(request.range)[component].max(1) as f64;
+    let all_units = activity.units().max(1) as f64 * counts.denominator as f64;
+    let point = |(time, task): (&i64, &Option<u32>)| {
+        let range: TimeRange = window.at(*time);
+        let mean = counts.steps.mean(range);
+        let counted = mean[0] + if request.options.counts_overhead { mean[1] } else { 0.0 };
+        PortraitPoint {
+            time: *time,
+            x: 100.0 * pending.mean(range)[component] / largest,
+            y: 100.0 * counted / all_units,
+            paint: task.map_or(ChartPaint::Now, ChartPaint::Task),
+        }
+    };
+    Ok(times.iter().zip(tasks).map(point).collect())
+}
+
+/// The task that most units execute at each of ascending times. Of several, the one that began
+/// last. Takes the number of times within the lifetimes of all tasks.
+fn most_common_tasks(tasks: &[ExecutionTask], times: &[i64]) -> Vec<Option<u32>> {
+    let mut common: Vec<(i64, Option<u32>)> = vec![(0, None); times.len()];
+    for (number, task) in (0..).zip(tasks) {
+        let first = times.partition_point(|time| *time < task.life.from.0);
+        let end = times.partition_point(|time| *time < task.life.to.0).max(first);
+        for (time, common) in times[first..end].iter().zip(&mut common[first..end]) {
+            let [active] = task.active.at(*time);
+            if active > 0 && active >= common.0 {
+                *common = (active, Some(number));
+            }
+        }
+    }
+    common.into_iter().map(|(_, task)| task).collect()
+}
+
+/// The tasks that occur, by number. At most [`MOST_TASKS`].
+fn legend(tasks: &[ExecutionTask], common: &[Option<u32>]) -> Vec<LegendItem> {
+    let mut shown: Vec<u32> = common.iter().copied().flatten().collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let name = |task: u32| tasks.get(task as usize).map_or_else(String::new, |task| task.name.clone());
+    let item = |task: u32| LegendItem { paint: ChartPaint::Task(task), label: name(task) };
+    shown.into_iter().take(MOST_TASKS).map(item).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
+fn table(chart: &PortraitChart, tasks: &[ExecutionTask], common: &[Option<u32>]) -> ChartTable {
+    let mut table = ChartTable::new(&[
+        ("time", AxisUnit::Nanos),
+        (&chart.horizontal.label, AxisUnit::Percent),
+        (&format!("{}, %", chart.vertical.label), AxisUnit::Percent),
+        ("task", AxisUnit::Count),
+    ]);
+    table.rows.extend(chart.points.iter().zip(common).map(|(point, task)| {
+        let task = task.and_then(|task| tasks.get(task as usize));
+        let name = task.map_or(TableValue::Absent, |task| TableValue::Text(task.name.clone()));
+        vec![TableValue::Number(point.time as f64), TableValue::Number(point.x), TableValue::Number(point.y), name]
+    }));
+    table
+}

@@ -1,0 +1,62 @@
+//! The views of the group tasks equal their definitions.
+
+use proptest::prelude::*;
+use tumit_perspectives::chart::ChartPanel;
+
+use crate::request::{at, chart, during, numbers, texts};
+use crate::unit_program::{END, SECOND, TASKS, programs, seconds};
+
+proptest! {
+    #[test]
+    fn tasks_equal_a_simulation(
+        program in programs(),
+        is_node in any::<bool>(),
+        time in 0..END,
+        (from, length) in (0..END, 1..END),
+    ) {
+        let execution = program.execution(if is_node { "Node" } else { "Thread" }, Default::default());
+        let Ok(tasks) = execution.tasks() else { return Ok(()) };
+        let active = |task: &str, second: i64| {
+            let has_task = |name: &str| {
+                let open = program.threads_of(name).into_iter().filter_map(|thread| thread.open(1, second));
+                open.flatten().any(|state| TASKS[state.1 % 3] == task)
+            };
+            execution.units().list().iter().filter(|unit| has_task(&unit.name)).count()
+        };
+        let names: Vec<&str> = tasks.list().iter().map(|task| task.name.as_str()).collect();
+        let count = chart("task-count", &execution, &at(time)).unwrap();
+        let status = chart("task-status", &execution, &at(time)).unwrap();
+        let range = seconds(from, (from + length).min(END));
+        let means = chart("task-count", &execution, &during(range)).unwrap();
+        let summary = chart("task-summary", &execution, &during(range)).unwrap();
+        let surface = chart("task-surface", &execution, &during(range)).unwrap();
+        let ChartPanel::Matrix(matrix) = &surface.panels[0].panel else { panic!("no matrix") };
+        for (number, task) in names.iter().enumerate() {
+            let now = active(task, time);
+            let seconds_active: Vec<i64> = (0..END).filter(|second| active(task, *second) > 0).collect();
+            let (first, end) = (seconds_active[0], seconds_active[seconds_active.len() - 1] + 1);
+            prop_assert_eq!(numbers(&count, "units")[number], now as f64);
+            let largest = (0..=time).map(|second| active(task, second)).max().unwrap();
+            prop_assert_eq!(numbers(&count, "maximum so far")[number], largest as f64);
+            let expected = match now {
+                _ if first > time => "not begun",
+                0 => "completed",
+                _ => "in progress",
+            };
+            prop_assert_eq!(&texts(&status, "status")[number], expected);
+            let during = from.max(first)..(range.to.0 / SECOND).min(end);
+            let sum: usize = during.clone().map(|second| active(task, second)).sum();
+            let mean = sum as f64 / during.clone().count().max(1) as f64;
+            prop_assert!((numbers(&means, "mean units")[number] - mean).abs() < 1e-9);
+            prop_assert_eq!(numbers(&summary, "first begin")[number], (first * SECOND) as f64);
+            prop_assert_eq!(numbers(&summary, "last end")[number], (end * SECOND) as f64);
+            prop_assert_eq!(numbers(&summary, "time of all units")[number], sum as f64 * SECOND as f64);
+            for second in from..range.to.0 / SECOND {
+                let cell = matrix.cells.iter().find(|cell| {
+                    (cell.row, i64::from(cell.column)) == (number as u32, second - from)
+                });
+                prop_assert_eq!(cell.map_or(0.0, |cell| cell.value), active(task, second) as f64);
+            }
+        }
+    }
+}
