@@ -12,6 +12,8 @@ pub mod gallery;
 pub mod messages;
 pub mod options;
 pub mod order;
+pub mod routes;
+pub mod size_scale;
 pub mod step_function;
 pub mod tasks;
 pub mod topology;

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use rustc_hash::FxHashMap;
+
 use crate::error::PerspectiveError;
 
 /// The order of the units in a view.
@@ -87,8 +89,9 @@ impl UnitOrder {
                 order.sort_by(|one, other| measures[*other].total_cmp(&measures[*one]));
             }
             Self::Names(list) => {
-                let place = |unit: usize| list.iter().position(|name| name == names[unit]).unwrap_or(usize::MAX);
-                order.sort_by_cached_key(|unit| place(*unit));
+                let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+                list.iter().enumerate().for_each(|(place, name)| _ = places.entry(name).or_insert(place));
+                order.sort_by_key(|unit| places.get(names[*unit]).copied().unwrap_or(usize::MAX));
             }
         }
         order

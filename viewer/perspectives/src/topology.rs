@@ -40,16 +40,18 @@ impl GridShape {
     /// The grid for a number of units whose shape is closest to a square, with at least as many
     /// columns as rows. All places are used if the number is a product of close factors.
     pub fn of(units: usize) -> Self {
-        let root = units.isqrt().max(1);
-        let rows = (1..=root).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
-        // A prime number would be a line.
-        if rows * 4 >= root { Self { rows, columns: units / rows } } else { Self::covering(units) }
+        let units = units.max(1);
+        let rows = (1..=units.isqrt()).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
+        // Without the second case, a prime number would be a line.
+        let columns = units / rows;
+        if rows * 4 >= columns { Self { rows, columns } } else { Self::covering(units) }
     }
 
     /// A grid of about as many rows as columns, with some places unused.
     pub fn covering(units: usize) -> Self {
-        let columns = (0..).find(|columns| columns * columns >= units).unwrap_or(1).max(1);
-        Self { rows: units.div_ceil(columns), columns }
+        let root = units.isqrt();
+        let columns = (root + usize::from(root * root < units)).max(1);
+        Self { rows: units.div_ceil(columns).max(1), columns }
     }
 
     /// Parses `ROWSxCOLUMNS`.

@@ -96,10 +96,10 @@ impl ViewRequest {
         use tumit_viewer::query::GlobalNanos;
 
         match (self.mode, self.options.width) {
-            (TimeMode::Moving, Some(width)) => TimeRange {
-                from: GlobalNanos(self.time.saturating_sub(width)).max(self.range.from),
-                to: GlobalNanos(self.time.saturating_add(width)).min(self.range.to),
-            },
+            (TimeMode::Moving, Some(width)) => {
+                let inside = |time: i64| GlobalNanos(time).clamp(self.range.from, self.range.to.max(self.range.from));
+                TimeRange { from: inside(self.time.saturating_sub(width)), to: inside(self.time.saturating_add(width)) }
+            }
             _ => self.range,
         }
     }

@@ -1,6 +1,9 @@
 //! The views of `ParaGraph`, one folder per group.
 
 pub(crate) mod communication;
+mod measured_messages;
+mod request_text;
 pub(crate) mod tasks;
+mod unit_groups;
 pub(crate) mod utilization;
 pub(crate) mod whole;
