@@ -6,16 +6,11 @@
 
 use std::sync::OnceLock;
 
-use tumit_viewer::query::{
-    EntityId, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, ValueId, walk,
-};
+use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, walk};
 use tumit_viewer::stats::size_field;
 
 use crate::step_function::StepFunction;
 use crate::units::UnitSet;
-
-/// All times. The extent of a trace does not contain its last timestamp, at which links may start.
-const ALL_TIMES: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
 /// Messages per block. Each block has a stored latest end.
 const BLOCK: usize = 256;
@@ -98,12 +93,12 @@ impl UnitMessages {
     /// # Errors
     /// The errors of the source.
     pub fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
-        let model = source.model();
+        let (model, extent) = (source.model(), source.extent());
         let (mut list, mut has_sizes) = (Vec::new(), false);
         let (mut within_units, mut outside) = (0, 0);
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let first = list.len();
-            walk::links(source, ty.id, ALL_TIMES, |link| {
+            walk::links(source, ty.id, extent, |link| {
                 let (Some(from), Some(to)) = (units.owner(link.start), units.owner(link.end)) else {
                     outside += 1;
                     return Ok(());
@@ -117,7 +112,7 @@ impl UnitMessages {
                 list.push(UnitMessage { id, ty, value, from, to, sent, received, bytes });
                 Ok(())
             })?;
-            let field = if needs_sizes { size_field(source, ty.id, ALL_TIMES)? } else { None };
+            let field = if needs_sizes { size_field(source, ty.id, extent)? } else { None };
             if let Some(field) = field {
                 has_sizes = true;
                 read_sizes(source, &mut list[first..], &field)?;

@@ -173,8 +173,8 @@ mod tests {
     fn routes_of_small_networks_are_known() {
         let route = |word, units, from, to| Topology::parse(word, units).unwrap().route(units, from, to);
         assert_eq!(route("hamming", 8, 0b001, 0b110), [0b001, 0b000, 0b010, 0b110]);
-        // From 2 to 5 of six corners: e-cube routing would use the corner 7.
-        assert_eq!(route("hamming", 6, 0b010, 0b101), [2, 0, 1, 5]);
+        // From 4 to 3 of six corners: e-cube routing would use the corner 7.
+        assert_eq!(route("hamming", 6, 0b100, 0b011), [4, 0, 1, 3]);
         assert_eq!(route("mesh2", 16, 1, 14), [1, 2, 6, 10, 14]);
         assert_eq!(route("torus2", 16, 0, 15), [0, 3, 15]);
         assert_eq!(route("torus1", 6, 5, 1), [5, 0, 1]);

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel,
-    tree,
+    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, tree,
 };
 
 use crate::categories::CategoryTable;
@@ -182,10 +181,9 @@ fn default_level(
     const EXAMINED: usize = 256;
     let types: FxHashMap<ContainerId, TypeId> = containers.iter().map(|info| (info.id, info.ty)).collect();
     let mut by_links: BTreeMap<TypeId, u64> = BTreeMap::new();
-    // An extent without duration is no valid request.
-    let all_times = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+    let extent = source.extent();
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-        for link in source.links(ty.id, all_times, EXAMINED)?.items {
+        for link in source.links(ty.id, extent, EXAMINED)?.items {
             for end in [link.start, link.end].into_iter().filter_map(|end| types.get(&end)) {
                 *by_links.entry(*end).or_default() += 1;
             }

@@ -11,6 +11,8 @@ mod network_nodes;
 mod node_layout;
 mod node_statistics;
 mod saved_positions;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 use crate::view::PerspectiveView;
