@@ -235,5 +235,5 @@ fn steps<'a>(messages: impl Iterator<Item = &'a UnitMessage>) -> PendingSteps {
 /// A size in bytes. Negative sizes and other values that are no size are `None`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
 fn whole_number(size: f64) -> Option<u64> {
-    (size >= 0.0 && size < 1e18).then_some(size as u64)
+    (0.0..1e18).contains(&size).then_some(size as u64)
 }

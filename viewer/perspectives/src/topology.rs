@@ -168,6 +168,18 @@ mod tests {
     }
 
     #[test]
+    fn grids_are_no_lines_except_the_smallest() {
+        let shape = |units| {
+            let GridShape { rows, columns } = GridShape::of(units);
+            (rows, columns)
+        };
+        assert_eq!(
+            [0, 1, 3, 5, 8, 10, 13, 23, 128].map(shape),
+            [(1, 1), (1, 1), (1, 3), (2, 3), (2, 4), (2, 5), (4, 4), (5, 5), (8, 16)]
+        );
+    }
+
+    #[test]
     fn distances_of_small_networks_are_known() {
         let distance = |word, one, other| Topology::parse(word, 16).unwrap().distance(16, one, other);
         assert_eq!(distance("hamming", 0b0101, 0b1010), 4);

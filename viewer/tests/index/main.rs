@@ -170,7 +170,10 @@ fn fields_of_many_links_equal_those_of_the_store() {
         let facts = index.facts(link).expect("the index is whole");
         assert_eq!(Ok(&facts), store.facts(link).as_ref());
         let bytes = facts.fields.iter().find(|field| field.0 == "bytes").and_then(|field| field.1.parse::<f64>().ok());
-        assert_eq!((index.number_fields(&[link], "Bytes"), store.number_fields(&[link], "Bytes")), (Ok(vec![bytes]), Ok(vec![bytes])));
+        assert_eq!(
+            (index.number_fields(&[link], "Bytes"), store.number_fields(&[link], "Bytes")),
+            (Ok(vec![bytes]), Ok(vec![bytes]))
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`MeasuredMessages`]: the messages of a trace, counted by number or by bytes.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use tumit_viewer::text::time::group_digits;
 
@@ -40,7 +42,7 @@ impl MessageSum {
 }
 
 /// Sums of messages by sender and receiver.
-pub(crate) type SumsByPair = FxHashMap<(u32, u32), MessageSum>;
+pub(crate) type SumsByPair = BTreeMap<(u32, u32), MessageSum>;
 
 impl<'a> MeasuredMessages<'a> {
     /// The messages in the requested measure. Without a request, bytes if `prefers_bytes` and the
@@ -116,11 +118,11 @@ impl<'a> MeasuredMessages<'a> {
         request: &ViewRequest,
         node: impl Fn(u32) -> u32,
     ) -> SumsByPair {
-        let mut sums = SumsByPair::default();
+        let mut sums: FxHashMap<(u32, u32), MessageSum> = FxHashMap::default();
         for message in self.visible(execution, request) {
             sums.entry((node(message.from), node(message.to))).or_default().add(message);
         }
-        sums
+        sums.into_iter().collect()
     }
 
     /// The scale of the sizes of all messages of the trace, if they have sizes. It is the same at
@@ -134,9 +136,7 @@ impl<'a> MeasuredMessages<'a> {
         let mut columns = vec![("from", AxisUnit::Count), ("to", AxisUnit::Count), ("messages", AxisUnit::Count)];
         columns.extend(self.messages.has_sizes().then_some(("bytes", AxisUnit::Bytes)));
         let mut table = ChartTable::new(&columns);
-        let mut pairs: Vec<(&(u32, u32), &MessageSum)> = sums.iter().collect();
-        pairs.sort_unstable_by_key(|(pair, _)| **pair);
-        for ((from, to), sum) in pairs {
+        for ((from, to), sum) in sums {
             let mut row = vec![TableValue::Text(label(*from)), TableValue::Text(label(*to)), number(sum.count).into()];
             row.extend(self.messages.has_sizes().then(|| number(sum.bytes).into()));
             table.rows.push(row);

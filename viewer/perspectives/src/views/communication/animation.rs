@@ -90,7 +90,6 @@ pub(crate) fn edges(
             bend: 0.0,
         })
         .collect();
-    edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
     bend(nodes, &mut edges);
     edges
 }

@@ -42,7 +42,6 @@ impl PerspectiveView for CommunicationMatrixView {
                 cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value) });
             }
         }
-        cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
         let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
         let labels = groups.labels(execution);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };

@@ -1,6 +1,6 @@
 //! [`LinkLoads`]: the messages that pass each physical link of a network.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::topology::Topology;
 use crate::views::measured_messages::{MessageSum, SumsByPair};
@@ -11,6 +11,7 @@ use crate::views::unit_groups::UnitGroups;
 pub(crate) struct LinkLoads {
     /// The sums by the two nodes of a link, the smaller one first.
     pub(crate) by_link: SumsByPair,
+    unsorted: FxHashMap<(u32, u32), MessageSum>,
     /// The number of messages times the links that each of them passes.
     pub(crate) hops: u64,
     /// The number of messages.
@@ -38,6 +39,7 @@ impl LinkLoads {
                 }
             }
         }
+        loads.by_link = std::mem::take(&mut loads.unsorted).into_iter().collect();
         loads
     }
 
@@ -66,7 +68,7 @@ impl LinkLoads {
 
     fn add(&mut self, one: u32, other: u32, sum: MessageSum) {
         if one != other {
-            self.by_link.entry((one.min(other), one.max(other))).or_default().combine(sum);
+            self.unsorted.entry((one.min(other), one.max(other))).or_default().combine(sum);
         }
     }
 }
@@ -79,19 +81,18 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// All links between nodes, including those without messages: the number of physical links by pair
-/// of nodes.
+/// All links between nodes, including those without messages, by their nodes.
 pub(crate) fn physical_links(topology: Topology, units: usize, groups: &UnitGroups) -> Vec<(u32, u32)> {
-    let mut links: FxHashMap<(u32, u32), ()> = FxHashMap::default();
+    let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     for unit in 0..units {
         for other in topology.later_neighbours(units, unit) {
             let (one, other) = (node(groups, unit), node(groups, other));
             if one != other {
-                links.insert((one.min(other), one.max(other)), ());
+                links.insert((one.min(other), one.max(other)));
             }
         }
     }
-    let mut links: Vec<(u32, u32)> = links.into_keys().collect();
+    let mut links: Vec<(u32, u32)> = links.into_iter().collect();
     links.sort_unstable();
     links
 }
