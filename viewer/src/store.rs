@@ -257,6 +257,10 @@ impl TimelineSource for TraceStore {
         entity_facts::facts(self, id, false)
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        entity_facts::number_fields(self, ids, field)
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         entity_facts::related_entities(self, id, limit)
     }

@@ -344,7 +344,10 @@ impl NamedQueries<'_> {
         prop_assert_eq!(found, expected);
         prop_assert_eq!(listed.total, listed.items.len() as u64);
         for link in &listed.items {
-            prop_assert!(self.source.facts(link.id).is_ok());
+            let facts = self.source.facts(link.id).expect("it was listed");
+            let bytes = facts.fields.iter().find(|field| field.0 == "Bytes").and_then(|field| field.1.parse().ok());
+            let numbers = self.source.number_fields(&[link.id], "bytes").expect("it was listed");
+            prop_assert_eq!(numbers, [bytes] as [Option<f64>; 1]);
         }
         Ok(())
     }

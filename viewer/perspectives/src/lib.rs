@@ -22,6 +22,8 @@ pub mod messages;
 mod moving_window;
 pub mod options;
 pub mod order;
+pub mod routes;
+pub mod size_scale;
 pub mod step_function;
 pub mod tasks;
 pub mod topology;

@@ -89,7 +89,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 10] = [
         help: "the smoothing width, or half the moving time range, such as 10ms",
     },
     OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
-    OptionInfo { name: "layout", forms: "NAME", help: "the layout of a network" },
+    OptionInfo {
+        name: "layout",
+        forms: "NAME or FILE",
+        help: "the layout of a network, or a file of lines `name x y`",
+    },
     OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },
     OptionInfo { name: "category", forms: "busy, overhead or idle", help: "the category of a profile" },
 ];

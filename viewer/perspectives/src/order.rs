@@ -159,6 +159,27 @@ mod tests {
     }
 
     #[test]
+    fn orders_of_any_number_of_units_are_permutations() {
+        for count in 0..70 {
+            let names: Vec<String> = (0..count).map(|unit| format!("rank {}", unit * 7 % 11)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let listed = ["rank 3", "rank 3", "none", "rank 0"].map(str::to_owned).to_vec();
+            let orders = [
+                UnitOrder::Natural,
+                UnitOrder::Gray,
+                UnitOrder::Name,
+                UnitOrder::Names(listed),
+                UnitOrder::Metric(UnitMetric::IdleTime),
+            ];
+            for order in orders {
+                let mut units = order.permutation(&names, |_| (0..count).map(|unit| f64::from(unit % 3)).collect());
+                units.sort_unstable();
+                assert_eq!(units, (0..count as usize).collect::<Vec<usize>>(), "{order:?}");
+            }
+        }
+    }
+
+    #[test]
     fn orders_are_permutations() {
         let names = ["Node 10", "Node 9", "node", "Node 02"];
         let measures = |_metric| vec![1.0, 5.0, f64::NAN, 3.0];

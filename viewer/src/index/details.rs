@@ -12,6 +12,7 @@
 //!
 //! A row that equals a recent one is not written again; the entity refers to the recent one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::io;
@@ -355,9 +356,9 @@ impl<'a> IndexDetails<'a> {
         self.0.bytes(bytes.at.saturating_add(from), (to - from) as usize)
     }
 
-    fn text(&self, number: u64) -> String {
+    fn text(&self, number: u64) -> Cow<'a, str> {
         let header = &self.0.header;
-        String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number)).into_owned()
+        String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number))
     }
 
     /// The text of a link key, or `k` and its number if the trace has no text for it.
@@ -367,7 +368,7 @@ impl<'a> IndexDetails<'a> {
         if row < keys.rows() {
             let [found, text] = keys.row(row);
             if found == key {
-                return self.text(text);
+                return self.text(text).into_owned();
             }
         }
         format!("k{key}")
@@ -376,24 +377,60 @@ impl<'a> IndexDetails<'a> {
     /// All fields of a row, and its source position.
     pub(crate) fn detail(&self, row: u32) -> EntityDetail {
         let mut detail = EntityDetail::default();
-        if row != 0 {
-            self.read(row.into(), true, &mut detail);
-        }
+        self.visit(row, &mut |item| match item {
+            RowItem::Source { file, line } if detail.source.is_none() => {
+                detail.source = Some(SourceLine { file: self.text(file).into_owned(), line });
+            }
+            RowItem::Source { .. } => {}
+            RowItem::Field { name, kind, value } => {
+                detail.fields.push((self.text(name).into_owned(), self.value(kind, value)));
+            }
+        });
         detail
+    }
+
+    /// The first field of a row with this name, in upper or lower case.
+    pub(crate) fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        let mut found = None;
+        self.visit(row, &mut |item| {
+            if let RowItem::Field { name: number, kind, value } = item
+                && found.is_none()
+                && self.text(number).eq_ignore_ascii_case(name)
+            {
+                found = Some((kind, value));
+            }
+        });
+        found.map(|(kind, value)| self.value(kind, value))
+    }
+
+    fn value(&self, kind: u8, value: u64) -> DetailValue {
+        match kind {
+            0 => DetailValue::Text(self.text(value).into_owned()),
+            1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
+            2 => DetailValue::Float(f64::from_bits(value.swap_bytes())),
+            _ => DetailValue::Container(ContainerId(value as u32)),
+        }
     }
 
     fn row(&self, row: u64) -> &'a [u8] {
         self.item(self.0.header.detail_rows, self.0.header.detail_bytes, row)
     }
 
-    fn read(&self, row: u64, may_join: bool, detail: &mut EntityDetail) -> Option<()> {
+    /// Visits the source position and the fields of a row.
+    fn visit(&self, row: u32, visit: &mut impl FnMut(RowItem)) {
+        if row != 0 {
+            self.read(row.into(), true, visit);
+        }
+    }
+
+    fn read(&self, row: u64, may_join: bool, visit: &mut impl FnMut(RowItem)) -> Option<()> {
         let mut rest = self.row(row);
         let like = match varint::take(&mut rest)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
                 let both = [varint::take(&mut rest)?, varint::take(&mut rest)?];
                 for part in both.into_iter().filter(|_| may_join) {
-                    self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, detail);
+                    self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, visit);
                 }
                 return Some(());
             }
@@ -405,25 +442,24 @@ impl<'a> IndexDetails<'a> {
             return None;
         }
         let (file, line, count) = (varint::take(&mut shape)?, varint::take(&mut shape)?, varint::take(&mut shape)?);
-        if let Some(file) = file.checked_sub(1)
-            && detail.source.is_none()
-        {
-            detail.source = Some(SourceLine { file: self.text(file), line: line as u32 });
+        if let Some(file) = file.checked_sub(1) {
+            visit(RowItem::Source { file, line: line as u32 });
         }
         for _ in 0..count {
-            let name = self.text(varint::take(&mut shape)?);
+            let name = varint::take(&mut shape)?;
             let (&kind, after) = shape.split_first()?;
             shape = after;
             let number = varint::take(&mut shape)?;
             let value = values.as_mut().map_or(Some(number), varint::take)?;
-            let value = match kind {
-                0 => DetailValue::Text(self.text(value)),
-                1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
-                2 => DetailValue::Float(f64::from_bits(value.swap_bytes())),
-                _ => DetailValue::Container(ContainerId(value as u32)),
-            };
-            detail.fields.push((name, value));
+            visit(RowItem::Field { name, kind, value });
         }
         Some(())
     }
+}
+
+/// A part of a row. Numbers of texts stand for texts.
+#[derive(Clone, Copy, Debug)]
+enum RowItem {
+    Source { file: u64, line: u32 },
+    Field { name: u64, kind: u8, value: u64 },
 }

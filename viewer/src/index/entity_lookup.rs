@@ -12,7 +12,7 @@ use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
 use super::reader::IndexReader;
 use crate::query::LinkRow;
-use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 impl EntityLookup for IndexReader {
@@ -87,6 +87,10 @@ impl EntityLookup for IndexReader {
 
     fn detail(&self, row: u32) -> EntityDetail {
         IndexDetails(&self.image).detail(row)
+    }
+
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        IndexDetails(&self.image).field(row, name)
     }
 
     fn key(&self, key: u64) -> String {

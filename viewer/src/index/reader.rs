@@ -473,6 +473,11 @@ impl TimelineSource for IndexReader {
         self.check_damage(facts)
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        let numbers = entity_facts::number_fields(self, ids, field)?;
+        self.check_damage(numbers)
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         let related = entity_facts::related_entities(self, id, limit)?;
         self.check_damage(related)

@@ -254,6 +254,10 @@ impl TimelineSource for SelfRepairingIndex {
         self.query_or_repair(|source| source.facts_without_paths(id))
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.query_or_repair(|source| source.number_fields(ids, field))
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.query_or_repair(|source| source.related_entities(id, limit))
     }

@@ -54,6 +54,8 @@ pub(crate) trait EntityLookup {
     /// Finds a link by its number.
     fn link(&self, number: u32) -> Option<LinkRow>;
     fn detail(&self, row: u32) -> EntityDetail;
+    /// The first field of a row with this name, in upper or lower case.
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue>;
     /// The text of a link's key.
     fn key(&self, key: u64) -> String;
     /// States in a container that overlap an interval, lane by lane.
@@ -99,6 +101,36 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
         fields,
         source,
     })
+}
+
+/// The number in the first field with this name, in upper or lower case.
+pub(crate) fn number_of_facts(facts: &EntityFacts, field: &str) -> Option<f64> {
+    let text = facts.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
+    text.and_then(|(_, text)| text.trim().parse().ok())
+}
+
+/// Implements [`crate::query::TimelineSource::number_fields`] without texts: it reads only the
+/// requested field of each row.
+pub(crate) fn number_fields(
+    tables: &impl EntityLookup,
+    ids: &[EntityId],
+    field: &str,
+) -> Result<Vec<Option<f64>>, QueryError> {
+    let is_of_link = ["from", "to", "key"].iter().any(|name| name.eq_ignore_ascii_case(field));
+    let number = |id: &EntityId| {
+        let row = match *id {
+            EntityId::Link(_) if is_of_link => return Ok(number_of_facts(&facts(tables, *id, true)?, field)),
+            EntityId::Link(number) => tables.link(number).ok_or(QueryError::Unknown { kind: "link" })?.detail,
+            _ => tables.find(*id)?.detail,
+        };
+        Ok(tables.field(row, field).and_then(|value| match value {
+            DetailValue::Text(text) => text.trim().parse().ok(),
+            DetailValue::Integer(number) => Some(number as f64),
+            DetailValue::Float(number) => Some(number),
+            DetailValue::Container(container) => name_of(tables, container).trim().parse().ok(),
+        }))
+    };
+    ids.iter().map(number).collect()
 }
 
 fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {

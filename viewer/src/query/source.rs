@@ -12,6 +12,7 @@ use super::entities::{
     EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
     StateLaneId, VariableSample,
 };
+use super::entity_facts::number_of_facts;
 use super::error::QueryError;
 use super::model::{ContainerInfo, TraceSummary, TypeModel};
 use super::nested_times::{self, NestedLaneGroup, NestedTime};
@@ -213,6 +214,16 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.facts(id)
+    }
+
+    /// Returns the number in a field of each of some entities that this source lists: of the first
+    /// field with this name, in upper or lower case, as [`Self::facts`] lists it. `None` if there is
+    /// no such field, or it is no number.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        ids.iter().map(|id| Ok(number_of_facts(&self.facts(*id)?, field))).collect()
     }
 
     /// Returns the entities that are related to one.

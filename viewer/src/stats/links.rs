@@ -58,9 +58,7 @@ pub(crate) fn exchanges(
 
 /// The number in a field of an entity.
 pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
-    let facts = source.facts(id)?;
-    let text = facts.fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
-    Ok(text.and_then(|(_, text)| text.trim().parse().ok()))
+    Ok(source.number_fields(&[id], field)?.into_iter().next().flatten())
 }
 
 /// The name of the size field of a link type. It is found in the first links of the interval, as a

@@ -9,7 +9,7 @@ use super::states::StoreStateLane;
 use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
 use crate::query::LinkRow;
-use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 /// A list of entities with consecutive numbers.
@@ -111,6 +111,10 @@ impl EntityLookup for TraceStore {
 
     fn detail(&self, row: u32) -> EntityDetail {
         self.details.detail(row)
+    }
+
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        self.details.field(row, name)
     }
 
     fn key(&self, key: u64) -> String {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::layer::FilterLayer;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
-use crate::query::{DrawStyle, PajeTypeKind, RgbColor, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId};
+use crate::query::{
+    DrawStyle, EntityId, PajeTypeKind, QueryError, RgbColor, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId,
+};
 
 /// The colour of values that are not bright: light, so that they are unobtrusive.
 const GREY: RgbColor = RgbColor { red: 0xd3, green: 0xd7, blue: 0xdc };
@@ -28,6 +30,10 @@ impl FilterLayer for ColorSource {
 
     fn keeps_entities(&self, _: TypeId) -> bool {
         true
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner.number_fields(ids, field)
     }
 }
 

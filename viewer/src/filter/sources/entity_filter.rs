@@ -362,6 +362,10 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { kind: "entity" }) }
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner.number_fields(ids, field)
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;

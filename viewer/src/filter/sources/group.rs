@@ -24,6 +24,7 @@ use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, hide, summary};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
+use crate::query::entity_facts::number_of_facts;
 use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
@@ -334,6 +335,13 @@ impl FilterLayer for GroupSource {
                 Ok(facts)
             }
         }
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        if ids.iter().all(|id| matches!(id, EntityId::State(_) | EntityId::Event(_) | EntityId::Link(_))) {
+            return self.inner.number_fields(ids, field);
+        }
+        ids.iter().map(|id| Ok(number_of_facts(&FilterLayer::facts(self, *id)?, field))).collect()
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

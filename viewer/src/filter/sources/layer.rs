@@ -9,6 +9,7 @@ use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
     TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    entity_facts::number_of_facts,
     nested_times::{self, NestedLaneGroup},
 };
 
@@ -206,6 +207,12 @@ pub trait FilterLayer: Send + Sync {
         self.checked_source()?.facts(id)
     }
 
+    /// Computed from [`Self::facts`]. A layer that keeps the fields of the entities that it lists
+    /// can leave this to the inner source.
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        ids.iter().map(|id| Ok(number_of_facts(&self.facts(*id)?, field))).collect()
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.checked_source()?.related_entities(id, limit)
     }
@@ -349,6 +356,10 @@ impl<L: FilterLayer> TimelineSource for L {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         FilterLayer::facts(self, id)
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        FilterLayer::number_fields(self, ids, field)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

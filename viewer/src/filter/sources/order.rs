@@ -15,7 +15,7 @@ use crate::filter::language::comparison::Comparison;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePattern, NamePatterns};
 use crate::query::tree;
-use crate::query::{ContainerInfo, TimelineSource, TypeId};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimelineSource, TypeId};
 use crate::store::compare_naturally;
 
 struct OrderSource {
@@ -30,6 +30,10 @@ impl FilterLayer for OrderSource {
 
     fn keeps_entities(&self, _: TypeId) -> bool {
         true
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner.number_fields(ids, field)
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {

@@ -306,6 +306,10 @@ impl FilterLayer for TimeRangeSource {
         self.cut_facts(id)
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner_source().number_fields(ids, field)
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.cut_facts(id)?;
         let mut related = self.inner_source().related_entities(id, limit.saturating_mul(4))?;
