@@ -5,8 +5,8 @@
     target/release/make_trace few.tmt 100000 64
     tests/benchmarks/thread_costs.py few.tmt                    # Debian: valgrind
 
-The conversion runs twice: in one pass, and in two passes. callgrind counts the instructions of each
-function together with those that it calls. A thread is recognised by a function that it runs.
+The conversion runs twice: in one pass, and in two passes. callgrind counts the instructions of the
+function that does each part, with those of all functions that it calls.
 """
 
 import argparse
@@ -20,64 +20,54 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MEASURE = os.environ.get("MEASURE_CONVERSION", str(ROOT / "target/release/measure_conversion"))
 
-READER, MERGE = r"AheadReader::read$", r"MergedStreams.*::take_window$"
-RULES, SIMULATION = r"paje_pass::emitter$", r"BatchReceiver::run$"
-SURVEY = r"::survey$"
-LINKS, SEND = r"second_pass::links::.*Emitter.*>::link$", r"EventSender as .*PajeSink>::(plain_)?event$"
+# The parts of a conversion: name, thread, and the functions that do it.
+PARTS = [
+    ("decode columns, compute timestamps, make operations", "two readers", r"AheadReader::read$"),
+    ("merge", "merge", r"MergedStreams.*::take_window$"),
+    ("first pass: pair links and note them", "main", r"ConversionJob.*::survey$"),
+    ("apply rules", "rules", r"paje_pass::emitter$"),
+    ("simulation", "main", r"BatchReceiver.*::run$"),
+]
+# Parts of "apply rules".
+PARTS_OF_RULES = [
+    ("of it links", "rules", r"links::.*Emitter.*>::link$"),
+    ("of it sending operations to the simulation", "rules", r"EventSender as .*PajeSink>::(plain_)?event$"),
+]
+PATHS = ["run-entities", "run-entities-two-passes"]
 
 
-def functions_of(path):
-    """Returns the functions of a thread with their instructions, and the instructions of the thread."""
-    command = ["callgrind_annotate", "--inclusive=yes", "--threshold=100", path]
+def instructions_by_function(path):
+    """Returns the instructions of a thread, and a dictionary of those of each function."""
+    command = ["callgrind_annotate", "--inclusive=yes", "--auto=no", "--threshold=100", path]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     lines = re.findall(r"^ *([\d,]+) \([ \d.]+%\)  (.*)$", text, re.MULTILINE)
-    counts = [(re.sub(r" \[[^]]*\]$", "", name), int(count.replace(",", ""))) for count, name in lines]
-    return counts[1:], counts[0][1]
-
-
-def count(functions, pattern):
-    return sum(count for name, count in functions if re.search(pattern, name))
+    counts = {}
+    for number, name in lines[1:]:
+        # A function has a line for itself, and lines for the functions of other files that are inlined
+        # in it. The first has the largest number.
+        name = re.sub(r"^\S+?\.\w+:|^\?\?\?:", "", re.sub(r" \[[^]]*\]$", "", name))
+        counts[name] = max(counts.get(name, 0), int(number.replace(",", "")))
+    return int(lines[0][0].replace(",", "")), counts
 
 
 def run(path, trace, folder):
-    """Runs a path under callgrind. Returns its number of records, and its threads by order of start."""
+    """Runs a path under callgrind.
+
+    Returns the instructions per record of the whole path, and a function that returns those of the
+    functions that match a pattern.
+    """
     out = os.path.join(folder, path)
     command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
     done = subprocess.run([*command, MEASURE, "--path", path, trace, os.path.join(folder, "out")], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{path}: {done.stderr.strip()}")
-    files = sorted(Path(folder).glob(f"{path}-[0-9]*"), key=lambda file: int(file.name.rpartition("-")[2]))
-    return int(done.stdout.split()[0]), [functions_of(file) for file in files]
+    threads = [instructions_by_function(file) for file in Path(folder).glob(f"{path}-[0-9]*")]
+    records = int(done.stdout.split()[0])
 
+    def count(pattern):
+        return sum(number for _, counts in threads for name, number in counts.items() if re.search(pattern, name)) / records
 
-def print_rows(path, records, threads):
-    """Prints the instructions per record of each thread."""
-
-    def print_row(part, thread, instructions):
-        print(f"| {path}: {part} | {thread} | {instructions / records:.0f} |")
-
-    main, total_of_main = threads[0]
-    # The threads of the first pass start before the rules thread of the second pass.
-    is_rules = [count(functions, RULES) > 0 for functions, _ in threads]
-    if True not in is_rules:
-        sys.exit("the run is too small: the conversion has no threads")
-    rules_thread = is_rules.index(True)
-    for name, some in [("first pass", threads[1:rules_thread]), ("last pass", threads[rules_thread + 1 :])]:
-        for part, thread, pattern in [("decode and evaluate columns", "two readers", READER), ("merge", "merge", MERGE)]:
-            counts = [total for functions, total in some if count(functions, pattern) and (pattern == READER or not count(functions, READER))]
-            if counts:
-                print_row(f"{name}, {part}", thread, sum(counts))
-    survey, simulation = count(main, SURVEY), count(main, SIMULATION)
-    if rules_thread > 1:
-        print_row("first pass, pair links and note them", "main", survey)
-    functions, total = threads[rules_thread]
-    links, send = count(functions, LINKS), count(functions, SEND)
-    print_row("last pass, operations on states, variables and events", "rules", total - links - send)
-    print_row("last pass, links", "rules", links)
-    print_row("last pass, send operations", "rules", send)
-    print_row("last pass, receive operations and simulate", "main", simulation)
-    print_row("open the run, check its blocks, the rest", "main", total_of_main - simulation - (survey if rules_thread > 1 else 0))
-    print_row("all", "all", sum(total for _, total in threads))
+    return sum(total for total, _ in threads) / records, count
 
 
 def main():
@@ -86,10 +76,22 @@ def main():
     arguments = parser.parse_args()
     if not os.access(MEASURE, os.X_OK):
         sys.exit(f"{MEASURE} is missing; `cargo build --release -p tests` builds it, or set MEASURE_CONVERSION")
-    print("| path: part | thread | instructions per record |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for path in ["run-entities", "run-entities-two-passes"]:
-            print_rows(path, *run(path, arguments.trace, folder))
+        runs = [run(path, arguments.trace, folder) for path in PATHS]
+    if any(count(PARTS[0][2]) == 0 for _, count in runs):
+        sys.exit(f"{arguments.trace} is too small: its conversion has no reader threads")
+
+    def print_row(part, thread, numbers):
+        print(f"| {part} | {thread} | {'; '.join(f'{number:.0f}' for number in numbers)} |")
+
+    print("| part | thread | instructions per record in one pass; in two |\n|---|---|---|")
+    for part, thread, pattern in PARTS:
+        print_row(part, thread, [count(pattern) for _, count in runs])
+        if thread == "rules":
+            for name, thread, pattern in PARTS_OF_RULES:
+                print_row(name, thread, [count(pattern) for _, count in runs])
+    print_row("open the run, check its blocks, the rest", "", [total - sum(count(pattern) for _, _, pattern in PARTS) for total, count in runs])
+    print_row("all", "", [total for total, _ in runs])
 
 
 if __name__ == "__main__":
