@@ -22,8 +22,13 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
 }
 
+/// The clock's value at the start. Each thread counts from here, so values of the clock decrease
+/// from one thread to another. The recorder takes a decrease of smaller values for the wrap of a
+/// 32-bit counter.
+const CLOCK_START: u64 = 1 << 32;
+
 fn current_nanos() -> u64 {
-    NOW.get()
+    CLOCK_START + NOW.get()
 }
 
 /// An xorshift generator. It gives the same numbers everywhere.
@@ -54,6 +59,10 @@ impl XorShift {
 
 const PHASES: [Phase; 5] = [Phase::Start, Phase::Compute, Phase::Exchange, Phase::Check, Phase::Write];
 const DEEPEST: usize = 12;
+/// States of a thread after which it waits until all records are written. The writer thread stores
+/// blocks without packing when it is far behind, so the size of a run would depend on the load of
+/// the machine.
+const FLUSH_PERIOD: u64 = 50_000;
 /// Nanoseconds between the first records of two successive threads.
 const BIRTH: u64 = 1_000;
 
@@ -135,8 +144,12 @@ impl TraceWorker {
         let mut random = XorShift::of(thread.into());
         NOW.set(u64::from(thread) * BIRTH + 1);
         calls::born(thread);
-        let (mut recorded, mut depth) = (0, 0);
+        let (mut recorded, mut flushed, mut depth) = (0, 0, 0);
         while recorded < states {
+            if recorded - flushed >= FLUSH_PERIOD {
+                flushed = recorded;
+                tracer_rt::flush();
+            }
             self.go_to(NOW.get() + random.duration(14));
             match random.below(100) {
                 0..45 if depth < DEEPEST => {
