@@ -119,8 +119,7 @@ fn write_paje(path: &str, endpoints: impl Iterator<Item = LinkEndpoint>) -> std:
     let (mut now, container, extra, source): (_, _, &[_], _) = (0, ContainerId::ROOT, &[], None);
     for endpoint in endpoints {
         now += 1;
-        let (time, at, key) =
-            (GlobalNanos(now), ContainerId(endpoint.threads().0 + 1), KeyId(endpoint.n.into()));
+        let (time, at, key) = (GlobalNanos(now), ContainerId(endpoint.threads().0 + 1), KeyId(endpoint.n.into()));
         writer.event(&if endpoint.is_start {
             PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source }
         } else {

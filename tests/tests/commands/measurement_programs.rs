@@ -77,7 +77,11 @@ fn the_scripts_print_a_row_for_each_figure() {
 fn wrong_arguments_are_reported_with_the_usage() {
     let missing = "--help` prints the usage";
     for (command, arguments, message) in [
-        (MAKE_TRACE, &["--processes", "9", "x.tmt", "10", "4"][..], "--processes is from 1 to the number of threads, 4"),
+        (
+            MAKE_TRACE,
+            &["--processes", "9", "x.tmt", "10", "4"][..],
+            "--processes is from 1 to the number of threads, 4",
+        ),
         (MAKE_TRACE, &["x.tmt", "many"], "STATES is a whole number from 0, not `many`"),
         (MAKE_TRACE, &[], "the run folder is missing"),
         (MAKE_LINKS, &["x.paje"], "give the output and the number of links"),
