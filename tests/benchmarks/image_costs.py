@@ -14,6 +14,7 @@ Processor time is printed, too, because other programs may use the machine at th
 import argparse
 import json
 import os
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -102,6 +103,9 @@ def main():
             "ViTE, SVG": (["vite", "-e", f"{folder}/vite.svg", trace], {"QT_QPA_PLATFORM": "offscreen"}),
         }
         for name, (command, environment) in others.items():
+            if shutil.which(command[0]) is None:
+                print(f"| {name} | `{command[0]}` is not installed | | |")
+                continue
             seconds, processors, memory, succeeded = measure(command, environment)
             print_line(name, seconds, processors, memory, "" if succeeded else "failed, or took too long |")
         seconds, processors, memory, _ = measure([*view, image])

@@ -138,7 +138,9 @@ fn make(words: &[&str]) -> Result<String, String> {
     let [out, links] = operands[..] else {
         return Err("give the output and the number of links".to_owned());
     };
-    let links = links.parse().map_err(|_| format!("LINKS is a whole number, not `{links}`"))?;
+    let Ok(links) = links.parse() else {
+        return Err(format!("LINKS is a whole number, not `{links}`"));
+    };
     let has_ends = operands.len() == words.len();
     let endpoints = endpoints(links, has_ends);
     if out.ends_with(".paje") {

@@ -84,7 +84,7 @@ fn main() -> ExitCode {
 }
 
 fn number(name: &str, text: &str) -> AnyResult<u32> {
-    text.parse().map_err(|_| format!("{name} is a whole number, not `{text}`").into())
+    text.parse().map_err(|why| format!("{name} is a whole number, not `{text}`: {why}").into())
 }
 
 /// Generates the trace, runs each path on it, and prints a line for each.
