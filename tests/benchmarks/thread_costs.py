@@ -72,14 +72,14 @@ def run(path, trace, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trace", help="a run of at least 65,536 records; smaller ones have fewer threads")
+    parser.add_argument("trace", help="a run; if it has less than 65,536 records, the merge thread reads it")
     arguments = parser.parse_args()
     if not os.access(MEASURE, os.X_OK):
         sys.exit(f"{MEASURE} is missing; `cargo build --release -p tests` builds it, or set MEASURE_CONVERSION")
     with tempfile.TemporaryDirectory() as folder:
         runs = [run(path, arguments.trace, folder) for path in PATHS]
     if any(count(PARTS[0][2]) == 0 for _, count in runs):
-        sys.exit(f"{arguments.trace} is too small: its conversion has no reader threads")
+        sys.exit(f"{arguments.trace} has no records that a reader thread decodes")
 
     def print_row(part, thread, numbers):
         print(f"| {part} | {thread} | {'; '.join(f'{number:.0f}' for number in numbers)} |")
