@@ -1,7 +1,7 @@
 //! Facts about this process at the start of its file.
 
 mod identity;
-pub(crate) mod launch;
+pub(crate) mod launch_id;
 pub(crate) mod start_dir;
 
 use identity::text_of;
@@ -87,7 +87,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
     if let Some(job) = job() {
         append_tag(&mut out, tag::JOB, job.as_bytes());
     }
-    append_tag(&mut out, tag::LAUNCH, launch::id().as_bytes());
+    append_tag(&mut out, tag::LAUNCH, launch_id::id().as_bytes());
     out
 }
 

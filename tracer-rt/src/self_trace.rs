@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use crate::fields::Choice;
 use crate::levels::level_table::Level;
 use crate::slots::pool::slot_bytes;
-use crate::slots::write::write;
+use crate::slots::record_bytes::write;
 use crate::slots::{SlotHeader, room_bytes, used_bytes};
 
 tracer_macros::events!("std:tracer");

@@ -19,16 +19,16 @@
 //! Each rule narrows the results of the others, so they are applied several times.
 
 mod clock_states;
+mod message_bounds;
 mod message_times;
-mod points;
 mod wander_allowance;
 
 pub(crate) use message_times::MessageTimes;
 
 use super::min_delays::FastestMessages;
 use clock_states::{ClockStates, ErrorBounds};
+use message_bounds::lower_to_points;
 use message_times::DomainMessages;
-use points::lower_to_points;
 use wander_allowance::WanderAllowance;
 
 /// Maximum number of moments with a bound. With many clocks there are fewer.

@@ -15,7 +15,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
 use super::columnar::ops::OpBatch;
-use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
+use super::columnar::stream_cursor::{FirstValues, StreamCursor, StreamTally};
 use super::planning::plan::{ConversionPlan, RequiredColumns};
 use super::time_order::ordered_item::ItemSelection;
 use super::time_order::ordered_stream::OrderedStream;

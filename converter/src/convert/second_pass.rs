@@ -5,23 +5,23 @@
 
 mod actions;
 mod ambiguous_references;
-mod columnar;
+mod columnar_ops;
 mod container_cache;
 mod containers;
-mod definitions;
 mod emitter;
 mod end_table;
 mod ends;
 mod entities;
 pub(crate) mod event_headers;
 mod failures;
-mod gaps;
 mod links;
 mod open_link;
+mod single_pass_emission;
 mod single_pass_state;
 mod states;
 mod stream_gaps;
 mod template_table;
+mod unknown_states;
 
 pub(crate) use emitter::Emitter;
 pub(crate) use single_pass_state::SinglePassState;

@@ -8,7 +8,7 @@ use tracer_format::schema::{FieldInfo, FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp, ValueFormat};
 
 use super::referent_table::{Distinctness, ReferentTable};
-use super::value::{RuleValue, SymbolId};
+use super::rule_value::{RuleValue, SymbolId};
 use tumit_paje::{self, TypeId, ValueId};
 
 /// An action that takes its value from one column.

@@ -1,7 +1,7 @@
 //! A cache of values by type and name. Nearly all lookups repeat an earlier one.
 
-use super::value::KeyPart;
-use super::values::ValueTable;
+use super::rule_value::KeyPart;
+use super::value_table::ValueTable;
 use tumit_paje::{TypeId, ValueId};
 
 /// Only texts with smaller numbers are cached.

@@ -13,11 +13,11 @@ use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };
 
+use super::file_scan::ScanItem;
 use super::process::{
     BlockIndex, DamagedRange, ProcessInRun, ProviderInRun, RecordTotals, RecordTypePosition, RepairSummary, StreamInRun,
 };
-use super::scan::ScanItem;
-use super::streams::StreamTable;
+use super::stream_table::StreamTable;
 use super::thread_identity::set_threads;
 use tumit_paje::time::LocalTicks;
 

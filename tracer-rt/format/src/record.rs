@@ -21,8 +21,8 @@
 
 use crate::bytes::{u32_at, u64_at};
 use crate::cause;
-use crate::constants::{ID_DROPPED, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::error::FormatError;
+use crate::format_constants::{ID_DROPPED, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 /// A record with undecoded fields.

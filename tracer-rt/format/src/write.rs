@@ -27,7 +27,7 @@ use std::io::{self, Write};
 use crate::block::{BlockHeader, BlockKind, PayloadCodec, flag};
 use crate::cause;
 use crate::columns::{BlockPacker, RecordShape};
-use crate::constants::{
+use crate::format_constants::{
     BLOCK_ALIGN, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
     RECORD_HEAD_BYTES,
 };

@@ -8,8 +8,8 @@ use std::panic::Location;
 
 use crate::fields::{InternedText, SourceSite};
 use crate::files::cut;
-use crate::names::lock_free_set::{self, InternedString};
-use crate::names::{MAX_TEXT_BYTES, TABLES};
+use crate::intern_tables::lock_free_set::{self, InternedString};
+use crate::intern_tables::{MAX_TEXT_BYTES, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tracer_format::entries::SyncSample;
 
-use super::link::{MESSAGE_BYTES, SyncLink};
+use super::sync_link::{MESSAGE_BYTES, SyncLink};
 use crate::clock;
 use crate::config::MOST_EXCHANGES;
 use crate::reentrancy::run_unnested;

@@ -11,7 +11,7 @@ use super::recorder_state::RecorderState;
 use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
-use crate::slots::write::payload;
+use crate::slots::record_bytes::payload;
 use crate::slots::{DROP_REPORT_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
 use crate::stream::drops::{join_reports, report_at_start};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::tags::{append_integer, tag};
 
-use crate::slots::write::{REPEATED, TRUNCATED};
+use crate::slots::record_bytes::{REPEATED, TRUNCATED};
 use crate::state::{STATE, flight_recorder};
 use crate::{clock, fault_injection, live_file};
 

@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::ids::{ContainerTypeId, EntityTypeId, ValueId};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 
 /// One action of a rule.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,7 +18,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use tumit_spill::spool::Spool;
 
-use super::definitions::Definitions;
+use super::event_definitions::Definitions;
 use super::tokenizer::LineReader;
 use super::trace_line::base_of;
 use crate::compression::{Compression, limit, split_off_damage};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::PajeReadError;
 use super::faults::FaultKind;
-use super::reader::PajeReader;
+use super::paje_reader::PajeReader;
 use super::split_files::{TraceParts, UnreadReason};
 use super::tokenizer::TextLine;
 use crate::time::GlobalNanos;

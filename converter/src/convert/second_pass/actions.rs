@@ -9,7 +9,7 @@ use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
-use crate::rules::value::KeyPart;
+use crate::rules::rule_value::KeyPart;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, TypeId, ValueId, VariableOp};
 

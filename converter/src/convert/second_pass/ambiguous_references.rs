@@ -8,7 +8,7 @@ use tumit::spec::Builtin;
 
 use crate::rules::program::{PathReferent, WrittenReference};
 use crate::rules::referent_table::key_name;
-use crate::rules::value::{KeyPart, Symbols};
+use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of references that are reported one by one. The others are counted.

@@ -3,7 +3,7 @@
 
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ContainerTarget, ExprCode};
-use crate::rules::value::{KeyPart, Symbols};
+use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit::spec::Builtin;
 
 /// Targets with more keys are not cached.

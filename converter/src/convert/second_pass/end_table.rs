@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::convert::planning::plan::ConversionPlan;
 use crate::convert::planning::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
-use crate::rules::value::{BY_KEYS, KeyPart};
+use crate::rules::rule_value::{BY_KEYS, KeyPart};
 use tumit_paje::ContainerId;
 
 /// A container. It is valid as long as its number still has this id.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::rules::program::{ExprCode, FieldRead, RecordProgram, TextPart};
-use crate::rules::value::{SymbolId, Symbols};
+use crate::rules::rule_value::{SymbolId, Symbols};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of entries that are reported one by one.

@@ -6,15 +6,15 @@ use tracer_format::schema::FieldInfo;
 use tumit::Spec;
 use tumit::spec::{self, ActionVerb, Expr, ExprFunction, Instance, PatternPiece, ValueExpr, VariableChange};
 
-use super::tree::{TreeEntity, TypeTree};
-use crate::rules::actions::distinguishing_keys;
-use crate::rules::model::RuleModel;
+use super::type_tree::{TreeEntity, TypeTree};
+use crate::rules::action_properties::distinguishing_keys;
 use crate::rules::program::{
     ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode, WrittenReference,
 };
 use crate::rules::program::{ExprCode, FieldRead, PathReferent, TextPart};
 use crate::rules::referent_table::{Distinctness, builtin_key};
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_model::RuleModel;
+use crate::rules::rule_value::{RuleValue, Symbols};
 use tumit_paje::{self, TypeId};
 
 /// The name of a field that a rule needs and the run does not have.

@@ -5,9 +5,9 @@ use tracer_format::record::array_elements;
 use tumit::spec::ExprFunction;
 
 use super::operators::{compare, from_wide};
-use super::scope::RecordScope;
+use super::record_scope::RecordScope;
 use crate::rules::program::{ExprCode, FieldRead};
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_value::{RuleValue, Symbols};
 
 impl RecordScope<'_> {
     /// An element of a list, counted from 0. No value after its end.

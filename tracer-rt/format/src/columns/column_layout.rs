@@ -1,6 +1,6 @@
 //! The layout of a record type, as needed for packing.
 
-use crate::constants::{ID_DROPPED, ID_WIDE_DATE};
+use crate::format_constants::{ID_DROPPED, ID_WIDE_DATE};
 use crate::record::DroppedRecords;
 use crate::schema::{FieldType, RecordType, Scalar};
 

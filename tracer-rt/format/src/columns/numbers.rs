@@ -6,8 +6,8 @@
 //! width is counted exactly. (Bit packing with exceptions is the idea of PFOR: Zukowski, Héman,
 //! Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", 2006.)
 
-use super::constants::method;
-use super::constants::{DIFFERENCES, GROUP};
+use super::column_constants::method;
+use super::column_constants::{DIFFERENCES, GROUP};
 
 /// Sign-extends a number of `width` bytes.
 /// Differences in two's complement are then as short as possible.

@@ -2,11 +2,11 @@
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
+use super::column_constants::method;
+use super::column_constants::{GROUP, MAX_PARTS};
 use super::column_layout::{BodyPart, PartCount, RecordShape};
-use super::constants::method;
-use super::constants::{GROUP, MAX_PARTS};
 use super::numbers::push_groups;
-use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
+use crate::format_constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 
 /// Marks an id without a record type.
 const UNKNOWN: u16 = u16::MAX;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::constants::method;
+use super::column_constants::method;
 use super::*;
 use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
 use crate::{ID_DROPPED, ID_WIDE_DATE};

@@ -1,10 +1,10 @@
 //! Unpacking: combines columns to records, all of them or those of some types.
 
+use super::column_constants::MAX_PARTS;
+use super::column_constants::method;
 use super::column_layout::{BodyPart, PartCount};
-use super::constants::MAX_PARTS;
-use super::constants::method;
 use super::numbers::{self, ByteReader};
-use crate::constants::RECORD_HEAD_BYTES;
+use crate::format_constants::RECORD_HEAD_BYTES;
 
 /// The columns of a block of records that were read.
 #[derive(Debug)]

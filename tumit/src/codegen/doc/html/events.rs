@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::contents::{self, EventFacts, EventParameter, ReferenceFacts};
 use super::highlight;
-use super::text::{HtmlText, anchor, code, prose};
+use super::html_text::{HtmlText, anchor, code, prose};
 use crate::spec::Level;
 
 /// Maximum number of rules shown with each event. Further rules are only named.
