@@ -172,7 +172,7 @@ impl RecordProgram {
             fields: Vec::new(),
             enums: Arc::new([]),
             located: false,
-            dated: actions.iter().any(|action| action.at.is_some()),
+            sets_timestamps: actions.iter().any(|action| action.at.is_some()),
             surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
             columnar_actions: None,

@@ -36,7 +36,7 @@ pub(crate) struct RecordProgram {
     /// Whether its records have a source position.
     pub(crate) located: bool,
     /// Whether an action has a timestamp of its own (`at`).
-    pub(crate) dated: bool,
+    pub(crate) sets_timestamps: bool,
     /// Whether the first pass needs the records.
     pub(crate) surveyed: bool,
     /// Actions whose values are those of one column. The first pass needs the values of the column,

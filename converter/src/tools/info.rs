@@ -197,14 +197,19 @@ fn add_kinds<'r>(
     }
 }
 
-fn dropped_range(dropped: &DroppedRecords, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> DroppedRange {
+fn dropped_range(
+    dropped: &DroppedRecords,
+    process: usize,
+    stream: usize,
+    timestamp: impl Fn(u64) -> i64,
+) -> DroppedRange {
     DroppedRange {
         process,
         stream,
         records: dropped.count,
         bytes: dropped.bytes,
         cause: dropped.cause,
-        first: GlobalNanos(date(dropped.first_ticks)),
-        last: GlobalNanos(date(dropped.last_ticks)),
+        first: GlobalNanos(timestamp(dropped.first_ticks)),
+        last: GlobalNanos(timestamp(dropped.last_ticks)),
     }
 }

@@ -31,7 +31,7 @@ pub const fn process_of_block(stream: u32) -> Option<u32> {
 }
 
 /// Record id of a record that sets the timestamp: an absolute timestamp follows.
-pub const ID_WIDE_DATE: u16 = 0xFFFF;
+pub const ID_WIDE_TIMESTAMP: u16 = 0xFFFF;
 /// Record id of a report of missing records.
 pub const ID_DROPPED: u16 = 0xFFFE;
 /// First record id that is reserved for the format.

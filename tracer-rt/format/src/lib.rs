@@ -22,8 +22,9 @@ pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};
 pub use clock_kind::ClockKind;
 pub use error::FormatError;
 pub use format_constants::{
-    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE,
-    MAX_PAYLOAD_BYTES, MAX_PROCESSES, PREAMBLE_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES, process_of_block,
+    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_DROPPED,
+    ID_WIDE_TIMESTAMP, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PREAMBLE_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES,
+    process_of_block,
 };
 pub use preamble::{check_preamble, preamble};
 pub use record::{RawRecord, RecordIterator, Value};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use tracer_format::{ID_WIDE_TIMESTAMP, RECORD_HEAD_BYTES};
 
 use super::sizes::{HEAD_BYTES, WIDE_BYTES};
 use super::{ONE_RECORD, SlotHeader, used_bytes};
@@ -79,7 +79,7 @@ fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> FarTimestamp {
     }
     let at = payload(slot, used_bytes(state));
     // SAFETY: after the slot's room there is always space for one such record.
-    unsafe { write_head(at, ID_WIDE_DATE, 0) };
+    unsafe { write_head(at, ID_WIDE_TIMESTAMP, 0) };
     let ticks = at.wrapping_add(RECORD_HEAD_BYTES);
     // SAFETY: as above.
     unsafe { ticks.cast::<[u8; 8]>().write(now.to_le_bytes()) };

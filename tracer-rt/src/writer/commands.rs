@@ -91,7 +91,7 @@ impl BlockWriter {
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
         let repeated = REPEATED.load(Ordering::Relaxed);
         if repeated > 0 {
-            append_integer(&mut tags, tag::DATES_REPEATED, repeated);
+            append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, repeated);
         }
         let truncated = TRUNCATED.load(Ordering::Relaxed);
         if truncated > 0 {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use tracer_format::{ID_WIDE_TIMESTAMP, RECORD_HEAD_BYTES};
 
 use crate::cursor::CURSOR;
 use crate::slots::record_bytes::payload;
@@ -164,7 +164,7 @@ impl SealedBlock {
         let Some((head, body)) = bytes.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else { return };
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
         self.first = last + u64::from(delta);
-        if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_DATE {
+        if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_TIMESTAMP {
             self.first = body.first_chunk::<8>().map_or(last, |ticks| u64::from_le_bytes(*ticks));
         }
         head[2..].fill(0);

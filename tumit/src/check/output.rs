@@ -75,11 +75,11 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
     let pieces = pieces(text);
     let holes = pieces.len() - 1;
     let mut lowered = Vec::new();
-    let mut date = None;
+    let mut timestamp = None;
     for (at, argument) in arguments.iter().enumerate() {
         let (value, ty) = scope.expr(argument, diagnostics);
-        if ty == ValueType::Date && date.is_none() {
-            date = Some(index(at));
+        if ty == ValueType::Date && timestamp.is_none() {
+            timestamp = Some(index(at));
         }
         lowered.push(value);
     }
@@ -106,7 +106,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         ClauseKind::When(expr) => Some(condition(scope, expr, diagnostics)),
         _ => None,
     });
-    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, date })
+    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, timestamp })
 }
 
 /// The pieces of text between the `@` signs, with each `@@` replaced by `@`.

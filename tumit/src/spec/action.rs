@@ -108,5 +108,5 @@ pub struct TemplateLine {
     /// The condition under which the line is written.
     pub when: Option<Expr>,
     /// Index of the argument with the timestamp of the line. `None`: the timestamp of the record.
-    pub date: Option<u32>,
+    pub timestamp: Option<u32>,
 }

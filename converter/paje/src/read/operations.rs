@@ -48,7 +48,7 @@ pub(super) struct ReadState {
     /// The number of the last line of an event.
     pub(super) last_line: u64,
     /// The number of the last line with a timestamp.
-    pub(super) dated: u64,
+    pub(super) last_timestamp_line: u64,
     /// Operations sent.
     pub(super) sent: u64,
     /// Number of decimals by which the unit of timestamps is finer than seconds.
@@ -76,7 +76,7 @@ impl Default for ReadState {
             is_fine: false,
             has_decimals: false,
             last_line: 0,
-            dated: 0,
+            last_timestamp_line: 0,
             sent: 0,
             missing_decimals: 0,
             as_pj_dump: false,
@@ -195,14 +195,14 @@ impl ReadState {
         let word = input.word(FieldRole::Time);
         let timestamp =
             if self.as_pj_dump { self.peer_timestamp(input, word) } else { number::nanos(word, self.missing_decimals) };
-        let Some(timestamp) = timestamp else { return self.fault(FaultKind::Date, input, word) };
+        let Some(timestamp) = timestamp else { return self.fault(FaultKind::Timestamp, input, word) };
         if timestamp.comma {
             self.faults.count(FaultKind::Comma, input.line, word);
         }
         if timestamp.value < 0 {
             self.faults.count(FaultKind::Negative, input.line, word);
         }
-        self.dated = input.line;
+        self.last_timestamp_line = input.line;
         self.last = timestamp.value;
         let first = *self.first.get_or_insert(timestamp.value);
         // In the mode of `pj_dump`, timestamps are not nanoseconds.
@@ -224,7 +224,7 @@ impl ReadState {
         let (seconds, length) = pj_dump_compat::timestamp(word, self.missing_decimals)?;
         let comma = word[length..].starts_with(',');
         if length < word.len() && !comma {
-            self.faults.count(FaultKind::Date, input.line, word);
+            self.faults.count(FaultKind::Timestamp, input.line, word);
         }
         Some(ParsedNumber { value: pj_dump_compat::timestamp_of_double(seconds), comma })
     }

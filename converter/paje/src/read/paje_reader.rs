@@ -242,8 +242,8 @@ impl<R: Read> PajeReader<R> {
         if lines > 0 && !self.lines.is_ended() {
             state.faults.count(FaultKind::NoLineEnd, lines, "");
         }
-        if state.dated != state.last_line {
-            state.faults.count(FaultKind::UndatedEnd, state.last_line, "");
+        if state.last_timestamp_line != state.last_line {
+            state.faults.count(FaultKind::EndWithoutTimestamp, state.last_line, "");
         }
         let FaultLists { faults, notes } = state.faults.into_lists();
         Ok(ReadReport { lines: all, events: state.sent, end, faults, notes })

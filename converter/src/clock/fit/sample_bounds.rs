@@ -31,15 +31,15 @@ pub(crate) struct SampleQuality {
 /// time ranges of the records. O(exchanges log exchanges + domains × moments²).
 pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[StreamExtent]) -> Vec<SampleQuality> {
     let domains = clocks.domains.len();
-    let dated = exchanges(clocks, bursts);
-    let span = span_of(streams, &dated, |_, timestamp| timestamp);
-    let edges = edges(&dated, span);
+    let exchange_times = exchanges(clocks, bursts);
+    let span = span_of(streams, &exchange_times, |_, timestamp| timestamp);
+    let edges = edges(&exchange_times, span);
     let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
     for edge in &edges {
         found[edge.from].edges += 1;
         found[edge.to].edges += 1;
     }
-    for (found, mut off) in found.iter_mut().zip(residuals(domains, &dated)) {
+    for (found, mut off) in found.iter_mut().zip(residuals(domains, &exchange_times)) {
         found.residuals = FitResiduals::of(&mut off);
     }
     let tick = clocks.granularity();

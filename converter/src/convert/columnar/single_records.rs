@@ -127,12 +127,12 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let date = *self.corrected.get(at)?;
-        let time = self.raw.get(at).copied().unwrap_or(date);
+        let corrected = *self.corrected.get(at)?;
+        let raw = self.raw.get(at).copied().unwrap_or(corrected);
         let (ordinal, blocks_read, only) = match self.details.get(at) {
             Some(detail) => (detail.ordinal, detail.block, detail.only),
             None => (self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place)), self.block, None),
         };
-        Some(RecordRef { stream, id, program, site, ordinal, corrected: date, raw: time, only, blocks_read, body })
+        Some(RecordRef { stream, id, program, site, ordinal, corrected, raw, only, blocks_read, body })
     }
 }

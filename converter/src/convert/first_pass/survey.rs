@@ -169,23 +169,23 @@ impl FirstPassCollector {
         }
     }
 
-    /// Processes a record. `dated` receives each timestamp that an action sets itself.
+    /// Processes a record. `note_timestamp` receives each timestamp that an action sets itself.
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
         RecordPlace { stream, ordinal }: RecordPlace,
         model: &RuleModel,
         symbols: &mut Symbols,
-        mut dated: impl FnMut(i64),
+        mut note_timestamp: impl FnMut(i64),
     ) {
         for (number, action) in scope.program.actions.iter().enumerate() {
             self.scratch.clear();
             let mut time = scope.raw;
             if let Some(at) = &action.at
-                && let Some(date) = scope.eval(at, &mut self.scratch, symbols).integer()
+                && let Some(timestamp) = scope.eval(at, &mut self.scratch, symbols).integer()
             {
-                time = i64::try_from(date).unwrap_or(time).max(0);
-                dated(time);
+                time = i64::try_from(timestamp).unwrap_or(time).max(0);
+                note_timestamp(time);
             }
             if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
                 continue;

@@ -385,9 +385,9 @@ impl<'r> ConversionPlan<'r> {
     /// The clock domain and the first and last raw timestamp of each stream.
     pub(crate) fn extents(&self, clocks: &RunClocks) -> Vec<StreamExtent> {
         let extent = |(number, (_, stream)): (usize, &(&ProcessInRun, &StreamInRun))| {
-            let date = |ticks: Option<u64>| self.raw_timestamp(number, ticks.unwrap_or(0));
-            let first = date(stream.blocks.first().map(|block| block.header.first_ticks));
-            let last = date(stream.blocks.last().map(|block| block.header.last_ticks));
+            let timestamp = |ticks: Option<u64>| self.raw_timestamp(number, ticks.unwrap_or(0));
+            let first = timestamp(stream.blocks.first().map(|block| block.header.first_ticks));
+            let last = timestamp(stream.blocks.last().map(|block| block.header.last_ticks));
             StreamExtent { domain: clocks.domain_of[self.streams[number].process], first, last }
         };
         self.sources.iter().enumerate().map(extent).collect()

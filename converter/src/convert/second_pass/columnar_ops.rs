@@ -46,11 +46,11 @@ impl<'p> Emitter<'p> {
 
     /// Advances to the time of an operation.
     #[inline(always)]
-    fn advance_to(&mut self, date: i64) -> io::Result<()> {
-        if date > self.ends.next {
-            self.end_before(date)?;
+    fn advance_to(&mut self, timestamp: i64) -> io::Result<()> {
+        if timestamp > self.ends.next {
+            self.end_before(timestamp)?;
         }
-        self.now = GlobalNanos(date);
+        self.now = GlobalNanos(timestamp);
         Ok(())
     }
 

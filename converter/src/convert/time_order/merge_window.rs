@@ -174,8 +174,8 @@ impl MergedStreams {
         let last = |stream: &usize| {
             let (rest, is_last) = (heads[*stream].rest(), heads[*stream].is_last);
             let near = rest.len().min(*quota);
-            let date = rest.get(near.wrapping_sub(1)).filter(|_| !is_last || near < rest.len());
-            date.map(|date| (*date, *stream))
+            let timestamp = rest.get(near.wrapping_sub(1)).filter(|_| !is_last || near < rest.len());
+            timestamp.map(|timestamp| (*timestamp, *stream))
         };
         // If no stream has to be read further, the next beginning stream is the limit.
         let next = waiting.last().map_or(i64::MAX, |next| next.begin.saturating_sub(1));
@@ -184,14 +184,14 @@ impl MergedStreams {
         let mut sum = 0;
         for &stream in &*live {
             let rest = heads[stream].rest();
-            if rest.first().is_none_or(|date| *date > limit) {
+            if rest.first().is_none_or(|timestamp| *timestamp > limit) {
                 continue;
             }
             let near = &rest[..rest.len().min(*quota)];
             let count = match stream.cmp(&limiting) {
-                Ordering::Less => near.partition_point(|date| *date <= limit),
+                Ordering::Less => near.partition_point(|timestamp| *timestamp <= limit),
                 Ordering::Equal => near.len(),
-                Ordering::Greater => near.partition_point(|date| *date < limit),
+                Ordering::Greater => near.partition_point(|timestamp| *timestamp < limit),
             };
             if count > 0 {
                 counts.push(WindowShare { stream, records: count });
@@ -230,7 +230,9 @@ impl MergedStreams {
             let head = &mut heads[*stream];
             let timestamps = &head.rest()[..*count];
             largest = largest.max(timestamps.last().copied().unwrap_or(least));
-            window.keys.extend(timestamps.iter().map(|date| date.wrapping_sub(least).cast_unsigned() << bits | number));
+            window.keys.extend(
+                timestamps.iter().map(|timestamp| timestamp.wrapping_sub(least).cast_unsigned() << bits | number),
+            );
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
             head.at += u32::try_from(*count).unwrap_or(u32::MAX);
             if head.rest().is_empty() {
@@ -305,8 +307,8 @@ mod tests {
             if window.is_empty() {
                 return all;
             }
-            for (stream, date) in window.turns() {
-                all.push((date, stream, counts[stream as usize]));
+            for (stream, timestamp) in window.turns() {
+                all.push((timestamp, stream, counts[stream as usize]));
                 counts[stream as usize] += 1;
             }
         }
@@ -322,7 +324,7 @@ mod tests {
         ) {
             timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
             let mut expected: Vec<_> = (0u32..).zip(&timestamps)
-                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
+                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at)))
                 .collect();
             expected.sort_unstable();
             prop_assert_eq!(merged(&timestamps, block, tells_end), expected);
@@ -335,7 +337,9 @@ mod tests {
         streams.push((0..2000).collect());
         let mut expected: Vec<(i64, u32, u64)> = (0u32..)
             .zip(&streams)
-            .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
+            .flat_map(|(stream, timestamps)| {
+                (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at))
+            })
             .collect();
         expected.sort_unstable();
         assert!(merged(&streams, 500, true) == expected);

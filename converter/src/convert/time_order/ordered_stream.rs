@@ -233,7 +233,7 @@ impl<'r> OrderedStream<'r> {
         let Some(TimedRecord { raw, place, block }) = self.read()? else { return Ok(false) };
         let block = block.unwrap_or_else(|| self.reader.block());
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
-        let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
+        let program = self.plan.program(self.stream, place.id).filter(|program| program.sets_timestamps);
         let Some(program) = program else {
             waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, place, block: Some(block) }));
             return Ok(true);

@@ -108,7 +108,7 @@ impl ActionCompiler<'_> {
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
         let arguments: Vec<ExprCode> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
-        let at = line.date.filter(|_| !line.once).and_then(|date| line.arguments.get(date as usize));
+        let at = line.timestamp.filter(|_| !line.once).and_then(|timestamp| line.arguments.get(timestamp as usize));
         // The timestamp of the record itself needs no evaluation.
         let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
         let at = self.option(at)?;

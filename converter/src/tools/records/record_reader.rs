@@ -19,7 +19,7 @@ pub enum ReadOrder {
     Streams,
     /// All streams in order of time. Of equal timestamps, the earlier stream comes first. Keeps one
     /// block per stream in memory.
-    Dates,
+    Timestamps,
 }
 
 /// Reads the records of one process as values of the types of `F`.
@@ -236,12 +236,12 @@ impl<'r> RecordCursor<'r> {
         match records.next() {
             Some(Ok(raw)) => {
                 let length = raw.body.len();
-                let date = nanos(raw.ticks).max(last);
+                let corrected = nanos(raw.ticks).max(last);
                 let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
                 self.at += records.offset();
                 self.ticks = ticks;
                 self.in_block += u32::from(id != ID_DROPPED);
-                self.found = Some(BlockStart { id, ticks, nanos: date, site, start: self.at - length, length });
+                self.found = Some(BlockStart { id, ticks, nanos: corrected, site, start: self.at - length, length });
                 Ok(None)
             }
             Some(Err(why)) => {

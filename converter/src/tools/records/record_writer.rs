@@ -332,7 +332,7 @@ pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
         append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
     }
     if process.repeated_timestamps > 0 {
-        append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_timestamps);
+        append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, process.repeated_timestamps);
     }
     if process.clock_wraps > 0 {
         append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);

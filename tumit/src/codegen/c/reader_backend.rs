@@ -133,7 +133,7 @@ impl CReaderHeader<'_> {
  *
  *   struct tumit1r_run *run = tumit1r_open(\"run.tmt\", stderr);       a folder, or a process file
  *   struct tumit1r_reader *reader = tumit1r_read(run, 0);            one process, or all:
- *                                   tumit1r_read_by_date(run)
+ *                                   tumit1r_read_by_timestamp(run)
  *   struct tumit1r_writer *writer = tumit1r_copy(run->processes[0], \"copy.tmt\", stderr);
  *   struct {record} record;
  *   while ({next}(reader, &record)) {{

@@ -165,7 +165,7 @@ TUMIT1_SLOW(int tumit1_set_pending(struct tumit1_pending_block *pending_, struct
     pending_->dropped_ = slot_->dropped_;
     pending_->after_ = (to_ & 0xFFFFFFFFFFFFu) | ((from_ >> 48) + 1) << 48;
     delta_ = tumit1_get_u32(p_ + 2);
-    if (tumit1_get_u16(p_) == TUMIT1_ID_WIDE_DATE) {
+    if (tumit1_get_u16(p_) == TUMIT1_ID_WIDE_TIMESTAMP) {
         first_ = tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES);
     } else if (delta_ != 0) {
         first_ += delta_;
