@@ -152,9 +152,9 @@ impl RecorderState {
                 }
             },
         };
-        self.pool.serve(base, slots);
-        self.full.reserve(slots * pool::PIECES);
-        self.flight_recorder.reserve(slots * pool::PIECES);
+        self.pool.take_over(base, slots);
+        self.full.reserve(slots * pool::PARTS_PER_SLOT);
+        self.flight_recorder.reserve(slots * pool::PARTS_PER_SLOT);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::hash_text(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);

@@ -33,7 +33,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
             return Some(slot);
         }
         pool::make_ready(slot);
-        state.pool.give(slot);
+        state.pool.give_back(slot);
         if too_large {
             return state.pool.take_part();
         }
