@@ -227,9 +227,9 @@ impl RunClocks {
             clippy::cast_possible_truncation,
             reason = "the nanoseconds are only displayed"
         )]
-        let timestamp = |place: f64| span.start + ((span.end - span.start) as f64 * place) as i64;
+        let timestamp = |fraction: f64| span.start + ((span.end - span.start) as f64 * fraction) as i64;
         let deviation =
-            |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.place), nanos: point.nanos };
+            |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.fraction), nanos: point.nanos };
         domain.deviations = found.deviations.iter().map(deviation).collect();
         domain.deviation_nanos = found.deviations.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
         let status_of_root = self.domains[root].status;

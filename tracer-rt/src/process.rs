@@ -44,13 +44,13 @@ pub(crate) struct ProcessName {
 
 /// A new process id for file names. The folder contains no file with this name yet.
 pub(crate) fn new_name(folder: &Path) -> ProcessName {
-    const MOST_TRIES: u32 = 64;
+    const MAX_TRIES: u32 = 64;
     let mut tries = 0;
     loop {
         let id = new_id();
         let file_name = file_name(&id);
         tries += 1;
-        if tries >= MOST_TRIES || !folder.join(&file_name).exists() {
+        if tries >= MAX_TRIES || !folder.join(&file_name).exists() {
             return ProcessName { id, file_name };
         }
     }

@@ -95,11 +95,11 @@ impl RunClocks {
     }
 }
 
-/// The leap of timestamps at `place`, if it is large enough to report. `timestamp` maps ticks or
+/// The leap of timestamps at `raw`, if it is large enough to report. `timestamp` maps ticks or
 /// raw timestamps.
-pub(crate) fn leap(timestamp: impl Fn(i64) -> i64, place: i64) -> Option<LineLeap> {
+pub(crate) fn leap(timestamp: impl Fn(i64) -> i64, raw: i64) -> Option<LineLeap> {
     const SMALLEST: i64 = 1000;
-    let (before, after) = (timestamp(place.saturating_sub(1)), timestamp(place));
+    let (before, after) = (timestamp(raw.saturating_sub(1)), timestamp(raw));
     let by = after.saturating_sub(before);
     (by > SMALLEST).then_some(LineLeap { timestamp: after, by })
 }

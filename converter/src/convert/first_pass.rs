@@ -35,7 +35,7 @@ impl RecordVisitor for FirstPassVisitor<'_> {
             note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected);
         }
         let Some(scope) = record.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
-        surveyor.record(&scope, record.place(), model, symbols, |timestamp| {
+        surveyor.record(&scope, record.position(), model, symbols, |timestamp| {
             note_timestamp(&mut blocks[record.stream], record.blocks_read, timestamp);
             floors[record.stream].get_or_insert_default();
         });

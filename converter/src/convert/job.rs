@@ -162,10 +162,10 @@ impl<'o> ConversionJob<'o> {
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
-            let mut least = i64::MAX;
+            let mut min_timestamp = i64::MAX;
             for block in blocks.iter_mut().rev() {
-                least = least.min(*block);
-                *block = least;
+                min_timestamp = min_timestamp.min(*block);
+                *block = min_timestamp;
             }
             if let Some(floors) = floors {
                 *floors = blocks;

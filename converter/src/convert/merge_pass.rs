@@ -214,7 +214,7 @@ impl StreamBlocks {
 }
 
 /// Maximum number of blocks whose memory is kept for other streams.
-const MOST_USED: usize = 1024;
+const MAX_USED: usize = 1024;
 
 impl<'p> Dispatcher<'p> {
     fn new(plan: &'p ConversionPlan<'_>) -> Self {
@@ -226,7 +226,7 @@ impl<'p> Dispatcher<'p> {
     fn close(&mut self, stream: u32, used: &mut Vec<OpBatch>) {
         let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
         let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
-        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MOST_USED));
+        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MAX_USED));
     }
 
     /// Visits the turns of a batch. Only reusable memory is left in it.
@@ -293,12 +293,12 @@ impl<'p> Dispatcher<'p> {
         fetched: &mut [FetchedRecord; FETCHED],
         count: &mut usize,
     ) -> Option<(u32, i64)> {
-        for (place, (stream, corrected)) in fetched[*count..].iter_mut().zip(turns) {
+        for (entry, (stream, corrected)) in fetched[*count..].iter_mut().zip(turns) {
             let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
             if op_batch.is_done() {
                 return Some((stream, corrected));
             }
-            *place = FetchedRecord { corrected, stream, record: op_batch.take_record() };
+            *entry = FetchedRecord { corrected, stream, record: op_batch.take_record() };
             *count += 1;
         }
         None

@@ -74,13 +74,13 @@ impl PathTrie {
             *count - 1
         });
         let known = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
-        let place = known.or_else(|| {
+        let dense_index = known.or_else(|| {
             (self.dense.len() < DENSE_NODES).then(|| {
                 self.dense.push(DenseChildren { node, container, bare: 0, children: Vec::new() });
                 self.dense.len() - 1
             })
         });
-        let Some(dense) = place.map(|place| &mut self.dense[place]) else { return child };
+        let Some(dense) = dense_index.map(|dense_index| &mut self.dense[dense_index]) else { return child };
         match key {
             KeyPart::None => dense.bare = child,
             KeyPart::Int(key) => {
@@ -212,7 +212,7 @@ impl ContainerInstances {
             doomed: false,
         };
         match self.all.get_mut(number) {
-            Some(place) => *place = instance,
+            Some(slot) => *slot = instance,
             None => self.all.push(instance),
         }
         match parent {

@@ -11,8 +11,8 @@ pub(crate) fn append(val: RuleValue, format: ValueFormat, scratch: &str, symbols
     let start = out.len();
     match val.text(scratch, symbols) {
         Some(text) => {
-            let most = format.precision.map_or(usize::MAX, usize::from);
-            out.extend(text.chars().take(most));
+            let max_chars = format.precision.map_or(usize::MAX, usize::from);
+            out.extend(text.chars().take(max_chars));
         }
         None => append_number(val, format, symbols, out),
     }

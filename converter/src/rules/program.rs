@@ -168,7 +168,7 @@ pub(crate) struct ContainerTarget {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WrittenReference {
     /// File and line: `app.tumit:12`.
-    pub(crate) place: String,
+    pub(crate) location: String,
     /// For example `thread[sender]`.
     pub(crate) text: String,
     /// The container type to which it refers.

@@ -76,9 +76,9 @@ impl LiveSnapshot {
         let (pieces, faults, dropped) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut snapshot = Self { file, header, pieces, faults, dropped, spooled: None };
         let mut last: BTreeMap<u32, u64> = BTreeMap::new();
-        for place in snapshot.places()? {
-            snapshot.count_uncounted(place)?;
-            if let Some(piece) = snapshot.slot(place, spool, &|_| true)? {
+        for range in snapshot.slot_ranges()? {
+            snapshot.count_uncounted(range)?;
+            if let Some(piece) = snapshot.slot(range, spool, &|_| true)? {
                 let sequence = last.entry(piece.stream).or_default();
                 *sequence = piece.sequence.max(*sequence);
                 snapshot.pieces.push(piece);
@@ -92,8 +92,8 @@ impl LiveSnapshot {
             before && !known.contains(&(head.stream, head.sequence))
         };
         let faults = snapshot.faults.len();
-        for place in snapshot.places()? {
-            if let Some(piece) = snapshot.slot(place, spool, &|head| missing(&known, head))? {
+        for range in snapshot.slot_ranges()? {
+            if let Some(piece) = snapshot.slot(range, spool, &|head| missing(&known, head))? {
                 known.insert((piece.stream, piece.sequence));
                 snapshot.pieces.push(piece);
             }
@@ -114,30 +114,31 @@ impl LiveSnapshot {
     }
 
     /// The slots, and the parts of divided slots.
-    fn places(&self) -> Result<Vec<SlotRange>, LiveError> {
-        let mut places = Vec::new();
+    fn slot_ranges(&self) -> Result<Vec<SlotRange>, LiveError> {
+        let mut slot_ranges = Vec::new();
         for slot in 0..self.header.slots {
-            let whole = self.header.place(slot, 0);
+            let whole = self.header.slot_range(slot, 0);
             let divided = self.head(whole.offset)?.is_some_and(|head| head.divided);
-            places.push(whole);
-            places.extend((1..self.header.pieces()).filter(|_| divided).map(|piece| self.header.place(slot, piece)));
+            slot_ranges.push(whole);
+            slot_ranges
+                .extend((1..self.header.pieces()).filter(|_| divided).map(|piece| self.header.slot_range(slot, piece)));
         }
-        Ok(places)
+        Ok(slot_ranges)
     }
 
     /// The contents of a slot, if it is wanted.
     fn slot(
         &mut self,
-        place: SlotRange,
+        range: SlotRange,
         spool: &mut Spool,
         selects: &dyn Fn(&SlotHead) -> bool,
     ) -> Result<Option<RecoveredPiece>, LiveError> {
-        let offset = place.offset;
+        let offset = range.offset;
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.taken && selects(head)) else { return Ok(None) };
-            if let Some(problem) = invalid_head(&head, place.bytes) {
+            if let Some(problem) = invalid_head(&head, range.bytes) {
                 let why = LiveError::Slot { offset, problem };
-                self.faults.push(LiveFault { bytes: u64::from(place.bytes), why });
+                self.faults.push(LiveFault { bytes: u64::from(range.bytes), why });
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();
@@ -159,8 +160,8 @@ impl LiveSnapshot {
     }
 
     /// Counts the records of a slot that the process discarded, but did not count before it ended.
-    fn count_uncounted(&mut self, place: SlotRange) -> Result<(), LiveError> {
-        if let Some(head) = self.head(place.offset)?
+    fn count_uncounted(&mut self, range: SlotRange) -> Result<(), LiveError> {
+        if let Some(head) = self.head(range.offset)?
             && head.uncounted == Some(self.header.overwritten)
         {
             let records = head.records.saturating_sub(head.flushed_records);

@@ -235,7 +235,7 @@ impl CutJob<'_> {
             });
             self.selection.takes_some_of(last_timestamps.min().unwrap_or(from), to)
         };
-        MissingRecords::of(process).within(is_selected, has_end)
+        MissingRecords::of(process).selected(is_selected, has_end)
     }
 
     /// The ends of a process and its threads in the cut. A thread that ends after the interval has
@@ -248,9 +248,9 @@ impl CutJob<'_> {
             at.is_ok_and(|at| self.timestamp(streams[at].0, *end, u64::MAX) <= to)
         });
         if let Some((number, _)) = streams.first() {
-            let within = |end| last_within(end, |ticks| self.timestamp(*number, ticks, u64::MAX) <= to);
-            ends.process = ends.process.map(within);
-            ends.last_known = ends.last_known.map(within);
+            let selected_end = |end| last_within(end, |ticks| self.timestamp(*number, ticks, u64::MAX) <= to);
+            ends.process = ends.process.map(selected_end);
+            ends.last_known = ends.last_known.map(selected_end);
         }
         ends
     }
@@ -356,12 +356,12 @@ fn last_within(end: u64, is_within: impl Fn(u64) -> bool) -> u64 {
     if is_within(end) {
         return end;
     }
-    let (mut within, mut beyond) = (0, end);
-    while beyond - within > 1 {
-        let middle = within + (beyond - within) / 2;
-        *(if is_within(middle) { &mut within } else { &mut beyond }) = middle;
+    let (mut inside, mut beyond) = (0, end);
+    while beyond - inside > 1 {
+        let middle = inside + (beyond - inside) / 2;
+        *(if is_within(middle) { &mut inside } else { &mut beyond }) = middle;
     }
-    within
+    inside
 }
 
 #[cfg(test)]

@@ -143,17 +143,17 @@ macro_rules! kept {
                 unsafe { $borrowed(&self.0).store(at) };
             }
 
-            fn bytes_at_most(&self, most: usize) -> usize {
-                $borrowed(&self.0).bytes_at_most(most)
+            fn bytes_at_most(&self, max_bytes: usize) -> usize {
+                $borrowed(&self.0).bytes_at_most(max_bytes)
             }
 
-            fn bytes_cut(&self, most: usize) -> usize {
-                $borrowed(&self.0).bytes_cut(most)
+            fn bytes_cut(&self, max_bytes: usize) -> usize {
+                $borrowed(&self.0).bytes_cut(max_bytes)
             }
 
-            unsafe fn store_cut(self, at: *mut u8, most: usize) {
+            unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
                 // SAFETY: the caller guarantees it.
-                unsafe { $borrowed(&self.0).store_cut(at, most) };
+                unsafe { $borrowed(&self.0).store_cut(at, max_bytes) };
             }
         }
     )*};
@@ -208,7 +208,7 @@ mod tests {
     struct PendingFuture<'a> {
         polls: u32,
         running: &'a Cell<bool>,
-        place: Option<usize>,
+        address: Option<usize>,
         _unmovable: std::marker::PhantomPinned,
     }
 
@@ -219,7 +219,7 @@ mod tests {
             // SAFETY: the fields are not pinned, and nothing is moved out.
             let this = unsafe { self.get_unchecked_mut() };
             let here = std::ptr::from_mut(this).addr();
-            assert_eq!(*this.place.get_or_insert(here), here);
+            assert_eq!(*this.address.get_or_insert(here), here);
             assert!(this.running.get(), "the guard lives as long as the poll");
             if this.polls == 0 {
                 return Poll::Ready("done");
@@ -241,7 +241,7 @@ mod tests {
             let parts = PartCounter::default();
             let running = Rc::clone(&parts.running);
             let future =
-                PendingFuture { polls: 3, running: &running, place: None, _unmovable: std::marker::PhantomPinned };
+                PendingFuture { polls: 3, running: &running, address: None, _unmovable: std::marker::PhantomPinned };
             let mut polled = pin!(TracedFuture::new(&parts, future));
             for poll in 1..=dropped_after {
                 let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -16,7 +16,7 @@ pub(crate) struct InternedString {
 /// Its size is a power of two, and at most half of its places are used.
 #[derive(Debug)]
 struct StringSet {
-    places: Box<[AtomicPtr<InternedString>]>,
+    cells: Box<[AtomicPtr<InternedString>]>,
 }
 
 /// The current table.
@@ -26,24 +26,24 @@ static TABLE: AtomicPtr<StringSet> = AtomicPtr::new(std::ptr::null_mut());
 /// Number of strings in the table.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-const FIRST_PLACES: usize = 256;
+const FIRST_CELLS: usize = 256;
 
 impl StringSet {
-    fn with(places: usize) -> Self {
-        Self { places: (0..places).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect() }
+    fn with(cells: usize) -> Self {
+        Self { cells: (0..cells).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect() }
     }
 
     /// Finds the string, or the free place for it.
-    fn find_or_free_place(
+    fn find_or_free_cell(
         &self,
         hash: u64,
         text: &str,
     ) -> Result<&'static InternedString, Option<&AtomicPtr<InternedString>>> {
-        let mask = self.places.len() - 1;
-        for step in 0..self.places.len() {
-            let Some(place) = self.places.get((hash as usize).wrapping_add(step) & mask) else { break };
+        let mask = self.cells.len() - 1;
+        for step in 0..self.cells.len() {
+            let Some(cell) = self.cells.get((hash as usize).wrapping_add(step) & mask) else { break };
             // SAFETY: an entry of the table is never freed.
-            let Some(entry) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { return Err(Some(place)) };
+            let Some(entry) = (unsafe { cell.load(Ordering::Acquire).as_ref() }) else { return Err(Some(cell)) };
             if entry.hash == hash && entry.text == text {
                 return Ok(entry);
             }
@@ -59,7 +59,7 @@ fn table() -> Option<&'static StringSet> {
 
 /// Finds a string. Takes no lock and no memory, so that signal handlers may call it.
 pub(crate) fn find(text: &str) -> Option<&'static InternedString> {
-    table()?.find_or_free_place(hash_of(text.as_bytes()), text).ok()
+    table()?.find_or_free_cell(hash_of(text.as_bytes()), text).ok()
 }
 
 /// Adds a string, unless the set contains it. The caller holds the lock of the names.
@@ -70,24 +70,24 @@ pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static InternedString
         return Some(entry);
     }
     let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    if table.is_none_or(|table| count > table.places.len() / 2) {
+    if table.is_none_or(|table| count > table.cells.len() / 2) {
         table = Some(grow(table));
     }
-    let place = table?.find_or_free_place(hash, text).err()??;
+    let cell = table?.find_or_free_cell(hash, text).err()??;
     let entry: &'static InternedString = Box::leak(Box::new(InternedString { hash, id, text }));
-    place.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
+    cell.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Release);
     Some(entry)
 }
 
 /// Copies all strings to a table of twice the size.
 fn grow(old: Option<&StringSet>) -> &'static StringSet {
-    let places = old.map_or(FIRST_PLACES, |old| old.places.len() * 2);
-    let new: &'static StringSet = Box::leak(Box::new(StringSet::with(places)));
-    for place in old.map_or(&[][..], |old| &old.places) {
-        let string = place.load(Ordering::Relaxed);
+    let cells = old.map_or(FIRST_CELLS, |old| old.cells.len() * 2);
+    let new: &'static StringSet = Box::leak(Box::new(StringSet::with(cells)));
+    for cell in old.map_or(&[][..], |old| &old.cells) {
+        let string = cell.load(Ordering::Relaxed);
         // SAFETY: an entry of the table is never freed.
         let Some(entry) = (unsafe { string.as_ref() }) else { continue };
-        if let Err(Some(free)) = new.find_or_free_place(entry.hash, entry.text) {
+        if let Err(Some(free)) = new.find_or_free_cell(entry.hash, entry.text) {
             free.store(string, Ordering::Relaxed);
         }
     }
@@ -145,12 +145,12 @@ mod tests {
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());
             let hash = hash_of(text.as_bytes());
-            let Err(Some(place)) = table.find_or_free_place(hash, text) else {
+            let Err(Some(cell)) = table.find_or_free_cell(hash, text) else {
                 panic!("the text is new, and the set has space")
             };
-            let (at, first_place) = ((place.as_ptr().addr()), table.places[hash as usize & 8191].as_ptr().addr());
-            longest = longest.max((at.wrapping_sub(first_place) / 8) & 8191);
-            place.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);
+            let (at, first_cell) = ((cell.as_ptr().addr()), table.cells[hash as usize & 8191].as_ptr().addr());
+            longest = longest.max((at.wrapping_sub(first_cell) / 8) & 8191);
+            cell.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);
         }
         assert!(longest < 100, "{longest}");
     }

@@ -18,8 +18,8 @@ use crate::stream::drops::{join_reports, report_at_start};
 /// Takes a slot for a stream that overwrites: a free one, or the oldest of all such streams.
 /// `is_first` is true for the stream's first slot.
 pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
-    let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
-    if state.flight_recorder.bytes() < most
+    let max_bytes = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
+    if state.flight_recorder.bytes() < max_bytes
         && let Some(free) = state.take_slot(bytes, is_first)
     {
         return Some(free);

@@ -42,17 +42,17 @@ pub(crate) fn lower_to_points(
                 let (source, target) = if side == 0 { (sender, receiver) } else { (receiver, sender) };
                 let bound =
                     clocks.bound_at(source.domain, &bounds[source.domain][side], source.timestamp) + took.max(0.0);
-                let least = &mut points[target.domain][clocks.segment(target.timestamp)];
-                if bound.is_finite() && least.is_none_or(|least| bound < least.bound) {
+                let lowest = &mut points[target.domain][clocks.segment(target.timestamp)];
+                if bound.is_finite() && lowest.is_none_or(|lowest| bound < lowest.bound) {
                     let MessageEndpoint { domain, timestamp } = target;
-                    *least = Some(BoundPoint { timestamp, bound, correction: correction(domain, timestamp) });
+                    *lowest = Some(BoundPoint { timestamp, bound, correction: correction(domain, timestamp) });
                 }
             }
         }
         for (domain, points) in points.iter().enumerate().skip(1) {
             for (at, bound) in bounds[domain][side].iter_mut().enumerate() {
-                let least = least_chord(clocks, points, at, clocks.corrections[domain][at], sign);
-                *bound = bound.min(least).max(0.0);
+                let lowest = lowest_chord(clocks, points, at, clocks.corrections[domain][at], sign);
+                *bound = bound.min(lowest).max(0.0);
             }
         }
     }
@@ -60,21 +60,21 @@ pub(crate) fn lower_to_points(
 
 /// The smallest bound at a moment by chords between points before and after it. `correction` is
 /// that of the fit at the moment.
-fn least_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, correction: f64, sign: f64) -> f64 {
+fn lowest_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, correction: f64, sign: f64) -> f64 {
     let timestamp = clocks.moments[at];
     let before = of_distances(points[..at].iter().rev());
     let after = of_distances(points[at..].iter());
-    let mut least = f64::INFINITY;
+    let mut lowest = f64::INFINITY;
     for one in before.iter().flatten().filter(|one| one.timestamp <= timestamp) {
         for other in after.iter().flatten().filter(|other| other.timestamp > one.timestamp) {
-            let place = (timestamp - one.timestamp) / (other.timestamp - one.timestamp);
-            let chord = |from: f64, to: f64| from + (to - from) * place;
+            let fraction = (timestamp - one.timestamp) / (other.timestamp - one.timestamp);
+            let chord = |from: f64, to: f64| from + (to - from) * fraction;
             let deviation = sign * (correction - chord(one.correction, other.correction));
             let off_chord = clocks.wander.off_chord(timestamp - one.timestamp, other.timestamp - timestamp);
-            least = least.min(chord(one.bound, other.bound) + deviation + off_chord);
+            lowest = lowest.min(chord(one.bound, other.bound) + deviation + off_chord);
         }
     }
-    least
+    lowest
 }
 
 /// The points with the smallest bound of the nearest segment, of the next two, of the next four,
@@ -84,18 +84,18 @@ fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) ->
     let mut many = 1;
     loop {
         let mut is_any = false;
-        let mut least: Option<BoundPoint> = None;
+        let mut lowest: Option<BoundPoint> = None;
         for point in points.by_ref().take(many) {
             is_any = true;
-            least = match (least, *point) {
-                (Some(least), Some(point)) if point.bound >= least.bound => Some(least),
-                (least, point) => point.or(least),
+            lowest = match (lowest, *point) {
+                (Some(lowest), Some(point)) if point.bound >= lowest.bound => Some(lowest),
+                (lowest, point) => point.or(lowest),
             };
         }
         if !is_any {
             return found;
         }
-        found.push(least);
+        found.push(lowest);
         many *= 2;
     }
 }

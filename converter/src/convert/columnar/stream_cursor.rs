@@ -138,8 +138,8 @@ impl<'r> StreamCursor<'r> {
     ) {
         let needs = self.needs.of(self.plan.streams[self.source.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
-        let (place, first) = ((self.source.stream, block.first_ordinal), block.first_ordinal);
-        evaluator.evaluate(columns, place, is_wanted, &mut self.templates, batch);
+        let (position, first) = ((self.source.stream, block.first_ordinal), block.first_ordinal);
+        evaluator.evaluate(columns, position, is_wanted, &mut self.templates, batch);
         self.note_column_values(columns, block, values);
         batch.memory = self.source.take_memory();
         let last = self.source.raw_timestamps(block, &evaluator.ticks, timestamps);
@@ -196,10 +196,10 @@ impl<'r> StreamCursor<'r> {
                 let mut places = (0u64..).zip(columns.order()).zip(ticks).filter(|((_, its), _)| *its == kind);
                 let mut passed = 0;
                 for (number, value) in new {
-                    let Some(((place, _), ticks)) = places.nth(number - passed) else { break };
+                    let Some(((position, _), ticks)) = places.nth(number - passed) else { break };
                     passed = number + 1;
                     let stream = u32::try_from(self.source.stream).unwrap_or(u32::MAX);
-                    let (time, ordinal) = (self.source.raw_timestamp(block, ticks), block.first_ordinal + place);
+                    let (time, ordinal) = (self.source.raw_timestamp(block, ticks), block.first_ordinal + position);
                     let found = FirstRecord { time, stream, ordinal };
                     let process = u32::try_from(process).unwrap_or(u32::MAX);
                     let key = ColumnValue { program: need.program, action, process, value };
@@ -219,13 +219,15 @@ impl<'r> StreamCursor<'r> {
                 return Ok(Some(rows).filter(|rows| !rows.corrected.is_empty()));
             };
             self.end = self.end.max(item.corrected);
-            let program = self.plan.program(self.source.stream, item.place.id);
-            if program.is_some() || item.place.is_gap() {
+            let program = self.plan.program(self.source.stream, item.position.id);
+            if program.is_some() || item.position.is_gap() {
                 let is_located = program.is_some_and(|program| program.located);
                 rows.add(item, body, is_located, self.source.reader().blocks_read());
             }
-            let most = if self.source.reader().has_further_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
-            if rows.corrected.len() >= most || rows.bytes.len() >= BATCH_BYTES || self.source.is_between_blocks() {
+            let max_records =
+                if self.source.reader().has_further_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
+            if rows.corrected.len() >= max_records || rows.bytes.len() >= BATCH_BYTES || self.source.is_between_blocks()
+            {
                 return Ok(Some(rows));
             }
         }
@@ -235,13 +237,13 @@ impl<'r> StreamCursor<'r> {
 /// The values found in a column of a stream.
 #[derive(Debug, Default)]
 struct SeenValues {
-    /// Values below [`MOST_BITS`], one bit each.
+    /// Values below [`MAX_BITS`], one bit each.
     bits: Vec<u64>,
     others: FxHashSet<u64>,
 }
 
 /// Values below this are stored as bits.
-const MOST_BITS: u64 = 1 << 16;
+const MAX_BITS: u64 = 1 << 16;
 
 impl SeenValues {
     /// The values of a column that are new, with their indexes. Marks them as found. Linear in the
@@ -260,7 +262,7 @@ impl SeenValues {
         new
     }
 
-    /// Whether all values of a column are below [`MOST_BITS`] and were found before. This holds for
+    /// Whether all values of a column are below [`MAX_BITS`] and were found before. This holds for
     /// nearly all blocks, so the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
         let bit_of = |value: u64| match self.bits.get((value / 64) as usize) {
@@ -286,7 +288,7 @@ impl SeenValues {
             let value = number(*value);
             let is_met = match self.bits.get((value / 64) as usize) {
                 Some(bits) => bits >> (value % 64) & 1 == 1,
-                None => value >= MOST_BITS && self.others.contains(&value),
+                None => value >= MAX_BITS && self.others.contains(&value),
             };
             if !is_met {
                 new.push((at, value));
@@ -297,7 +299,7 @@ impl SeenValues {
 
     #[cold]
     fn note_value(&mut self, value: u64) {
-        if value >= MOST_BITS {
+        if value >= MAX_BITS {
             self.others.insert(value);
             return;
         }
@@ -315,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_value_is_new_once(columns in prop::collection::vec(prop::collection::vec(
-            prop_oneof![0u64..200, MOST_BITS - 3..MOST_BITS + 3, any::<u64>()], 0..50), 0..4)) {
+            prop_oneof![0u64..200, MAX_BITS - 3..MAX_BITS + 3, any::<u64>()], 0..50), 0..4)) {
             let (mut seen, mut known) = (SeenValues::default(), FxHashSet::default());
             for column in columns {
                 let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();

@@ -49,10 +49,10 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        place: ActionPosition,
+        position: ActionPosition,
     ) -> io::Result<()> {
         let ActionOp::Link { end, link, value, key, on } = &action.op else { return Ok(()) };
-        let other = self.survey.partner(place)?;
+        let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             self.skip(*link);
             return Ok(());

@@ -198,11 +198,11 @@ impl ActionCompiler<'_> {
     /// A reference by value as written in its rule.
     fn reference(&self, instance: &Instance) -> WrittenReference {
         let container = self.spec.containers[instance.ty.index()].name.clone();
-        let (place, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
+        let (location, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
             Some((file, line, text)) => (format!("{file}:{line}"), text.to_owned()),
             None => (format!("spec `{}`", self.spec.name), container.clone()),
         };
-        WrittenReference { place, text, container }
+        WrittenReference { location, text, container }
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<ExprCode>, MissingField> {
@@ -216,7 +216,7 @@ impl ActionCompiler<'_> {
             Expr::Bool(value) => ExprCode::Const(RuleValue::Bool(*value)),
             Expr::Text(pattern) => self.text(&pattern.0)?,
             Expr::Field(index) => ExprCode::Field(self.field(*index)?),
-            Expr::Element(index, place) => ExprCode::Element(self.field(*index)?, Box::new(self.code(place)?)),
+            Expr::Element(index, position) => ExprCode::Element(self.field(*index)?, Box::new(self.code(position)?)),
             Expr::Call(ExprFunction::Lookup(index), arguments) => {
                 let values = self.spec.enums.get(*index as usize).map_or(&[][..], |item| &item.values);
                 let names = values.iter().map(|value| (value.number, self.symbols.intern(&value.name))).collect();

@@ -52,7 +52,7 @@ impl RecordScope<'_> {
             ExprCode::Builtin(builtin) => self.builtin(*builtin),
             ExprCode::Unary(op, operand) => unary(*op, self.eval(operand, scratch, symbols)),
             ExprCode::Binary(op, operands) => self.binary(*op, operands, scratch, symbols),
-            ExprCode::Element(list, place) => self.element(list, place, scratch, symbols),
+            ExprCode::Element(list, position) => self.element(list, position, scratch, symbols),
             ExprCode::Call(function, arguments) => self.call(*function, arguments, scratch, symbols),
             ExprCode::Lookup(names, number) => {
                 let number = self.eval(number, scratch, symbols);

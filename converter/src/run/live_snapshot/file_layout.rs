@@ -202,7 +202,7 @@ impl LiveHeader {
     }
 
     /// The position and size of a slot, or of a part of it.
-    pub(crate) fn place(&self, slot: u32, piece: u32) -> SlotRange {
+    pub(crate) fn slot_range(&self, slot: u32, piece: u32) -> SlotRange {
         let bytes = if piece == 0 { self.slot_bytes } else { PART };
         SlotRange { offset: self.slot_offset(slot) + u64::from(piece) * u64::from(PART), bytes }
     }

@@ -165,7 +165,7 @@ impl BlockColumns {
         out.ticks.reserve(count);
         out.places.reserve(count);
         let (mut at, mut ticks) = (0usize, 0u64);
-        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
+        for (position, number) in self.order.as_chunks().0.iter().enumerate() {
             let target = targets.get_mut(usize::from(u16::from_le_bytes(*number)))?;
             ticks = ticks.wrapping_add(u32::from_le_bytes(*target.deltas.get(target.next)?).into());
             target.next += 1;
@@ -174,7 +174,7 @@ impl BlockColumns {
                 target.starts.push(start);
                 out.starts.push(start);
                 out.ticks.push(ticks);
-                out.places.push(place as u32);
+                out.places.push(position as u32);
                 at += target.size;
             }
         }

@@ -99,32 +99,32 @@ pub(crate) fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Kills a program repeatedly, each time at a random moment after its threads have made `least`
+/// Kills a program repeatedly, each time at a random moment after its threads have made `min_called`
 /// calls together.
 pub(crate) fn kill_at_random(
     program: &str,
     times: u32,
     settings: &[(&'static str, &str)],
-    least: u64,
+    min_called: u64,
     check: impl Fn(&ProgramFolder),
 ) {
     let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
     for at in 0..times {
         println!("{program}, kill {at}, seed {seed}");
-        let place = settings.iter().fold(ProgramFolder::new(), |place, (name, value)| place.with(name, *value));
-        let mut child = place.start(program);
+        let folder = settings.iter().fold(ProgramFolder::new(), |folder, (name, value)| folder.with(name, *value));
+        let mut child = folder.start(program);
         // Before the first record there is no trace to read.
-        while !place.run().is_dir()
-            || std::fs::read_dir(place.run()).unwrap().count() < 2
-            || place.witnessed()[1] == 0
-            || place.witnessed().iter().sum::<u64>() < least
+        while !folder.run().is_dir()
+            || std::fs::read_dir(folder.run()).unwrap().count() < 2
+            || folder.witnessed()[1] == 0
+            || folder.witnessed().iter().sum::<u64>() < min_called
         {
             std::thread::sleep(Duration::from_micros(500));
         }
         std::thread::sleep(Duration::from_micros(random(&mut seed) % 150_000));
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-        check(&place);
+        check(&folder);
     }
 }
 
