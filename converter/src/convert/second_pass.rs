@@ -1,7 +1,7 @@
 //! The second pass: runs the programs and sends Pajé operations in order of time.
 //!
 //! Actions are evaluated here for each record ([`actions`]), or earlier by columns
-//! ([`columnar`]). Both ways share the code that performs the operations.
+//! ([`columnar_ops`]). Both ways share the code that performs the operations.
 
 mod actions;
 mod ambiguous_references;
