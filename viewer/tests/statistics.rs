@@ -90,7 +90,7 @@ proptest! {
             prop_assert!(close(row.duration_mean, Some(mean)));
         }
         let events: u64 = rows_of("event").iter().filter_map(|row| row.count).sum();
-        let expected = world.events.iter().filter(|event| (window.0..window.1).contains(&event.date)).count();
+        let expected = world.events.iter().filter(|event| (window.0..window.1).contains(&event.timestamp)).count();
         prop_assert_eq!(events, expected as u64);
         let links: Vec<_> = world.links.iter().filter(|link| meets(link.life, window)).collect();
         prop_assert_eq!(rows_of("link").len(), usize::from(!links.is_empty()));

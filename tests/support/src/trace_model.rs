@@ -48,7 +48,7 @@ pub struct ModelEvent {
     /// Name of the container.
     pub at: String,
     /// Timestamp.
-    pub date: i64,
+    pub timestamp: i64,
     /// Name of the value.
     pub value: String,
 }
@@ -110,7 +110,7 @@ pub fn interval((from, to): (i64, i64)) -> TimeRange {
     TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
-fn dates(life: TimeRange) -> (i64, i64) {
+fn bounds(life: TimeRange) -> (i64, i64) {
     (life.from.0, life.to.0)
 }
 
@@ -162,14 +162,14 @@ pub fn check(
         types: model.types.iter().map(|ty| (ty.name.clone(), (ty.id, ty.kind))).collect(),
     };
     let names: BTreeMap<ContainerId, &String> = list.iter().map(|info| (info.id, &info.name)).collect();
-    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), dates(i.life))).collect();
+    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), bounds(i.life))).collect();
     let expected: BTreeSet<_> = trace.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
     prop_assert_eq!(found, expected);
     for (at, info) in list.iter().enumerate().skip(1) {
         let above = list[..at].iter().rposition(|above| above.depth < info.depth);
         prop_assert_eq!(above.map(|above| list[above].id), Some(info.parent), "depth first");
     }
-    prop_assert_eq!(dates(source.extent()), trace.extent);
+    prop_assert_eq!(bounds(source.extent()), trace.extent);
     let summary = source.summary();
     prop_assert_eq!(
         (summary.containers, summary.states, summary.events, summary.links, summary.samples),
@@ -268,8 +268,8 @@ impl NamedQueries<'_> {
             .source
             .events(self.ids[at], self.types[ty].0, interval(window), usize::MAX)
             .expect("the container is there");
-        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.date));
-        let mut expected: Vec<_> = mine.map(|e| (e.date, e.value.clone())).collect();
+        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.timestamp));
+        let mut expected: Vec<_> = mine.map(|e| (e.timestamp, e.value.clone())).collect();
         let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
         prop_assert!(found.is_sorted_by_key(|mark| mark.0));
         expected.sort();
@@ -283,9 +283,9 @@ impl NamedQueries<'_> {
             let counts = self.source.event_counts(container, ty, interval(window), columns, most).expect("it is there");
             prop_assert_eq!(counts.len(), columns as usize);
             for (column, count) in (0_u32..).zip(&counts) {
-                let (from, to) = dates(interval(window).column(column, columns));
+                let (from, to) = bounds(interval(window).column(column, columns));
                 let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.date)) {
+                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.timestamp)) {
                     *expected.entry(event.value.clone()).or_default() += 1;
                 }
                 prop_assert_eq!(count.total, expected.values().sum::<u64>());

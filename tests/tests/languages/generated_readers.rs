@@ -100,7 +100,7 @@ fn all_agree(driver: &str, least: usize) {
     let copied = folder.path().join("c.tmt");
     succeed(Command::new(&tool).arg("copy").arg(&run).arg(&copied));
     same_lines(&dump(&copied), &dumped, "a copy by C");
-    for (order, name) in [(ReadOrder::Streams, "streams.tmt"), (ReadOrder::Dates, "dates.tmt")] {
+    for (order, name) in [(ReadOrder::Streams, "streams.tmt"), (ReadOrder::Timestamps, "dates.tmt")] {
         let copied = folder.path().join(name);
         rust_copy(&run, &copied, order);
         same_lines(&dump(&copied), &dumped, "a copy by Rust");

@@ -40,7 +40,7 @@ impl EntitySink for EntityGatherer {
 
     /// All endpoints stay in memory.
     fn overflow(&self) -> OverflowStore {
-        OverflowStore { most: usize::MAX, ..OverflowStore::default() }
+        OverflowStore { max_entries: usize::MAX, ..OverflowStore::default() }
     }
 
     fn can_restart(&self) -> bool {

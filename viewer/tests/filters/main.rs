@@ -176,7 +176,7 @@ proptest! {
             world.retain_containers(&names);
             world.states.retain(|state| meets(state.life, range));
             world.samples.retain(|sample| meets(sample.life, range));
-            world.events.retain(|event| (range.0..range.1).contains(&event.date));
+            world.events.retain(|event| (range.0..range.1).contains(&event.timestamp));
             world.links.retain(|link| meets(link.life, range));
             world.places.iter_mut().for_each(|place| place.life = clip(place.life));
             world.states.iter_mut().for_each(|state| state.life = clip(state.life));

@@ -52,7 +52,7 @@ fn pieces(world: &ModelTrace, operation: &str, below: &BTreeSet<String>) -> Vec<
         // For events: the number of events so far.
         "events" | "event state" => {
             let events = world.events.iter().filter(|event| below.contains(&event.at) && event.value == "work");
-            events.map(|event| ((event.date, END), 1.0)).collect()
+            events.map(|event| ((event.timestamp, END), 1.0)).collect()
         }
         _ => {
             let samples = world.samples.iter().filter(|sample| sample.ty == "Load" && below.contains(&sample.at));

@@ -117,7 +117,10 @@ impl EntitySink for IndexBuilder {
     fn overflow(&self) -> OverflowStore {
         // Fewer endpoints with a small budget.
         let default = OverflowStore::default();
-        OverflowStore { folder: self.room.folder().to_owned(), most: default.most.min(self.room.memory() / 256) }
+        OverflowStore {
+            folder: self.room.folder().to_owned(),
+            max_entries: default.max_entries.min(self.room.memory() / 256),
+        }
     }
 
     fn name_key(&mut self, key: u64, text: &str) {

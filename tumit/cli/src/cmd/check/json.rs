@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use tumit::diag::{Diagnostic, DiagnosticLabel, Severity};
-use tumit::source::SourceMap;
+use tumit::source_text::SourceMap;
 use tumit::{Diagnostics, Spec};
 use tumit_paje::DiagnosticSeverity;
 
