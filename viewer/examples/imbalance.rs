@@ -16,7 +16,7 @@ use std::path::Path;
 use tumit_viewer::OpenOptions;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{PajeTypeKind, StateLaneId};
-use tumit_viewer::text::time::timestamp;
+use tumit_viewer::text::time_display::timestamp;
 
 const COLUMNS: u32 = 20;
 

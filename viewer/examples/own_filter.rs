@@ -18,7 +18,7 @@ use tumit_viewer::filter::{FilterChain, FilterLayer};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{
     EntityFacts, EntityId, EntityList, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TypeModel, ValueId, ValueInfo, walk,
+    TimeRange, TimelineSource, TypeModel, ValueId, ValueInfo, entity_walk,
 };
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::rgb;
@@ -84,7 +84,7 @@ impl FilterLayer for ShortStates {
         for &lane in lanes {
             for column in (0..columns).map(|at| interval.column(at, columns)) {
                 let mut cell = MixtureCell::default();
-                walk::states(self.inner_source(), lane, column, |state| {
+                entity_walk::states(self.inner_source(), lane, column, |state| {
                     let state = self.changed(lane, *state);
                     let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
                     match cell.shares.iter_mut().find(|share| share.0 == state.value) {

@@ -20,21 +20,21 @@
 //! ```
 
 mod arrange;
-mod options;
-mod outline;
+mod container_outline;
+mod layout_options;
+mod row_strip;
 pub mod scale;
-mod strips;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::query::{ContainerId, TypeId};
 
-use self::outline::{LayoutNode, NodeStates, NodeVariable};
-pub use options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
-pub use outline::ContainerOutline;
-pub(crate) use strips::LaneBand;
-pub use strips::{RowStrip, StripKind, SummaryMember};
+use self::container_outline::{LayoutNode, NodeStates, NodeVariable};
+pub use container_outline::ContainerOutline;
+pub use layout_options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
+pub(crate) use row_strip::LaneBand;
+pub use row_strip::{RowStrip, StripKind, SummaryMember};
 
 /// The rows of an image, from top to bottom.
 #[derive(Clone, Debug, PartialEq)]

@@ -35,7 +35,6 @@
 //! assert_eq!((store.summary().states, store.extent().to), (1, second(3)));
 //! ```
 
-mod build;
 mod container_order;
 mod details;
 mod end_tree;
@@ -45,6 +44,7 @@ mod links;
 mod marks;
 mod relations;
 mod states;
+mod store_parts;
 #[cfg(test)]
 mod tests;
 mod trace_store;
@@ -54,12 +54,12 @@ use std::sync::Arc;
 
 use tumit_paje::{ContainerId, TypeId};
 
-pub(crate) use build::{RawStates, StoreParts, model};
 pub(crate) use container_order::compare_naturally;
 pub(crate) use container_order::depth_first;
 pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
 pub(crate) use states::RawLane;
+pub(crate) use store_parts::{RawStates, StoreParts, model};
 pub use trace_store::TraceStore;
 pub(crate) use variables::RawVariable;
 

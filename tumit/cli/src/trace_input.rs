@@ -16,7 +16,7 @@ use tumit_paje::other_formats::{foreign_folder, foreign_format};
 use tumit_paje::read::{names_parts, not_paje, note_copy};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use crate::sizes::ByteSize;
+use crate::byte_sizes::ByteSize;
 use crate::spec_files::is_paje;
 use crate::term;
 

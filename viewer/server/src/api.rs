@@ -3,21 +3,21 @@
 
 pub(crate) mod charts;
 pub(crate) mod export;
-pub(crate) mod files;
-pub(crate) mod filters;
+pub(crate) mod filter_editor;
 pub(crate) mod find;
-pub(crate) mod ids;
 pub(crate) mod image;
 pub(crate) mod link_chain;
 pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
+pub(crate) mod numbers_and_names;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
 pub(crate) mod rows;
-pub(crate) mod source;
+pub(crate) mod source_file;
 pub(crate) mod statistics;
 pub(crate) mod streaming;
 pub(crate) mod totals;
+pub(crate) mod user_files;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

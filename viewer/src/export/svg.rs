@@ -1,7 +1,7 @@
 //! A scene as SVG: named groups, one element per entity with its `<title>`, and numbers with at
 //! most two decimals.
 
-mod format;
+mod syntax;
 mod vertical_extent;
 
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::io;
 
 use tumit_paje::MarkShape;
 
-use self::format::{SvgNumber, SvgPaint, XmlText, steps};
+use self::syntax::{SvgNumber, SvgPaint, XmlText, steps};
 pub(crate) use self::vertical_extent::HeightRange;
 use super::raster;
 use crate::parallel::{MOST_THREADS, map_in_order};

@@ -23,8 +23,8 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::file::format::{IndexHeader, PageBytes, TableRef};
-use super::file::image::IndexImage;
+use super::file::file_layout::{IndexHeader, PageBytes, TableRef};
+use super::file::index_bytes::IndexImage;
 use super::file::packed_table::{PackedTable, PackedTableWriter};
 use super::file::page_writer::PageWriter;
 use crate::query::SourceLine;

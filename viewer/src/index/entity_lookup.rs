@@ -3,14 +3,14 @@
 use tumit_paje::{ContainerId, TypeId};
 
 use super::details::IndexDetails;
-use super::file::format::LaneRecord;
+use super::file::file_layout::LaneRecord;
 use super::file::max_end_tree::MaxEndTree;
 use super::file::packed_table::PackedTable;
+use super::index_reader::IndexReader;
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
-use super::reader::IndexReader;
 use crate::query::LinkRow;
 use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tumit_paje::{ContainerId, DiagnosticKind, TraceDiagnostic, TypeId, ValueId};
 
 use crate::index::{IndexKey, IndexReader};
-use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
     LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,

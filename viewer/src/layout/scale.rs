@@ -15,7 +15,7 @@
 //! ```
 
 use crate::query::{GlobalNanos, TimeRange};
-use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
+use crate::text::time_display::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
 
 /// Maps an interval of time to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::outline::{axis, positions_by_type};
+use super::container_outline::{axis, positions_by_type};
 use super::*;
 use crate::query::{ContainerInfo, GlobalNanos, TimeRange, ValueRange};
 

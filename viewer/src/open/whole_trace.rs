@@ -8,7 +8,7 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use crate::index::self_repair::{RebuildResult, SelfRepairingIndex};
 use crate::index::{self, IndexError, IndexKey, IndexLookup, IndexPath, IndexReader};
-use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
@@ -211,7 +211,7 @@ mod tests {
     use tumit_paje::diagnostic_texts;
 
     use super::{OpenOptions, TraceOpenError, make_index, open};
-    use crate::input::options::IndexChoice;
+    use crate::input::open_options::IndexChoice;
 
     #[test]
     fn a_paje_file_is_opened_under_its_name_and_progress_is_reported() {

@@ -9,8 +9,8 @@ use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, ValueId};
 
 use super::entities::{EntityId, EntityList, EventEntity, LinkEntity};
+use super::entity_pages;
 use super::error::QueryError;
-use super::pages;
 
 /// Approximate number of entities in a stretch. To list the begin of an interval, a filter may have
 /// to scan the whole interval.
@@ -135,7 +135,7 @@ fn each<T>(
         // Entities that began before the first stretch belong to it.
         let is_first = stretch.from == interval.from;
         let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
-        pages::visit(stretch, &list, &key, &mut visit)?;
+        entity_pages::visit(stretch, &list, &key, &mut visit)?;
     }
     Ok(())
 }

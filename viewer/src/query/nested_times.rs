@@ -17,7 +17,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::pages::EntityPages;
+use super::entity_pages::EntityPages;
 use super::{EntityList, QueryError, StateEntity, StateLaneId};
 
 /// Maximum number of states in memory, over all depths.

@@ -28,7 +28,7 @@ use tumit_paje::{
     ValueId, VariableOp,
 };
 
-use super::walk::EVER;
+use super::entity_walk::EVER;
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
 };

@@ -2,7 +2,7 @@
 
 use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
-use super::{labels, links, marks, states, variables};
+use super::{links, marks, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
@@ -19,7 +19,7 @@ struct ThreadDrawing {
     /// Items on top of all rows.
     over: Vec<SceneItem>,
     /// States that need a name. Names are written once all arrows are known.
-    names: Vec<labels::LabelRequest>,
+    names: Vec<state_labels::LabelRequest>,
     notes: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn chart(
         all.over.extend(part.over);
         all.names.extend(part.names);
     }
-    let names = labels::draw(&context, &all.names, &links.items);
+    let names = state_labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
     let is_quick =
         visible.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));

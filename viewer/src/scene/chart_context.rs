@@ -11,9 +11,9 @@ use super::value_palette::ValuePalette;
 use crate::layout::scale::TimeScale;
 use crate::layout::{LayoutOptions, RowLayout};
 use crate::query::{GlobalNanos, TimeRange, TimelineSource, TypeId, TypeModel, ValueId};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::{duration, timestamp};
+use crate::text::time_display::{duration, timestamp};
 
 /// Maximum number of names in the path of a row.
 const MOST_NAMES: usize = 32;
@@ -74,11 +74,11 @@ impl<'a> ChartContext<'a> {
         };
         let view = ChartView { interval, ..view };
         let (model, theme) = (source.model(), ColorTheme::new(options.theme));
-        let factors = sizes::factors(&model);
+        let factors = size_factors::factors(&model);
         let heights = model
             .values
             .iter()
-            .map(|value| sizes::height(value.style) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
+            .map(|value| size_factors::height(value.style) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
         let heights: Vec<f32> = heights.collect();
         Self {
             source,
@@ -125,7 +125,7 @@ impl<'a> ChartContext<'a> {
 
     /// The factor of the height of an event band of these types relative to the usual height.
     pub(crate) fn band(&self, types: &[TypeId]) -> f32 {
-        sizes::of_band(&self.factors, types)
+        size_factors::of_band(&self.factors, types)
     }
 
     /// The share of the strip's height that a state of this value has.

@@ -1,6 +1,6 @@
 //! A whole page: heading, names, ruler, rows and legend. `tumit view --output` draws it.
 
-mod key;
+mod legend_lines;
 
 use super::chart::chart;
 use super::chart_context::ChartView;
@@ -11,8 +11,8 @@ use crate::layout::{ContainerOutline, FoldedContainers, LayoutOptions, LayoutRow
 use crate::query::{QueryError, TimeRange, TimelineSource, TraceSummary, TypeModel};
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::{duration, group_digits, timestamp};
-use key::DocumentLegend;
+use crate::text::time_display::{duration, group_digits, timestamp};
+use legend_lines::DocumentLegend;
 
 /// Size and time range of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,7 +13,7 @@ use crate::query::{
     TypeModel, ValueId, ValueInfo, weight,
 };
 use crate::stats;
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::ColorTheme;
 use tumit_paje::{DrawStyle, MarkShape, RgbColor};
 
@@ -67,7 +67,7 @@ impl LegendEntry {
     /// Creates an entry with the shape and size of a style, and no other properties.
     fn of(kind: PajeTypeKind, style: DrawStyle) -> Self {
         let shape = (kind == PajeTypeKind::Event).then(|| style.shape.unwrap_or_default().name());
-        let size = if kind == PajeTypeKind::State { sizes::height(style) } else { sizes::size(style) };
+        let size = if kind == PajeTypeKind::State { size_factors::height(style) } else { size_factors::size(style) };
         Self {
             value: None,
             name: String::new(),

@@ -5,9 +5,9 @@ use super::chart_context::ChartContext;
 use super::primitives::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
 use crate::layout::RowStrip;
 use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::ColorWithOpacity;
-use crate::text::time::group_digits;
+use crate::text::time_display::group_digits;
 
 /// Minimum average distance of shapes on a row in units. Below it, events are counted.
 const APART: usize = 6;
@@ -41,7 +41,7 @@ pub(crate) fn band(
                 context.style_of(mark.value),
                 ColorWithOpacity::from_opaque(context.theme.with_contrast(context.color(mark.value))),
             );
-            let (shape, size) = (style.shape.unwrap_or_default(), sizes::mark(strip.height, factor, style));
+            let (shape, size) = (style.shape.unwrap_or_default(), size_factors::mark(strip.height, factor, style));
             out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }

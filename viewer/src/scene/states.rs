@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use super::chart_context::ChartContext;
-use super::labels::{self, DrawnState, LabelRequest};
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
+use super::state_labels::{self, DrawnState, LabelRequest};
 use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
 use crate::parallel::{MOST_THREADS, map_in_order};
 use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
@@ -38,7 +38,7 @@ pub(crate) fn strip(
             placed.push(Some(draw_states(context, row, &listed.items, band, out)));
         }
     }
-    labels::states(&placed, names);
+    state_labels::states(&placed, names);
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use super::chart_context::ChartContext;
 use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, SceneStroke, VariableBand};
 use crate::layout::RowStrip;
 use crate::query::{ContainerId, QueryError, SeriesColumn, ValueRange, VariableSample};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::group_digits;
+use crate::text::time_display::group_digits;
 use tumit_paje::RgbColor;
 
 /// Width of a curve.
@@ -35,7 +35,7 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let width = LINE * ty.map_or(1.0, |ty| sizes::size(ty.style));
+    let width = LINE * ty.map_or(1.0, |ty| size_factors::size(ty.style));
     let line = SceneStroke { paint: ColorWithOpacity::from_opaque(color), width };
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.

@@ -22,7 +22,7 @@
 //! assert_eq!(message[4], b'{');
 //! ```
 
-mod streams;
+mod mixture_columns;
 
 use std::collections::BTreeMap;
 
@@ -36,9 +36,9 @@ use super::primitives::{
 use crate::query::EntityId;
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
-use streams::{SceneStreams, StreamFineness};
+use mixture_columns::{SceneStreams, StreamFineness};
 
-pub use streams::StreamDetail;
+pub use mixture_columns::StreamDetail;
 
 /// A scene in the form in which the page receives it.
 #[derive(Debug)]

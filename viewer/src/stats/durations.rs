@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 
 /// Durations in nanoseconds, sorted.
@@ -61,7 +61,7 @@ pub(crate) fn durations(
     let mut all: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
     for &container in containers {
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
+            entity_walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
                 all.entry(state.value).or_default().push(state.life.to.0.saturating_sub(state.life.from.0));
                 Ok(())
             })?;

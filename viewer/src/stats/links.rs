@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Durations;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, EntityId, QueryError, TimeRange, TimelineSource, TypeId, ValueId};
 
 /// The links of one value from one container to another.
@@ -39,7 +39,7 @@ pub(crate) fn exchanges(
     field: Option<&str>,
 ) -> Result<BTreeMap<LinkTrafficKey, LinkTraffic>, QueryError> {
     let mut all: BTreeMap<LinkTrafficKey, (Vec<i64>, Option<f64>)> = BTreeMap::new();
-    walk::links(source, ty, interval, |link| {
+    entity_walk::links(source, ty, interval, |link| {
         let key = LinkTrafficKey { start: link.start, end: link.end, value: link.value };
         let (nanos, sum) = all.entry(key).or_default();
         nanos.push(link.end_time.0.saturating_sub(link.start_time.0));

@@ -14,7 +14,7 @@ use crate::query::{
     ContainerId, ContainerInfo, ContainersByType, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeInfo,
     TypeModel, ValueId,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 use crate::text::csv_cell;
 
 /// The grouping of rows.
@@ -144,7 +144,7 @@ pub fn table(
     field: Option<&str>,
 ) -> Result<Vec<StatsRow>, QueryError> {
     let (model, list) = (source.model(), source.containers());
-    let positions = tree::positions(&list);
+    let positions = container_tree::positions(&list);
     let by_type = ContainersByType::new(source, &list);
     let continuations = ContinuationTypes::find(source)?;
     let maker =
@@ -227,7 +227,7 @@ struct StatsTableBuilder<'a> {
 impl StatsTableBuilder<'_> {
     fn path(&self, container: ContainerId) -> String {
         let at = self.positions.get(&container);
-        at.map(|&at| tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
+        at.map(|&at| container_tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
     }
 
     fn value(&self, value: ValueId) -> Option<String> {
@@ -323,7 +323,7 @@ impl StatsTableBuilder<'_> {
         for (container, part) in self.parts(having) {
             let mut counts: BTreeMap<Option<ValueId>, u64> = BTreeMap::new();
             for id in part {
-                walk::events(self.source, (id, ty.id), self.interval, |mark| {
+                entity_walk::events(self.source, (id, ty.id), self.interval, |mark| {
                     *counts.entry((self.by != RowGrouping::Type).then_some(mark.value)).or_default() += 1;
                     Ok(())
                 })?;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 pub(crate) use continuations::ContinuationTypes;
 use continuations::full_extent;
@@ -153,7 +153,7 @@ fn parts(source: &dyn TimelineSource, ty: TypeId, extent: TimeRange) -> Result<V
     for info in source.containers().iter() {
         let container = info.id;
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, StateLaneId { container, ty, depth }, extent, |state| {
+            entity_walk::states(source, StateLaneId { container, ty, depth }, extent, |state| {
                 let (id, value, life) = (state.id, state.value, state.life);
                 parts.push(TaskPart { id, container, value, life, next: None, has_previous: false });
                 Ok(())
@@ -178,7 +178,7 @@ fn join(
     }
     let mut joined = FxHashSet::default();
     for &ty in types {
-        walk::links(source, ty, extent, |link| {
+        entity_walk::links(source, ty, extent, |link| {
             let ends = ends.get(&(link.start, link.start_time)).map_or(&[][..], Vec::as_slice);
             let begins = begins.get(&(link.end, link.end_time)).map_or(&[][..], Vec::as_slice);
             let mut pairs = ends.iter().flat_map(|&end| begins.iter().map(move |&begin| (end, begin)));

@@ -5,7 +5,7 @@ use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, filter, interval, open, show};
 use tumit_viewer::layout::scale::TimeScale;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time::{duration, timestamp};
+use tumit_viewer::text::time_display::{duration, timestamp};
 
 const DAY: i64 = 86_400_000_000_000;
 

@@ -7,14 +7,14 @@ use anyhow::{Context as _, bail};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 use tumit_viewer::scene::number;
 use tumit_viewer::stats::{self, RowGrouping, StatsRow};
-use tumit_viewer::text::time::{duration, group_digits, timestamp};
+use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use super::exit_status::ExitStatus;
-use crate::diagnostics::PrintedDiagnostics;
+use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::time_range::{self, time_range};
+use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
-use crate::{table, term};
+use crate::{term, text_table};
 
 /// Shows statistics of a trace: time and share per state, durations, messages, variables
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,
 
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
+    #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
     interval: Option<OpenTimeRange>,
 
     /// Grouping of the rows
@@ -216,7 +216,7 @@ fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> Strin
             all.into_iter().map(|row| filled.iter().map(|&at| row[at].clone()).collect()).collect();
         let words = [heads[0], "Container", "Value", "From", "To", "in"];
         let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
-        table::append(&mut text, &all, &right);
+        text_table::append(&mut text, &all, &right);
     }
     text
 }

@@ -1,6 +1,6 @@
 //! `tumit view`: shows a trace in the browser, or draws it into a file.
 
-mod outputs;
+mod image_outputs;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::exit_status::ExitStatus;
-use crate::diagnostics::PrintedDiagnostics;
+use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
-use crate::time_range::{self, bound, time_range};
+use crate::time_range_option::{self, bound, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
-use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
+use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 
 /// Shows a run or a Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     /// Format of the image if the ending of the file does not give it, as for `-`
     #[arg(long, value_enum, requires = "output", help_heading = "Images")]
     format: Option<ImageFormatChoice>,
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range::HELP, help_heading = "Images")]
+    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range_option::HELP, help_heading = "Images")]
     interval: Option<OpenTimeRange>,
     /// Start of the time range, in seconds, or with a unit: 250ms [default: start of the trace]
     #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Images")]

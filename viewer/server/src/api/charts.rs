@@ -1,7 +1,7 @@
 //! Charts of an interval: durations in classes, communication matrices, shares over time, and
 //! variables with their extremes.
 
-mod durations;
+mod duration_classes;
 mod matrix;
 mod tasks;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::json;
 
-pub(crate) use self::durations::histogram;
+pub(crate) use self::duration_classes::histogram;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};

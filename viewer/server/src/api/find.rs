@@ -5,7 +5,7 @@
 //! the list from a known hit. The search scans the interval stretch by stretch, so that the first
 //! hits are known first.
 
-mod query;
+mod find_query;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use self::query::{FindKind, FindQuery};
+use self::find_query::{FindKind, FindQuery};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
-use tumit_viewer::filter::language::fields;
+use tumit_viewer::filter::language::entity_fields;
 use tumit_viewer::layout::SummaryMember;
-use tumit_viewer::query::scan::{self, ScanItemRef, ScanJob, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanJob, ScanList};
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo,
 };
@@ -126,10 +126,12 @@ fn check_fields(source: &dyn TimelineSource, query: &FindQuery) -> Result<(), Re
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
     for field in query.fields() {
-        fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|error| match error {
-            FilterError::Query(error) => error.into(),
-            error => RequestError(StatusCode::BAD_REQUEST, error.to_string()),
-        })?;
+        entity_fields::check(source, entity_fields::FieldUse::Condition, field, &types).map_err(
+            |error| match error {
+                FilterError::Query(error) => error.into(),
+                error => RequestError(StatusCode::BAD_REQUEST, error.to_string()),
+            },
+        )?;
     }
     Ok(())
 }
@@ -194,7 +196,11 @@ impl EntitySearch<'_> {
             let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, stretch(at), at == 0)).collect();
             // Hits of a later stretch come after the known hits.
             let needs_hits = hits.hits.len() <= HITS_PER_PAGE;
-            scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page.back))?;
+            entity_scan::run(
+                jobs,
+                |job| self.search_list(job, needs_hits),
+                |found, _| hits.merge(found, self.page.back),
+            )?;
             hits.keep_page(self.page.back);
             if !self.counts() && hits.hits.len() > HITS_PER_PAGE {
                 return Ok(());

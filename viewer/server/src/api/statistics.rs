@@ -13,7 +13,7 @@ use super::longest_entity::LongestEntity;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanList};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::stats::{self, StateTimes};
 use tumit_viewer::style::theme::ColorTheme;
@@ -37,7 +37,7 @@ pub(crate) async fn times(
             return Ok(answer(None));
         }
         let mut total = ValueCounts::default();
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let mut part = ValueCounts::default();
             job.visit(source, |item| {
                 let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });
@@ -47,7 +47,7 @@ pub(crate) async fn times(
             Ok(part)
         };
         let lists = types.iter().flat_map(|ty| lanes(trace, within, ty.id)).map(ScanList::States);
-        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+        entity_scan::run(entity_scan::jobs(source, lists, interval)?, count, |part, done| {
             part.0.into_iter().for_each(|(value, count)| total.add(value, count));
             progress.report(done, || answer(None));
         })?;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanList};
 use tumit_viewer::query::{PajeTypeKind, QueryError, TimeRange, TypeId, TypeModel, ValueId};
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
@@ -57,7 +57,7 @@ pub(crate) async fn totals(
                 PajeTypeKind::Container | PajeTypeKind::State | PajeTypeKind::Variable => {}
             }
         }
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let mut part = ValueTotals::new();
             let (ScanList::Events(_, ty) | ScanList::Links(ty)) = job.list else { return Ok(part) };
             let field = fields.get(&ty);
@@ -77,7 +77,7 @@ pub(crate) async fn totals(
             let rows = total.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
             json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
         };
-        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+        entity_scan::run(entity_scan::jobs(source, lists, interval)?, count, |part, done| {
             part.into_iter().for_each(|(key, sum)| total.entry(key).or_default().merge(sum));
             progress.report(done, || answer(&total));
         })?;

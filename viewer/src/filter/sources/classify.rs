@@ -18,10 +18,10 @@ use self::memo::ClassMemo;
 use super::entity_filter::{StateColumns, check, type_of};
 use super::layer::FilterLayer;
 use crate::filter::language::ast::is_duration;
+use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCells, PajeTypeKind, QueryError,
     StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, ValueInfo,
@@ -57,7 +57,7 @@ pub(crate) fn apply(
     let description = if is_duration_field { "type of states or links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), description, has_field)?;
     if !is_duration_field {
-        fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
+        entity_fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
         FieldClasses::from_sample(inner.as_ref(), field, &types)?
@@ -106,7 +106,7 @@ impl ClassifySource {
         }
         let class = self.memo.of(id, || {
             let facts = self.inner.facts(id)?;
-            Ok(self.classes.of(fields::field(&facts, &self.field).as_deref()))
+            Ok(self.classes.of(entity_fields::field(&facts, &self.field).as_deref()))
         })?;
         Ok(ValueId(first.0 + u32::from(class)))
     }
@@ -138,7 +138,7 @@ impl FilterLayer for ClassifySource {
                 continue;
             };
             let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner_source(), lane, interval, |state| {
+            entity_walk::states(self.inner_source(), lane, interval, |state| {
                 of.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;

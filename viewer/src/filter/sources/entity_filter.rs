@@ -8,9 +8,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::filtered_summary;
 use super::layer::FilterLayer;
-use super::summary;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
     LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
@@ -96,7 +96,7 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = None;
-        walk::links(self.inner.as_ref(), ty, instant, |link| {
+        entity_walk::links(self.inner.as_ref(), ty, instant, |link| {
             if link.id == facts.id {
                 found = Some([link.start, link.end]);
             }
@@ -236,7 +236,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     }
 
     fn summary(&self) -> TraceSummary {
-        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| filtered_summary::summary(self, self.inner.summary())).clone()
     }
 
     fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
@@ -259,7 +259,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
                 continue;
             }
             let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner_source(), lane, interval, |state| {
+            entity_walk::states(self.inner_source(), lane, interval, |state| {
                 if self.state(lane.ty, state)? {
                     of.add(state.value, state.life);
                 }
@@ -280,7 +280,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.states(lane, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::states(self.inner_source(), lane, interval, |state| {
+        entity_walk::states(self.inner_source(), lane, interval, |state| {
             found.add(state, self.state(lane.ty, state)?);
             Ok(())
         })?;
@@ -298,7 +298,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.events(container, ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::events(self.inner_source(), (container, ty), interval, |mark| {
+        entity_walk::events(self.inner_source(), (container, ty), interval, |mark| {
             found.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
@@ -310,7 +310,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::links(self.inner_source(), ty, interval, |link| {
+        entity_walk::links(self.inner_source(), ty, interval, |link| {
             found.add(link, self.link(ty, link)?);
             Ok(())
         })?;

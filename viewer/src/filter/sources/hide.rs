@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 
 use super::entity_filter::type_of;
+use super::filtered_summary;
 use super::layer::FilterLayer;
-use super::summary;
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
@@ -18,7 +18,7 @@ use crate::query::{
     SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
     ValueRange, VariableSample,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 
 pub(crate) struct HideSource {
     inner: Arc<dyn TimelineSource>,
@@ -42,7 +42,7 @@ impl HideSource {
         container: impl Fn(usize) -> bool,
     ) -> Self {
         let (model, list) = (inner.model(), inner.containers());
-        let positions = tree::positions(&list);
+        let positions = container_tree::positions(&list);
         let mut is_visible = vec![false; list.len()];
         for at in (0..list.len()).filter(|&at| list[at].depth == 0 || container(at)) {
             let mut above = Some(at);
@@ -99,7 +99,7 @@ impl HideSource {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = false;
-        walk::links(self.inner_source(), ty, instant, |link| {
+        entity_walk::links(self.inner_source(), ty, instant, |link| {
             found |= link.id == id && self.shows_both(link.start, link.end);
             Ok(())
         })?;
@@ -118,7 +118,7 @@ impl FilterLayer for HideSource {
     }
 
     fn summary(&self) -> TraceSummary {
-        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| filtered_summary::summary(self, self.inner.summary())).clone()
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
@@ -210,7 +210,7 @@ impl FilterLayer for HideSource {
             return self.inner.links(ty, interval, limit);
         }
         let mut found = empty_list();
-        walk::links(self.inner_source(), ty, interval, |link| {
+        entity_walk::links(self.inner_source(), ty, interval, |link| {
             if self.shows_both(link.start, link.end) {
                 found.total += 1;
                 if found.items.len() < limit {
@@ -338,7 +338,7 @@ impl FilterLayer for HideSource {
 pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
     let mut named = vec![false; list.len()];
     for &at in found {
-        named[at..tree::end(list, at)].fill(true);
+        named[at..container_tree::end(list, at)].fill(true);
     }
     named
 }

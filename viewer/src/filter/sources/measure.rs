@@ -17,7 +17,7 @@ use crate::query::{
     ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
     TypeInfo, TypeModel, ValueId,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 
 /// Only states have a time in a container.
 fn is_state_type(ty: &TypeInfo) -> bool {
@@ -147,7 +147,7 @@ impl MeasuredTree<'_> {
                             *count += whole(source.states(lane, interval, 0)?.total);
                             continue;
                         }
-                        walk::states(source, lane, interval, |state| {
+                        entity_walk::states(source, lane, interval, |state| {
                             *count += fits(state.value);
                             Ok(())
                         })?;
@@ -160,15 +160,15 @@ impl MeasuredTree<'_> {
                         *count += whole(source.events(info.id, ty, interval, 0)?.total);
                         continue;
                     }
-                    walk::events(source, (info.id, ty), interval, |mark| {
+                    entity_walk::events(source, (info.id, ty), interval, |mark| {
                         *count += fits(mark.value);
                         Ok(())
                     })?;
                 }
             }
             PajeTypeKind::Link { .. } => {
-                let positions = tree::positions(list);
-                walk::links(source, ty, interval, |link| {
+                let positions = container_tree::positions(list);
+                entity_walk::links(source, ty, interval, |link| {
                     let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
                         return Ok(());
                     };

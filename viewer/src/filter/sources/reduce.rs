@@ -6,24 +6,24 @@
 //! about five bytes, in a file if there are many changes. Queries then cost as much as for any
 //! variable or state.
 
-pub(crate) mod gather;
-mod result;
-mod states;
+mod container_reduction;
+pub(crate) mod reduce_input;
+mod result_states;
 
 use std::sync::Arc;
 
 use tumit_paje::DrawStyle;
 
-use self::gather::ReduceInput;
-use self::result::ContainerReduction;
-use self::states::StateInput;
+use self::container_reduction::ContainerReduction;
+use self::reduce_input::ReduceInput;
+use self::result_states::StateInput;
 use super::layer::FilterLayer;
 use super::step_function::{MEMORY_LIMIT, PieceMemory};
 use super::{entity_filter, hide};
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern;
-use crate::query::tree;
+use crate::query::container_tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
     PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
@@ -62,7 +62,7 @@ pub(crate) fn apply(
         let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
-            (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
+            (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..container_tree::end(&list, at)).collect();
         for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {

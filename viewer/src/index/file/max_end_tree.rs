@@ -6,8 +6,8 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use super::format::BLOCK;
-use super::image::IndexImage;
+use super::file_layout::BLOCK;
+use super::index_bytes::IndexImage;
 use super::packed_table::{PackedTable, TableBlock};
 use super::page_writer::PageWriter;
 

@@ -15,8 +15,8 @@ use tumit_spill::temporary_space::TemporarySpace;
 
 use super::bit_fields::{self, SLACK};
 use super::bit_unpacking;
-use super::format::{BLOCK, TableRef};
-use super::image::{IndexImage, touch};
+use super::file_layout::{BLOCK, TableRef};
+use super::index_bytes::{IndexImage, touch};
 use super::page_writer::PageWriter;
 
 /// Bytes of a directory entry.

@@ -14,8 +14,8 @@ use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{PageBytes, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{PageBytes, TableRef};
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};

@@ -7,8 +7,8 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::link_density::LinkDensity;
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{LaneRecord, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{LaneRecord, TableRef};
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::max_end_tree::MaxEndTree;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::query::LinkRow;

@@ -6,8 +6,8 @@ use tumit_paje::ValueId;
 
 use super::prefix_counts::{CountsByValue, PrefixCounts};
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::LaneRecord;
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::LaneRecord;
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::packed_table::PackedTable;
 use crate::query::{EntityId, EventCount, EventEntity, GlobalNanos, TimeRange};
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use crate::index::file::format::{BLOCK, PageBytes};
-use crate::index::file::image::{IndexImage, touch};
+use crate::index::file::file_layout::{BLOCK, PageBytes};
+use crate::index::file::index_bytes::{IndexImage, touch};
 use crate::index::file::packed_table::PackedTable;
 
 /// Minimum number of rows between two entries.

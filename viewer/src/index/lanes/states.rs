@@ -10,8 +10,8 @@
 use tumit_paje::ValueId;
 
 use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
-use crate::index::file::format::{BLOCK, LaneRecord};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{BLOCK, LaneRecord};
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
 use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
 

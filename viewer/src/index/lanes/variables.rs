@@ -5,8 +5,8 @@ use std::io;
 use std::ops::Range;
 
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{BLOCK, LaneRecord};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{BLOCK, LaneRecord};
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, ValueRange, VariableSample};

@@ -17,7 +17,7 @@ use tumit_paje::ValueId;
 
 use super::state_cursor::StateCursor;
 use crate::index::file::bit_fields::sortable_timestamp;
-use crate::index::file::format::BLOCK;
+use crate::index::file::file_layout::BLOCK;
 use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
 use crate::query::{MixtureCellWriter, TimeRange};
 

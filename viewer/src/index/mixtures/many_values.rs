@@ -13,8 +13,8 @@ use tumit_paje::ValueId;
 use super::state_cursor::{StateCursor, UnpackedStates};
 use crate::index::file::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
 use crate::index::file::bit_unpacking;
-use crate::index::file::format::BLOCK;
-use crate::index::file::image::touch;
+use crate::index::file::file_layout::BLOCK;
+use crate::index::file::index_bytes::touch;
 use crate::index::lanes::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
 use crate::query::{MixtureCellWriter, TimeRange};
 

@@ -14,8 +14,8 @@ use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use crate::index::file::format::{BLOCK, PageBytes, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{BLOCK, PageBytes, TableRef};
+use crate::index::file::index_bytes::IndexImage;
 use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
 use crate::index::file::page_writer::PageWriter;
 use crate::index::lanes::states::IndexTimeSums;

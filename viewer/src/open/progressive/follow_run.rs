@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 
 use super::follower::{LOOK_EVERY, TraceFollower};
 use crate::input::current_trace::TraceAvailability;
-use crate::input::options::TraceOpenError;
+use crate::input::open_options::TraceOpenError;
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityId, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource,
     TypeId, TypeModel, ValueId, types_in,
@@ -123,7 +123,7 @@ fn touching_in(
     };
     let extent = full_extent(source);
     if source.states(lane, extent, 0)?.total <= times.len() as u64 {
-        return walk::states(source, lane, extent, |state| {
+        return entity_walk::states(source, lane, extent, |state| {
             add(state);
             Ok(())
         });

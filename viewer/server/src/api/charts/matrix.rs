@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use crate::api::streaming::grow;
-use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanList};
 use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
@@ -81,7 +81,7 @@ pub(crate) async fn matrix(
         let places: FxHashMap<ContainerId, u32> =
             containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
         let mut matrices: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
             let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
             let mut part = TrafficMatrix::default();
@@ -92,8 +92,8 @@ pub(crate) async fn matrix(
             })?;
             Ok((ty, part))
         };
-        let jobs = scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
-        scan::run(jobs, count, |(ty, part), done| {
+        let jobs = entity_scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
+        entity_scan::run(jobs, count, |(ty, part), done| {
             matrices.entry(ty).or_default().merge(part);
             progress.report(done, || answer(&types, &matrices, &containers));
         })?;
