@@ -149,8 +149,10 @@ fn print_ratios(states: u64) {
     for (values, odd) in [(5, 0), (1000, 1)] {
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(lane).collect();
-        for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
-            let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, window, columns));
+        for (name, time_range, columns) in
+            [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)]
+        {
+            let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, time_range, columns));
             print_ratio(&format!("{values} values, {name}, {columns} columns"), measure(&index), measure(&store));
         }
     }
@@ -180,8 +182,8 @@ fn processor_time() -> Duration {
 /// Draws the whole trace, as a command or page does first. Returns the number of primitives.
 fn draw_first_image(source: &dyn TimelineSource) -> usize {
     let outline = ContainerOutline::new(source).expect("the trace is whole");
-    let interval = source.extent();
-    let options = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
+    let time_range = source.extent();
+    let options = DocumentOptions { time_range, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
     let scene = document(source, &outline, &LayoutOptions::default(), options).expect("the trace is whole");
     scene.items.len()
 }

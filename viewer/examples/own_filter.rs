@@ -70,19 +70,19 @@ impl FilterLayer for ShortStates {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        let listed = self.inner.states(lane, interval, limit)?;
+        let listed = self.inner.states(lane, time_range, limit)?;
         let items = listed.items.into_iter().map(|state| self.changed(lane, state)).collect();
         Ok(EntityList { total: listed.total, items })
     }
 
     /// Sums of values do not tell durations, so that each state is looked at.
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::new();
         for &lane in lanes {
-            for column in (0..columns).map(|at| interval.column(at, columns)) {
+            for column in (0..columns).map(|at| time_range.column(at, columns)) {
                 let mut cell = MixtureCell::default();
                 entity_walk::states(self.inner_source(), lane, column, |state| {
                     let state = self.changed(lane, *state);
@@ -122,8 +122,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let chain: FilterChain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;
     let outline = ContainerOutline::new(source.as_ref())?;
-    let interval = source.extent();
-    let of = DocumentOptions { interval, width: 1600.0, height: None, resolution: 1.0, titles: true };
+    let time_range = source.extent();
+    let of = DocumentOptions { time_range, width: 1600.0, height: None, resolution: 1.0, titles: true };
     let scene = document(source.as_ref(), &outline, &LayoutOptions::default(), of)?;
     export::save(&scene, format, 1.0, Path::new(picture))?;
     Ok(())

@@ -2,8 +2,8 @@
 //! §3.4.2.3).
 //!
 //! The store and the index implement it. Each filter of [`crate::filter`] implements it on top of
-//! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Intervals
-//! are half-open.
+//! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Time
+//! ranges are half-open.
 //!
 //! ```
 //! use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimelineSource};

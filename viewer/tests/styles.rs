@@ -113,7 +113,8 @@ fn seconds(from: i64, to: i64) -> TimeRange {
 fn drawn(source: &dyn TimelineSource, part: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view = ChartView { interval: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
+    let view =
+        ChartView { time_range: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 
@@ -348,7 +349,7 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
         let options = LayoutOptions { theme, ..LayoutOptions::default() };
         let outline = ContainerOutline::new(&source).unwrap();
         let document_options =
-            DocumentOptions { interval: seconds(0, 10), width: 900.0, height: None, resolution: 2.0, titles: false };
+            DocumentOptions { time_range: seconds(0, 10), width: 900.0, height: None, resolution: 2.0, titles: false };
         let scene = document(&source, &outline, &options, document_options).unwrap();
         let svg = String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
         for disc in ["A7.82 7.82 ", "A6.21 6.21 "] {

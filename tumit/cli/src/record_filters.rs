@@ -32,15 +32,15 @@ pub(crate) struct RecordFilters {
     #[arg(long, value_name = "LEVEL")]
     level: Vec<String>,
 
-    #[arg(long, value_name = "INTERVAL", alias = "time", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
-    interval: Vec<OpenTimeRange>,
+    #[arg(long = "interval", value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
+    time_ranges: Vec<OpenTimeRange>,
 }
 
 impl RecordFilters {
     /// Whether there are no filters. All records then pass.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { event, thread, process, level, interval } = self;
-        event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && interval.is_empty()
+        let Self { event, thread, process, level, time_ranges } = self;
+        event.is_empty() && thread.is_empty() && process.is_empty() && level.is_empty() && time_ranges.is_empty()
     }
 
     /// The filters in the form of the library. A level or event that no spec of the run has is a
@@ -69,7 +69,7 @@ impl RecordFilters {
         selection.events.clone_from(&self.event);
         selection.processes.clone_from(&self.process);
         selection.threads.clone_from(&self.thread);
-        selection.times.clone_from(&self.interval);
+        selection.times.clone_from(&self.time_ranges);
         Ok(selection)
     }
 }

@@ -1,8 +1,7 @@
-//! Times and time ranges as values of options. All commands parse them here.
+//! Time ranges as values of options. All commands parse them here.
 
-use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::OpenTimeRange;
-use tumit_paje::time_text::{self, TimeTextError};
+use tumit_paje::time_text::TimeTextError;
 
 /// The help text of `--interval`.
 pub(crate) const HELP: &str = "Only this time range: FROM..TO, FROM.., ..TO or FROM+LENGTH; TO is excluded. Times are in \
@@ -12,9 +11,4 @@ pub(crate) const HELP: &str = "Only this time range: FROM..TO, FROM.., ..TO or F
 /// Parses a time range.
 pub(crate) fn time_range(text: &str) -> Result<OpenTimeRange, TimeTextError> {
     text.parse()
-}
-
-/// Parses one bound of a time range.
-pub(crate) fn bound(text: &str) -> Result<GlobalNanos, TimeTextError> {
-    time_text::parse(text).map(GlobalNanos)
 }

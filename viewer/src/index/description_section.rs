@@ -27,9 +27,9 @@ fn write_signed(out: &mut Vec<u8>, number: i64) {
     varint::push(out, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
 }
 
-fn interval(out: &mut Vec<u8>, interval: TimeRange) {
-    write_signed(out, interval.from.0);
-    write_signed(out, interval.to.0);
+fn write_time_range(out: &mut Vec<u8>, time_range: TimeRange) {
+    write_signed(out, time_range.from.0);
+    write_signed(out, time_range.to.0);
 }
 
 fn color(out: &mut Vec<u8>, color: RgbColor) {
@@ -73,7 +73,7 @@ impl ModelTables {
         let mut out = Vec::new();
         let Self { summary, model, containers, details } = self;
         text(&mut out, &summary.name);
-        interval(&mut out, summary.extent);
+        write_time_range(&mut out, summary.extent);
         for count in [summary.containers, summary.states, summary.events, summary.links, summary.samples] {
             varint::push(&mut out, count);
         }
@@ -111,7 +111,7 @@ impl ModelTables {
                 varint::push(&mut out, number.into());
             }
             text(&mut out, &container.name);
-            interval(&mut out, container.life);
+            write_time_range(&mut out, container.life);
         }
         varint::push(&mut out, details.len() as u64);
         details.iter().for_each(|&row| varint::push(&mut out, row.into()));
@@ -121,7 +121,7 @@ impl ModelTables {
     /// Decodes the bytes. `None` if they end early or are inconsistent.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = ModelReader(bytes);
-        let (name, extent) = (from.text()?, from.interval()?);
+        let (name, extent) = (from.text()?, from.time_range()?);
         let [containers, states, events, links, samples] =
             [from.number()?, from.number()?, from.number()?, from.number()?, from.number()?];
         let (nanos, is_known) = (from.number()?.cast_signed(), from.number()? == 1);
@@ -169,7 +169,7 @@ impl ModelReader<'_> {
         Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
     }
 
-    fn interval(&mut self) -> Option<TimeRange> {
+    fn time_range(&mut self) -> Option<TimeRange> {
         Some(TimeRange { from: GlobalNanos(self.read_signed()?), to: GlobalNanos(self.read_signed()?) })
     }
 
@@ -236,7 +236,7 @@ impl ModelReader<'_> {
 
     fn container(&mut self) -> Option<ContainerInfo> {
         let [id, ty, parent, depth] = [self.small()?, self.small()?, self.small()?, self.small()?];
-        let (name, life) = (self.text()?, self.interval()?);
+        let (name, life) = (self.text()?, self.time_range()?);
         Some(ContainerInfo { id: ContainerId(id), ty: TypeId(ty), parent: ContainerId(parent), depth, name, life })
     }
 }

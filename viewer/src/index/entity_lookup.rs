@@ -93,10 +93,10 @@ impl EntityLookup for IndexReader {
         IndexDetails(&self.image).key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
-            .flat_map(|lane| lane.overlapping_range(interval).map(move |row| EntityId::State(lane.number(row))));
+            .flat_map(|lane| lane.overlapping_range(time_range).map(move |row| EntityId::State(lane.number(row))));
         numbers.take(most).collect()
     }
 
@@ -107,13 +107,13 @@ impl EntityLookup for IndexReader {
         numbers.take(most).collect()
     }
 
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId> {
         let tree = MaxEndTree { image: &self.image, offset: self.image.header.reference_tree };
         links::referring_states(
             PackedTable::new(&self.image, self.image.header.references),
             tree,
             container,
-            interval,
+            time_range,
             most,
         )
     }

@@ -165,10 +165,10 @@ impl IndexReader {
         Some(IndexLinks::new(&self.image, record))
     }
 
-    fn check(&self, container: ContainerId, ty: TypeId, interval: TimeRange) -> Result<(), QueryError> {
+    fn check(&self, container: ContainerId, ty: TypeId, time_range: TimeRange) -> Result<(), QueryError> {
         self.container(container)?;
         self.check_type(ty)?;
-        check_interval(interval)
+        check_time_range(time_range)
     }
 
     fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
@@ -183,7 +183,7 @@ impl IndexReader {
     fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
         let mut cells = MixtureCellWriter::new(room, self.model.values.len());
         let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
-        let CellRequest { interval, columns, most } = request;
+        let CellRequest { time_range, columns, most } = request;
         let (origin, count) = (self.summary.extent.from.0, columns as usize);
         let overview = OverviewTable::new(&self.image, request, origin);
         for &lane in lanes {
@@ -191,7 +191,7 @@ impl IndexReader {
             if let Some(lane) = self.state_lane(lane) {
                 let number = lane.record.extra.checked_sub(1);
                 if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
-                    let columns = interval.columns(columns);
+                    let columns = time_range.columns(columns);
                     if let Some(walk) = FewValuesWalk::<FEWER>::new(&lane) {
                         walk.cells(columns, most, &mut blocks, &mut cells);
                     } else if let Some(walk) = FewValuesWalk::<DENSE_VALUES>::new(&lane) {
@@ -207,19 +207,19 @@ impl IndexReader {
     }
 
     /// Adds the time of each value in some lanes.
-    fn add_times(&self, lanes: &[StateLaneId], interval: TimeRange, mut add: impl FnMut(u32, i64)) {
+    fn add_times(&self, lanes: &[StateLaneId], time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
         let mut sums = Vec::new();
         for lane in lanes.iter().filter_map(|&lane| self.state_lane(lane)) {
             match FewValuesWalk::<DENSE_VALUES>::new(&lane) {
-                Some(walk) => walk.add_times(interval, &mut add),
-                None => ManyValuesWalk::new(&lane).add_times(interval, &mut sums, &mut add),
+                Some(walk) => walk.add_times(time_range, &mut add),
+                None => ManyValuesWalk::new(&lane).add_times(time_range, &mut sums, &mut add),
             }
         }
     }
 
-    fn check_lanes(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<(), QueryError> {
-        check_interval(interval)?;
-        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, interval))
+    fn check_lanes(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<(), QueryError> {
+        check_time_range(time_range)?;
+        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, time_range))
     }
 }
 
@@ -232,8 +232,8 @@ fn lanes_per_thread(cells: u32) -> usize {
     CELLS_PER_THREAD.div_ceil((cells as usize).saturating_add(CELLS_PER_LANE))
 }
 
-fn check_interval(interval: TimeRange) -> Result<(), QueryError> {
-    if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
+fn check_time_range(time_range: TimeRange) -> Result<(), QueryError> {
+    if time_range.from < time_range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
 }
 
 fn empty_list<T>() -> EntityList<T> {
@@ -274,25 +274,25 @@ impl TimelineSource for IndexReader {
         Some(types)
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.largest(lanes, interval, columns, usize::MAX)
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        self.largest(lanes, time_range, columns, usize::MAX)
     }
 
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        self.check_lanes(lanes, interval)?;
+        self.check_lanes(lanes, time_range)?;
         if columns == 0 {
-            return Err(QueryError::EmptyInterval);
+            return Err(QueryError::EmptyTimeRange);
         }
         let all = lanes.len().saturating_mul(columns as usize);
         let mut parts = map_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, CellRequest { interval, columns, most: limit }, room)
+            self.lane_cells(part, CellRequest { time_range, columns, most: limit }, room)
         })
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();
@@ -300,12 +300,12 @@ impl TimelineSource for IndexReader {
         self.check_damage(MixtureCells { columns, cells })
     }
 
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.check_lanes(lanes, interval)?;
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.check_lanes(lanes, time_range)?;
         let values = self.model.values.len();
         if lanes.len() < lanes_per_thread(0).min(values / VALUES_PER_LANE) {
             let mut times: FxHashMap<u32, i64> = FxHashMap::default();
-            self.add_times(lanes, interval, |value, time| {
+            self.add_times(lanes, time_range, |value, time| {
                 let sum = times.entry(value).or_default();
                 *sum = sum.wrapping_add(time);
             });
@@ -316,7 +316,7 @@ impl TimelineSource for IndexReader {
         }
         let parts = map_parts(lanes, lanes_per_thread(0), |part, _| {
             let mut times = vec![0_i64; values];
-            self.add_times(part, interval, |value, time| {
+            self.add_times(part, time_range, |value, time| {
                 if let Some(sum) = times.get_mut(value as usize) {
                     *sum = sum.wrapping_add(time);
                 }
@@ -332,12 +332,14 @@ impl TimelineSource for IndexReader {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
         if nesting.depths < 2 {
-            return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested_times::unnested_times(
+                self.times(&[StateLaneId { container, ty, depth: 0 }], time_range)?,
+            ));
         }
         let sweep = |part| {
             nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
@@ -346,22 +348,22 @@ impl TimelineSource for IndexReader {
             .find_record(self.image.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
             .map(|record| record.sums)
         else {
-            return sweep(interval);
+            return sweep(time_range);
         };
         let word = |number: u64| self.image.word(at.saturating_add(number.saturating_mul(8)));
         let most = len.min(self.image.header.length / 8);
-        self.check_damage(nested_times::between(&Checkpoints::new(word, most), interval, sweep)?)
+        self.check_damage(nested_times::times_in_range(&Checkpoints::new(word, most), time_range, sweep)?)
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.check(lane.container, lane.ty, interval)?;
+        self.check(lane.container, lane.ty, time_range)?;
         let Some(lane) = self.state_lane(lane) else { return self.check_damage(empty_list()) };
-        let rows = lane.overlapping_range(interval);
+        let rows = lane.overlapping_range(time_range);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
@@ -369,35 +371,35 @@ impl TimelineSource for IndexReader {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let Some(lane) = self.mark_lane(container, ty) else { return self.check_damage(empty_list()) };
-        let rows = lane.within(interval);
+        let rows = lane.rows_in(time_range);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
-        check_interval(interval)?;
+        check_time_range(time_range)?;
         let Some(table) = self.link_table(ty) else { return self.check_damage(empty_list()) };
-        self.check_damage(EntityList { total: table.count(interval), items: table.list(interval, limit) })
+        self.check_damage(EntityList { total: table.count(time_range), items: table.list(time_range, limit) })
     }
 
     fn event_counts(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         if columns == 0 {
-            return Err(QueryError::EmptyInterval);
+            return Err(QueryError::EmptyTimeRange);
         }
-        let parts = interval.columns(columns);
+        let parts = time_range.columns(columns);
         self.check_damage(match self.mark_lane(container, ty) {
             Some(lane) => lane.counts(parts, limit, self.model.values.len()),
             None => vec![EventCount::default(); columns as usize],
@@ -407,14 +409,14 @@ impl TimelineSource for IndexReader {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         self.check_type(ty)?;
-        check_interval(interval)?;
+        check_time_range(time_range)?;
         let table = self.link_table(ty);
-        let counted = table.map_or(Ok(()), |table| table.counts(interval, exponent.min(63), visit));
+        let counted = table.map_or(Ok(()), |table| table.counts(time_range, exponent.min(63), visit));
         self.check_damage(())?;
         counted
     }
@@ -423,12 +425,12 @@ impl TimelineSource for IndexReader {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let Some(lane) = self.variable(container, ty) else { return self.check_damage(empty_list()) };
-        let rows = lane.overlapping_range(interval);
+        let rows = lane.overlapping_range(time_range);
         self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
     }
 
@@ -436,14 +438,14 @@ impl TimelineSource for IndexReader {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         if columns == 0 {
-            return Err(QueryError::EmptyInterval);
+            return Err(QueryError::EmptyTimeRange);
         }
-        let parts = interval.columns(columns);
+        let parts = time_range.columns(columns);
         self.check_damage(match self.variable(container, ty) {
             Some(lane) => lane.columns(parts),
             None => vec![None; columns as usize],

@@ -86,7 +86,7 @@ impl ContainerOutline {
 
     /// The containers with states of a type within a container, including itself.
     #[must_use]
-    pub fn states_within(&self, container: ContainerId, ty: TypeId) -> Vec<SummaryMember> {
+    pub fn states_in_subtree(&self, container: ContainerId, ty: TypeId) -> Vec<SummaryMember> {
         let Some(start) = self.position(container) else { return Vec::new() };
         let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
         let from = all.partition_point(|&at| (at as usize) < start);
@@ -109,7 +109,7 @@ impl ContainerOutline {
     }
 
     /// The state types that occur within a container, in order of appearance.
-    pub(crate) fn state_types_within(&self, container: ContainerId) -> Vec<TypeId> {
+    pub(crate) fn state_types_in_subtree(&self, container: ContainerId) -> Vec<TypeId> {
         let Some(start) = self.position(container) else { return Vec::new() };
         let nodes = &self.nodes[start..self.nodes[start].end];
         let mut distinct = FxHashSet::default();
@@ -159,7 +159,7 @@ impl ContainerOutline {
     }
 
     /// The containers of a subtree, beginning with its top. Empty if there is no such container.
-    pub fn within(&self, container: ContainerId) -> impl Iterator<Item = ContainerId> + '_ {
+    pub fn subtree(&self, container: ContainerId) -> impl Iterator<Item = ContainerId> + '_ {
         let range = self.position(container).map_or(0..0, |start| start..self.nodes[start].end);
         self.nodes[range].iter().map(|node| node.info.id)
     }

@@ -5,8 +5,8 @@
 //! use tumit_viewer::layout::scale::TimeScale;
 //! use tumit_viewer::query::{GlobalNanos, TimeRange};
 //!
-//! let interval = TimeRange { from: GlobalNanos(0), to: GlobalNanos(4_000_000) };
-//! let scale = TimeScale { interval, width: 400.0 };
+//! let time_range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(4_000_000) };
+//! let scale = TimeScale { time_range, width: 400.0 };
 //! assert_eq!(scale.x(GlobalNanos(1_000_000)), 100.0);
 //! // Each character is 6 units wide.
 //! let ruler = scale.ruler(|label| 6.0 * label.chars().count() as f32);
@@ -17,11 +17,11 @@
 use crate::query::{GlobalNanos, TimeRange};
 use crate::text::time_display::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
 
-/// Maps an interval of time to `width` units from 0.
+/// Maps a time range to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeScale {
-    /// The shown interval.
-    pub interval: TimeRange,
+    /// The shown time range.
+    pub time_range: TimeRange,
     /// Its width in the image.
     pub width: f32,
 }
@@ -47,7 +47,7 @@ pub struct TickLabel {
     pub center: f32,
 }
 
-/// The ruler of an interval.
+/// The ruler of a time range.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TimeRuler {
@@ -75,10 +75,10 @@ struct RulerTicks {
 }
 
 impl TimeScale {
-    /// Length of the interval in nanoseconds, at least 1.
+    /// Length of the time range in nanoseconds, at least 1.
     #[must_use]
     pub fn nanos(&self) -> i64 {
-        self.interval.to.0.saturating_sub(self.interval.from.0).max(1)
+        self.time_range.to.0.saturating_sub(self.time_range.from.0).max(1)
     }
 
     /// The position of a timestamp. It may lie outside the image.
@@ -89,7 +89,7 @@ impl TimeScale {
         reason = "the result is a position in pixels"
     )]
     pub fn x(&self, time: GlobalNanos) -> f32 {
-        let offset = time.0.saturating_sub(self.interval.from.0) as f64;
+        let offset = time.0.saturating_sub(self.time_range.from.0) as f64;
         // Positions far outside are limited, to protect line drawing from huge numbers.
         let x = offset / self.nanos() as f64 * f64::from(self.width);
         x.clamp(-1e5, f64::from(self.width) + 1e5) as f32
@@ -103,7 +103,7 @@ impl TimeScale {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
-        // A wide interval may exclude both neighbours of its only round number. The next smaller
+        // A wide time range may exclude both neighbours of its only round number. The next smaller
         // step is at most 2.5 times smaller.
         while ticks.all.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
             spacing *= 0.8;
@@ -135,7 +135,7 @@ impl TimeScale {
     /// Computes ticks at least `spacing` apart.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a number of ticks")]
     fn ticks(&self, spacing: f32) -> RulerTicks {
-        let (from, to) = (self.interval.from.0, self.interval.to.0);
+        let (from, to) = (self.time_range.from.0, self.time_range.to.0);
         if to <= from || self.width <= 0.0 {
             return RulerTicks::default();
         }
@@ -248,7 +248,7 @@ mod tests {
     use crate::style::theme::font::{FontWeight, width};
 
     fn scale(from: i64, to: i64, width: f32) -> TimeScale {
-        TimeScale { interval: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
+        TimeScale { time_range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
     }
 
     fn measure(text: &str) -> f32 {
@@ -315,7 +315,7 @@ mod tests {
         assert!(scale(5, 5, 100.0).ruler(measure).ticks.is_empty());
     }
 
-    /// Intervals from 10 ns to 400 days, at any distance from 0 up to 400 days.
+    /// Time ranges from 10 ns to 400 days, at any distance from 0 up to 400 days.
     fn intervals() -> impl Strategy<Value = (i64, i64)> {
         let length = |least: f64| {
             (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {

@@ -56,12 +56,12 @@ pub(crate) trait EntityLookup {
     fn detail(&self, row: u32) -> EntityDetail;
     /// The text of a link's key.
     fn key(&self, key: u64) -> String;
-    /// States in a container that overlap an interval, lane by lane.
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// States in a container that overlap a time range, lane by lane.
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId>;
     /// States in a container that exist at a timestamp, or end or begin at it.
     fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId>;
-    /// States that refer to a container and overlap an interval, by start.
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// States that refer to a container and overlap a time range, by start.
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
 }

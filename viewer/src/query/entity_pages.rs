@@ -12,12 +12,12 @@ const PAGE: usize = 8192;
 
 /// Visits the entities of a list page by page.
 pub(crate) fn visit<T>(
-    interval: TimeRange,
+    time_range: TimeRange,
     list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     visit: &mut dyn FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let mut pages = EntityPages::new(interval, PAGE);
+    let mut pages = EntityPages::new(time_range, PAGE);
     while let Some(page) = pages.next(&list, &key)? {
         page.iter().try_for_each(&mut *visit)?;
     }
@@ -28,7 +28,7 @@ pub(crate) fn visit<T>(
 /// the last entity of the page before.
 #[derive(Debug)]
 pub(crate) struct EntityPages {
-    interval: TimeRange,
+    time_range: TimeRange,
     from: i64,
     limit: usize,
     /// Entities of earlier pages that the next page may contain again. Entities that started before
@@ -39,11 +39,11 @@ pub(crate) struct EntityPages {
 }
 
 impl EntityPages {
-    /// Creates the pages of an interval, with `size` entities each. A page is larger if as many
+    /// Creates the pages of a time range, with `size` entities each. A page is larger if as many
     /// entities are open or begin at one timestamp.
-    pub(crate) fn new(interval: TimeRange, size: usize) -> Self {
-        let (from, limit) = (interval.from.0, size.max(1));
-        Self { interval, from, limit, visited: FxHashSet::default(), moved: false, is_finished: false }
+    pub(crate) fn new(time_range: TimeRange, size: usize) -> Self {
+        let (from, limit) = (time_range.from.0, size.max(1));
+        Self { time_range, from, limit, visited: FxHashSet::default(), moved: false, is_finished: false }
     }
 
     /// Returns the next page, which may contain nothing new, or `None` at the end.
@@ -59,7 +59,7 @@ impl EntityPages {
             return Ok(None);
         }
         let EntityList { total, mut items } =
-            list(TimeRange { from: GlobalNanos(self.from), ..self.interval }, self.limit)?;
+            list(TimeRange { from: GlobalNanos(self.from), ..self.time_range }, self.limit)?;
         self.is_finished = total <= items.len() as u64;
         let Some(last) = items.last().map(|item| key(item).1) else {
             self.is_finished = true;

@@ -1,4 +1,4 @@
-//! Scans of all entities of an interval, regardless of their number. Several threads share a scan,
+//! Scans of all entities of a time range, regardless of their number. Several threads share a scan,
 //! and the caller receives its progress.
 //!
 //! A scan computes results that stored sums cannot give: distributions of durations, communication
@@ -86,33 +86,33 @@ impl ScanItemRef {
     }
 }
 
-/// A part of a list.
+/// A list in a time range: a part of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanJob {
     /// The list.
     pub list: ScanList,
-    pub(crate) part: TimeRange,
-    /// Whether entities that began before the part belong to it, too.
+    pub(crate) time_range: TimeRange,
+    /// Whether entities that began before the time range belong to it, too.
     pub(crate) is_first: bool,
-    /// Approximate number of entities in the part.
+    /// Approximate number of entities in the time range.
     weight: u64,
 }
 
 impl ScanList {
-    /// Counts the entities of the list in an interval.
-    pub fn count(self, source: &dyn TimelineSource, interval: TimeRange) -> Result<u64, QueryError> {
+    /// Counts the entities of the list in a time range.
+    pub fn count(self, source: &dyn TimelineSource, time_range: TimeRange) -> Result<u64, QueryError> {
         Ok(match self {
-            Self::States(lane) => source.states(lane, interval, 0)?.total,
-            Self::Events(container, ty) => source.events(container, ty, interval, 0)?.total,
-            Self::Links(ty) => source.links(ty, interval, 0)?.total,
+            Self::States(lane) => source.states(lane, time_range, 0)?.total,
+            Self::Events(container, ty) => source.events(container, ty, time_range, 0)?.total,
+            Self::Links(ty) => source.links(ty, time_range, 0)?.total,
         })
     }
 }
 
 impl ScanJob {
-    /// Creates a job for a part of a list. It counts as much as others of the same part.
-    pub fn of(list: ScanList, part: TimeRange, is_first: bool) -> Self {
-        Self { list, part, is_first, weight: 1 }
+    /// Creates a job for a list in a time range. It counts as much as other jobs of this time range.
+    pub fn of(list: ScanList, time_range: TimeRange, is_first: bool) -> Self {
+        Self { list, time_range, is_first, weight: 1 }
     }
 
     /// Visits the entities of the job, by timestamp.
@@ -122,17 +122,17 @@ impl ScanJob {
         mut visit: impl FnMut(&ScanItemRef) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
         let mut visit = |item: ScanItemRef| {
-            if self.is_first || item.begin() >= self.part.from.0 { visit(&item) } else { Ok(()) }
+            if self.is_first || item.begin() >= self.time_range.from.0 { visit(&item) } else { Ok(()) }
         };
         match self.list {
-            ScanList::States(lane) => entity_walk::states(source, lane, self.part, |state| {
+            ScanList::States(lane) => entity_walk::states(source, lane, self.time_range, |state| {
                 let (from, to) = (state.life.from.0, state.life.to.0);
                 visit(ScanItemRef { id: state.id, value: state.value, from, to, ends: None })
             }),
-            ScanList::Events(container, ty) => entity_walk::events(source, (container, ty), self.part, |mark| {
+            ScanList::Events(container, ty) => entity_walk::events(source, (container, ty), self.time_range, |mark| {
                 visit(ScanItemRef { id: mark.id, value: mark.value, from: mark.time.0, to: mark.time.0, ends: None })
             }),
-            ScanList::Links(ty) => entity_walk::links(source, ty, self.part, |link| {
+            ScanList::Links(ty) => entity_walk::links(source, ty, self.time_range, |link| {
                 let (from, to, ends) = (link.start_time.0, link.end_time.0, Some((link.start, link.end)));
                 visit(ScanItemRef { id: link.id, value: link.value, from, to, ends })
             }),
@@ -140,23 +140,28 @@ impl ScanJob {
     }
 }
 
-/// Divides lists into jobs. Lists without entities in the interval have no jobs.
+/// Divides lists into jobs. Lists without entities in the time range have no jobs.
 pub fn jobs(
     source: &dyn TimelineSource,
     lists: impl IntoIterator<Item = ScanList>,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<ScanJob>, QueryError> {
     let mut jobs = Vec::new();
-    let width = interval.to.0.abs_diff(interval.from.0);
+    let width = time_range.to.0.abs_diff(time_range.from.0);
     for list in lists {
-        let total = list.count(source, interval)?;
+        let total = list.count(source, time_range)?;
         if total == 0 {
             continue;
         }
         // A part is at least one nanosecond wide. Otherwise, parts would overlap.
         let parts = total.div_ceil(AT_ONCE).min(MOST_JOBS).min(width).max(1);
         let (count, weight) = (u32::try_from(parts).unwrap_or(u32::MAX), total.div_ceil(parts));
-        jobs.extend((0..count).map(|at| ScanJob { list, part: interval.column(at, count), is_first: at == 0, weight }));
+        jobs.extend((0..count).map(|at| ScanJob {
+            list,
+            time_range: time_range.column(at, count),
+            is_first: at == 0,
+            weight,
+        }));
     }
     Ok(jobs)
 }
@@ -217,14 +222,14 @@ mod tests {
         };
         let thread = store.containers().last().expect("one exists").id;
         let second = 1_000_000_000;
-        let interval = TimeRange { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
+        let time_range = TimeRange { from: GlobalNanos(50 * second), to: GlobalNanos(150 * second) };
         for list in
             [ScanList::States(StateLaneId { container: thread, ty: ty(false), depth: 0 }), ScanList::Links(ty(true))]
         {
-            let total = list.count(&store, interval).expect("the query succeeds");
+            let total = list.count(&store, time_range).expect("the query succeeds");
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
-                let parts = (0..count).map(|at| ScanJob::of(list, interval.column(at, count), at == 0)).collect();
+                let parts = (0..count).map(|at| ScanJob::of(list, time_range.column(at, count), at == 0)).collect();
                 let mut ids_seen = Vec::new();
                 let visit = |job: &ScanJob| {
                     let mut ids = Vec::new();
@@ -246,7 +251,7 @@ mod tests {
                 assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
                 assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
             }
-            let whole = jobs(&store, [list], interval).expect("the query succeeds");
+            let whole = jobs(&store, [list], time_range).expect("the query succeeds");
             assert_eq!(whole.len(), 1);
         }
         let none = jobs(

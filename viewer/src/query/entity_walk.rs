@@ -24,10 +24,10 @@ use tumit_paje::{ContainerId, TypeId};
 use super::entity_pages;
 use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
 
-/// The unlimited interval.
+/// The unlimited time range.
 pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 
-/// Visits the states of a lane that overlap an interval, by start. It costs as much as listing
+/// Visits the states of a lane that overlap a time range, by start. It costs as much as listing
 /// them.
 ///
 /// # Errors
@@ -35,51 +35,51 @@ pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: 
 pub fn states(
     source: &dyn TimelineSource,
     lane: StateLaneId,
-    interval: TimeRange,
+    time_range: TimeRange,
     mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |state: &StateEntity| (state.id, state.life.from.0);
-    entity_pages::visit(interval, |part, limit| source.states(lane, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |part, limit| source.states(lane, part, limit), key, &mut visit)
 }
 
-/// Visits point events in an interval, by timestamp.
+/// Visits point events in a time range, by timestamp.
 ///
 /// # Errors
 /// As [`TimelineSource::events`], and the errors of `visit`.
 pub fn events(
     source: &dyn TimelineSource,
     (container, ty): (ContainerId, TypeId),
-    interval: TimeRange,
+    time_range: TimeRange,
     mut visit: impl FnMut(&EventEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |mark: &EventEntity| (mark.id, mark.time.0);
-    entity_pages::visit(interval, |part, limit| source.events(container, ty, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |part, limit| source.events(container, ty, part, limit), key, &mut visit)
 }
 
-/// Visits the links of a type that overlap an interval, by the earlier of their timestamps.
+/// Visits the links of a type that overlap a time range, by the earlier of their timestamps.
 ///
 /// # Errors
 /// As [`TimelineSource::links`], and the errors of `visit`.
 pub fn links(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
     mut visit: impl FnMut(&LinkEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    entity_pages::visit(interval, |part, limit| source.links(ty, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |part, limit| source.links(ty, part, limit), key, &mut visit)
 }
 
-/// Visits the values of a variable that overlap an interval, by start.
+/// Visits the values of a variable that overlap a time range, by start.
 ///
 /// # Errors
 /// As [`TimelineSource::samples`], and the errors of `visit`.
 pub fn samples(
     source: &dyn TimelineSource,
     (container, ty): (ContainerId, TypeId),
-    interval: TimeRange,
+    time_range: TimeRange,
     mut visit: impl FnMut(&VariableSample) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
-    entity_pages::visit(interval, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
 }

@@ -62,7 +62,7 @@ pub trait TimelineSource: Send + Sync {
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError>;
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError>;
 
     /// As [`Self::cells`], with at most `limit` shares in a cell: exactly the largest, and the sum
     /// of the others.
@@ -75,11 +75,11 @@ pub trait TimelineSource: Send + Sync {
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        let mut cells = self.cells(lanes, interval, columns)?;
+        let mut cells = self.cells(lanes, time_range, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep_largest(limit));
         Ok(cells)
     }
@@ -89,8 +89,8 @@ pub trait TimelineSource: Send + Sync {
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        times(|lanes| self.cells(lanes, interval, 1), lanes)
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        times(|lanes| self.cells(lanes, time_range, 1), lanes)
     }
 
     /// Returns the total and self time of each value of a state type in a container, over all
@@ -102,24 +102,24 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, interval)
+        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, time_range)
     }
 
-    /// Returns the states of a lane that overlap the interval, by start.
+    /// Returns the states of a lane that overlap the time range, by start.
     ///
     /// # Errors
     /// See [`QueryError`].
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError>;
 
-    /// Returns the point events in the interval, by timestamp.
+    /// Returns the point events in the time range, by timestamp.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -127,16 +127,16 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError>;
 
-    /// Returns the links of a type that overlap the interval, by the earlier of their two
+    /// Returns the links of a type that overlap the time range, by the earlier of their two
     /// timestamps.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
 
     /// Returns the number of point events in each column, in total and for the `limit` most
     /// frequent values.
@@ -147,14 +147,14 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, limit)
+        counts::events(|part, limit| self.events(container, ty, part, limit), time_range, columns, limit)
     }
 
-    /// Counts the links of a type that overlap the interval, each once.
+    /// Counts the links of a type that overlap the time range, each once.
     /// A link is counted together with links that are equal after both timestamps are rounded down
     /// to multiples of two to the power of `exponent` nanoseconds. The counts are unordered, and
     /// equal links may appear in several counts.
@@ -164,14 +164,14 @@ pub trait TimelineSource: Send + Sync {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
+        counts::links(|part, limit| self.links(ty, part, limit), time_range, exponent, visit)
     }
 
-    /// Returns the values of a variable that overlap the interval.
+    /// Returns the values of a variable that overlap the time range.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -179,7 +179,7 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError>;
 
@@ -191,7 +191,7 @@ pub trait TimelineSource: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError>;
 
@@ -223,7 +223,7 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
 
-    /// Returns the interval from the first timestamp to the last. It equals that of the summary,
+    /// Returns the time range from the first timestamp to the last. It equals that of the summary,
     /// without counting entities.
     fn extent(&self) -> TimeRange {
         self.summary().extent
@@ -252,15 +252,15 @@ pub trait TimelineSource: Send + Sync {
         true
     }
 
-    /// Whether a lane has more than `limit` states in an interval, so that it is better drawn from
+    /// Whether a lane has more than `limit` states in a time range, so that it is better drawn from
     /// its cells.
     /// A filter may also return `true` if counting would cost more than drawing. Cells are exact in
     /// any case.
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        Ok(self.states(lane, interval, 0)?.total > limit as u64)
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        Ok(self.states(lane, time_range, 0)?.total > limit as u64)
     }
 
     /// Returns the first numbers that no entity of this source has. A filter numbers its own

@@ -92,6 +92,6 @@ pub struct ContainerInfo {
     pub depth: u32,
     /// Displayed name.
     pub name: String,
-    /// The interval in which it exists.
+    /// The time range in which it exists.
     pub life: TimeRange,
 }

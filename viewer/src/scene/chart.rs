@@ -1,4 +1,5 @@
-//! The rows of an interval as primitives: tracks, states, curves and events, and the arrows on top.
+//! The rows of a time range as primitives: tracks, states, curves and events, and the arrows on
+//! top.
 
 use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
@@ -23,8 +24,8 @@ struct ThreadDrawing {
     notes: Vec<String>,
 }
 
-/// Draws the rows. The origin is the top left corner of the first row at the interval's start. Rows
-/// outside of the view are left out.
+/// Draws the rows. The origin is the top left corner of the first row at the time range's start.
+/// Rows outside of the view are left out.
 ///
 /// # Errors
 /// If the source cannot answer.
@@ -104,8 +105,8 @@ pub fn overview(
     let layout = RowLayout::new(outline, options);
     // A row of this height cannot show more.
     let context = ChartContext::new(source, &layout, options, ChartView { quick: true, ..view });
-    let members = |ty| outline.states_within(ContainerId::ROOT, ty);
-    let types = outline.state_types_within(ContainerId::ROOT);
+    let members = |ty| outline.states_in_subtree(ContainerId::ROOT, ty);
+    let types = outline.state_types_in_subtree(ContainerId::ROOT);
     let mut items = Vec::new();
     if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
         let kind = StripKind::Summary { members: Vec::new() };

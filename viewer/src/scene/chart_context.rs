@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChartView {
     /// The time range.
-    pub interval: TimeRange,
+    pub time_range: TimeRange,
     /// The width of the time range in units.
     pub width: f32,
     /// The upper end of the visible rows.
@@ -67,12 +67,12 @@ impl<'a> ChartContext<'a> {
         options: &'a LayoutOptions,
         view: ChartView,
     ) -> Self {
-        // An empty interval is drawn as its first nanosecond.
-        let interval = TimeRange {
-            to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
-            ..view.interval
+        // An empty time range is drawn as its first nanosecond.
+        let time_range = TimeRange {
+            to: GlobalNanos(view.time_range.to.0.max(view.time_range.from.0.saturating_add(1))),
+            ..view.time_range
         };
-        let view = ChartView { interval, ..view };
+        let view = ChartView { time_range, ..view };
         let (model, theme) = (source.model(), ColorTheme::new(options.theme));
         let factors = size_factors::factors(&model);
         let heights = model
@@ -90,7 +90,7 @@ impl<'a> ChartContext<'a> {
             options,
             theme,
             view,
-            scale: TimeScale { interval, width: view.width },
+            scale: TimeScale { time_range, width: view.width },
             outer: outer_rows(layout.rows.iter().map(|row| row.depth)),
         }
     }

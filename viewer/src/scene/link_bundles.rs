@@ -97,7 +97,7 @@ impl<'a> ArrowCounts<'a> {
 
     /// Numbers of the first and last stretch in the image.
     fn visible_bins(&self) -> RangeInclusive<i64> {
-        let TimeRange { from, to } = self.context.view.interval;
+        let TimeRange { from, to } = self.context.view.time_range;
         from.0 >> self.exponent..=to.0.saturating_sub(1) >> self.exponent
     }
 

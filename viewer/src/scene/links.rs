@@ -60,18 +60,18 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
             let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
             (color, size_factors::size(value.map_or(ty.style, |value| value.style)))
         };
-        let interval = context.view.interval;
+        let time_range = context.view.time_range;
         // The number of links is known sooner than the list.
-        if context.source.links(ty.id, interval, 0)?.total > LISTED as u64 {
+        if context.source.links(ty.id, time_range, 0)?.total > LISTED as u64 {
             let mut styles: FxHashMap<ValueId, (RgbColor, f32)> = FxHashMap::default();
-            context.source.link_counts(ty.id, interval, crowd.query_exponent(), &mut |count: &LinkCount| {
+            context.source.link_counts(ty.id, time_range, crowd.query_exponent(), &mut |count: &LinkCount| {
                 let (color, size) = *styles.entry(count.value).or_insert_with(|| style_of(count.value));
                 crowd.add(ty.id, count, (color, size));
                 Ok(())
             })?;
             continue;
         }
-        for link in context.source.links(ty.id, interval, LISTED)?.items {
+        for link in context.source.links(ty.id, time_range, LISTED)?.items {
             placed.extend(place(context, &link, style_of(link.value)));
         }
     }

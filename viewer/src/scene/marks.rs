@@ -29,7 +29,7 @@ pub(crate) fn band(
     let factor = context.band(types);
     let most = context.pixels() / APART;
     for &ty in types {
-        let listed = context.source.events(container, ty, context.view.interval, most)?;
+        let listed = context.source.events(container, ty, context.view.time_range, most)?;
         if listed.total > most as u64 {
             out.extend(density(context, row, strip, ty)?);
             continue;
@@ -56,8 +56,8 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
     let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;
     // A column is at least one nanosecond wide. Otherwise, an event would be in two columns.
     let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
-    let interval = context.view.interval;
-    let counts = context.source.event_counts(container, ty, interval, bars, STACKED)?;
+    let time_range = context.view.time_range;
+    let counts = context.source.event_counts(container, ty, time_range, bars, STACKED)?;
     let most = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
     let mut items = Vec::new();
     for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
@@ -77,7 +77,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
                     if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };
                 context.title(
                     &format!("{} × {}{of}", group_digits(number), context.name(value)),
-                    interval.column(at, bars),
+                    time_range.column(at, bars),
                     row,
                 )
             };

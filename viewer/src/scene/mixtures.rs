@@ -88,14 +88,14 @@ fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<
     let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
     let mut sums = LaneSums::new(context, columns as usize);
     for some in lanes.chunks(lanes_at_once(columns)) {
-        sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
+        sums.add(&context.source.cells(some, context.view.time_range, columns)?.cells, whole);
     }
     Ok(sums.finish())
 }
 
 /// The aligned columns of an image.
 struct AlignedColumns {
-    interval: TimeRange,
+    time_range: TimeRange,
     count: u32,
     /// Nanoseconds of a full column of all lanes that fill the height.
     whole: f64,
@@ -103,25 +103,25 @@ struct AlignedColumns {
 
 impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
-        let aligned = context.view.interval.align_to_columns(context.columns());
-        let (interval, count) = (aligned.range, aligned.columns);
-        let length = i128::from(interval.to.0) - i128::from(interval.from.0);
+        let aligned = context.view.time_range.align_to_columns(context.columns());
+        let (time_range, count) = (aligned.range, aligned.columns);
+        let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let whole = whole_of(length as f64 / f64::from(count), lanes, of);
-        Self { interval, count, whole }
+        Self { time_range, count, whole }
     }
 
     fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
-        Ok(context.source.largest(lanes, self.interval, self.count, MOST_SHARES)?.cells)
+        Ok(context.source.largest(lanes, self.time_range, self.count, MOST_SHARES)?.cells)
     }
 
     /// For each pixel column, the index of the aligned column around its middle.
     fn column_indexes(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
-        let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
-        let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
+        let (from, count) = (self.time_range.from.0, u64::from(self.count).max(1));
+        let length = self.time_range.to.0.wrapping_sub(from).cast_unsigned();
         // The width is a whole number of nanoseconds, unless timestamps are too large.
         let width = if length % count == 0 { length / count } else { 0 };
-        context.view.interval.columns(context.columns()).map(move |part| {
+        context.view.time_range.columns(context.columns()).map(move |part| {
             let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
             let at = before.checked_div(width);
             let at = at.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);

@@ -30,11 +30,11 @@ pub(crate) fn strip(
         let band = strip.lane(depth, depths);
         let lane = StateLaneId { container, ty: strip.ty, depth };
         let most = context.pixels() / 3;
-        if context.source.is_dense(lane, context.view.interval, most)? {
+        if context.source.is_dense(lane, context.view.time_range, most)? {
             draw_mixtures(context, &[lane], 1, band, out)?;
             placed.push(None);
         } else {
-            let listed = context.source.states(lane, context.view.interval, most)?;
+            let listed = context.source.states(lane, context.view.time_range, most)?;
             placed.push(Some(draw_states(context, row, &listed.items, band, out)));
         }
     }
@@ -157,9 +157,9 @@ impl PixelRange {
 /// The place of a state, limited to the image.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
 fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> PixelRange {
-    let interval = context.view.interval;
+    let time_range = context.view.time_range;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
-    let x = |time: i64| (time.clamp(interval.from.0, interval.to.0) - interval.from.0) as f64 * per_nano;
+    let x = |time: i64| (time.clamp(time_range.from.0, time_range.to.0) - time_range.from.0) as f64 * per_nano;
     PixelRange { from: x(state.life.from.0), to: x(state.life.to.0) }
 }
 

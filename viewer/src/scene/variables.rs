@@ -39,10 +39,10 @@ pub(crate) fn strip(
     let line = SceneStroke { paint: ColorWithOpacity::from_opaque(color), width };
     let most = context.pixels() / 2;
     // The number of samples is known sooner than the list.
-    let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
+    let total = context.source.samples(container, strip.ty, context.view.time_range, 0)?.total;
     if total > most as u64 {
         let columns = context.columns();
-        let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
+        let series = context.source.series(container, strip.ty, context.view.time_range, columns)?;
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let step = context.view.width / columns as f32;
         for (start, run) in runs(&series) {
@@ -60,7 +60,7 @@ pub(crate) fn strip(
             }));
         }
     } else {
-        let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
+        let listed = context.source.samples(container, strip.ty, context.view.time_range, most)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
             out.push(SceneItem::Curve(SceneCurve { points, floor, fill, stroke: Some(line) }));
@@ -80,7 +80,7 @@ pub(crate) fn gradient(
     bounds: Option<ValueRange>,
 ) -> Result<Option<SceneItem>, QueryError> {
     let Some(ValueRange { min, max }) = bounds else { return Ok(None) };
-    let series = context.source.series(container, strip.ty, context.view.interval, context.columns())?;
+    let series = context.source.series(container, strip.ty, context.view.time_range, context.columns())?;
     let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
     // The palest shade differs from the track, because no value differs from the minimum.
     let part = |at: u16| 0.15 + 0.85 * f32::from(at) / f32::from(SHADES - 1);

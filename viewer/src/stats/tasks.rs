@@ -64,7 +64,7 @@ struct TaskPart {
     has_previous: bool,
 }
 
-/// The whole tasks that overlap an interval, by value and container of the first part. A trace
+/// The whole tasks that overlap a time range, by value and container of the first part. A trace
 /// without continuations has none. In a trace with continuations, all states of the affected types
 /// are read.
 ///
@@ -73,7 +73,7 @@ struct TaskPart {
 pub(crate) fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
     continuations: &ContinuationTypes,
 ) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
     let extent = full_extent(source);
@@ -91,7 +91,7 @@ pub(crate) fn tasks_of(
                 None => break,
             }
         }
-        if first.life.from < interval.to && last.life.to >= interval.from {
+        if first.life.from < time_range.to && last.life.to >= time_range.from {
             let key = (first.container, first.value);
             let latency = last.life.to.0.saturating_sub(first.life.from.0);
             latencies.entry(key).or_default().push(latency);
@@ -115,13 +115,13 @@ pub enum TasksByValue {
     TooMany(u64),
 }
 
-/// The tasks that overlap an interval and begin in one of the containers.
+/// The tasks that overlap a time range and begin in one of the containers.
 ///
 /// All states of the types that tasks have are read, unless there are more than `most`. Each takes
 /// about 150 bytes of memory.
 pub fn tasks_by_value(
     source: &dyn TimelineSource,
-    interval: TimeRange,
+    time_range: TimeRange,
     containers: &FxHashSet<ContainerId>,
     most: u64,
 ) -> Result<TasksByValue, QueryError> {
@@ -140,7 +140,7 @@ pub fn tasks_by_value(
     }
     let mut found: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();
     for ty in &model.types {
-        let tasks = tasks_of(source, ty.id, interval, &continuations)?.into_iter();
+        let tasks = tasks_of(source, ty.id, time_range, &continuations)?.into_iter();
         for ((_, value), tasks) in tasks.filter(|((container, _), _)| containers.contains(container)) {
             found.entry((ty.id, value)).or_default().merge(tasks);
         }

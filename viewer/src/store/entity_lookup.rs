@@ -117,10 +117,10 @@ impl EntityLookup for TraceStore {
         self.details.key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
-            .flat_map(|lane| lane.overlapping_range(interval).map(|index| EntityId::State(number(lane.base, index))))
+            .flat_map(|lane| lane.overlapping_range(time_range).map(|index| EntityId::State(number(lane.base, index))))
             .take(most);
         states.collect()
     }
@@ -133,12 +133,12 @@ impl EntityLookup for TraceStore {
         states.collect()
     }
 
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
-        self.references.to(container, interval).take(most).collect()
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, most: usize) -> Vec<EntityId> {
+        self.references.to(container, time_range).take(most).collect()
     }
 
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
-        self.ends.within(container, from, to).take(most).collect()
+        self.ends.overlapping(container, from, to).take(most).collect()
     }
 }
 

@@ -108,7 +108,7 @@ impl StoreParts {
         }
     }
 
-    /// The extent, 1 ns longer if an entity without duration is at its very end. Intervals are
+    /// The extent, 1 ns longer if an entity without duration is at its very end. Time ranges are
     /// half-open, and the whole extent must contain all entities.
     fn visible_extent(
         &self,

@@ -1,10 +1,10 @@
-//! A trace that grows: the image follows; the interval and the chosen entity stay.
+//! A trace that grows: the image follows; the time range and the chosen entity stay.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, spot, time_range, wait_for_rows};
 use tests::programs::succeed;
 
 #[test]
@@ -34,7 +34,7 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait(&format!("location.hash.includes('chosen=s') && location.hash !== {before}"));
     browser.wait(told);
 
-    // An interval at the end moves with the end.
+    // A time range at the end moves with the end.
     press(&mut browser, "textbox", "Visible time range");
     browser.type_text("500ms..");
     browser.key("Enter");
@@ -132,14 +132,14 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
     browser.click(at);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
-    // Then the trace is complete and no longer marked as partial; the interval and the chosen
+    // Then the trace is complete and no longer marked as partial; the time range and the chosen
     // entity stay.
     pipe.write_all(states(20_000, 30_000).as_bytes()).unwrap();
     drop(pipe);
     browser.wait("document.querySelector('#reading-status').hidden");
     browser.wait(SETTLED);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
-    assert_eq!(interval(&mut browser).0, "100.00000 ms");
+    assert_eq!(time_range(&mut browser).0, "100.00000 ms");
     // The name of the diagram follows its contents.
     browser.wait(
         "document.querySelector('[role=application]').getAttribute('aria-label').replace(/[^0-9a-z,:]/g, '').includes('30000states')",

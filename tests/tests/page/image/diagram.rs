@@ -34,7 +34,7 @@ fn diagram_trace() -> String {
     text
 }
 
-/// The tooltip at a point of the diagram: a share of the interval, and a height in the window.
+/// The tooltip at a point of the diagram: a share of the time range, and a height in the window.
 fn at(browser: &mut BrowserPage, share: f64, y: f64, word: &str) -> String {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);

@@ -38,7 +38,7 @@ fn ink(browser: &mut BrowserPage, (x, y): (f64, f64)) -> Value {
     ))
 }
 
-/// The position of a share of the interval, in the window.
+/// The position of a share of the time range, in the window.
 fn x(browser: &mut BrowserPage, share: f64) -> f64 {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);

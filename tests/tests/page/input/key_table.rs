@@ -39,8 +39,8 @@ impl Keys {
             .wait("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
     }
 
-    /// Presses a key that leads to an interval, in milliseconds.
-    fn interval(&mut self, key: &str, from: f64, to: f64) {
+    /// Presses a key that leads to a time range, in milliseconds.
+    fn time_range(&mut self, key: &str, from: f64, to: f64) {
         let then = format!(
             "(([from, to]) => Math.abs(from - {from}) < 0.1 && Math.abs(to - {to}) < 0.1)(\
              document.querySelector('#interval-field').value.split(' .. ').map(date => parseFloat(date) * (/ s$/.test(date) ? 1000 : 1)))"
@@ -63,16 +63,16 @@ impl Keys {
     }
 
     fn time(&mut self) {
-        self.interval("+", 166.67, 833.33);
-        self.interval("=", 277.78, 722.22);
-        self.interval("-", 166.67, 833.33);
-        self.interval("ArrowLeft", 66.67, 733.33);
-        self.interval("ArrowRight", 166.67, 833.33);
-        self.interval("[", 66.67, 733.33);
-        self.interval("]", 166.67, 833.33);
-        self.interval("Alt+ArrowLeft", 66.67, 733.33);
-        self.interval("Alt+ArrowRight", 166.67, 833.33);
-        self.interval("f", 0.0, 1000.0);
+        self.time_range("+", 166.67, 833.33);
+        self.time_range("=", 277.78, 722.22);
+        self.time_range("-", 166.67, 833.33);
+        self.time_range("ArrowLeft", 66.67, 733.33);
+        self.time_range("ArrowRight", 166.67, 833.33);
+        self.time_range("[", 66.67, 733.33);
+        self.time_range("]", 166.67, 833.33);
+        self.time_range("Alt+ArrowLeft", 66.67, 733.33);
+        self.time_range("Alt+ArrowRight", 166.67, 833.33);
+        self.time_range("f", 0.0, 1000.0);
         self.press("d", "document.querySelector('#note').innerText.includes('no time of day')");
         self.press("g", "document.activeElement.id === 'interval-field'");
         self.browser.key("Escape");

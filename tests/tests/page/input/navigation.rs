@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, picture, press, rows, spot};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, picture, press, rows, spot, time_range};
 use tests::programs::tumit;
 
 #[test]
@@ -41,14 +41,14 @@ fn a_state_under_the_pointer_has_a_tooltip() {
 fn wheel_keys_and_drags_move_through_time() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    let whole = interval(&mut browser);
+    let whole = time_range(&mut browser);
     assert_eq!(whole.0, "0 s");
     let at = spot(&mut browser, &chart, 0.5, "thread 0.0");
 
     browser.wheel(at, -240.0);
     browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
     browser.wait(SETTLED);
-    let zoomed = interval(&mut browser);
+    let zoomed = time_range(&mut browser);
     assert_ne!(zoomed, whole);
 
     // The wheel keeps the timestamp under the pointer, here the middle.
@@ -56,21 +56,21 @@ fn wheel_keys_and_drags_move_through_time() {
     assert!(browser.text(&duration).contains("ms"), "less than a second");
     browser.key("ArrowRight");
     browser.wait(SETTLED);
-    assert_ne!(interval(&mut browser), zoomed);
+    assert_ne!(time_range(&mut browser), zoomed);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), whole);
 
     // A drag on the ruler zooms: from 20 % to 40 %.
     let place = browser.place(&chart);
     let ruler = place.y - 10.0;
     browser.drag((place.x + place.width * 0.2, ruler), (place.x + place.width * 0.4, ruler));
     browser.wait(SETTLED);
-    let part = interval(&mut browser);
+    let part = time_range(&mut browser);
     assert!(part.0.starts_with("20") || part.0.starts_with("19"), "{part:?}");
     assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
 
-    // A typed interval; Back of the browser reverts it.
+    // A typed time range; Back of the browser reverts it.
     press(&mut browser, "textbox", "Visible time range");
     browser.type_text("100ms..");
     browser.key("Enter");
@@ -79,7 +79,7 @@ fn wheel_keys_and_drags_move_through_time() {
     press(&mut browser, "button", "Back");
     browser.wait("!document.querySelector('#interval-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), part);
+    assert_eq!(time_range(&mut browser), part);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -107,7 +107,7 @@ fn the_tooltip_of_a_link_names_its_endpoints() {
 fn the_diagram_is_navigated_by_keyboard_only() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let whole = interval(&mut browser);
+    let whole = time_range(&mut browser);
     let active = "document.activeElement.id";
     for _ in 0..40 {
         if browser.evaluate(active) == "chart" {
@@ -119,14 +119,14 @@ fn the_diagram_is_navigated_by_keyboard_only() {
     assert_ne!(browser.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none", "and it shows");
     browser.key("+");
     browser.wait(SETTLED);
-    let near = interval(&mut browser);
+    let near = time_range(&mut browser);
     assert_ne!(near, whole);
     browser.key("ArrowRight");
     browser.wait(SETTLED);
-    assert_ne!(interval(&mut browser), near);
+    assert_ne!(time_range(&mut browser), near);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), whole);
 }
 
 #[test]

@@ -4,13 +4,13 @@
 use tests::browser::BrowserPage;
 use tests::page::{TRACE, ViewProcess, press};
 
-/// The text of each pane's interval, once all panes rest.
+/// The text of each pane's time range, once all panes rest.
 fn intervals(browser: &mut BrowserPage) -> Vec<String> {
     let said = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value).join('|')";
     browser.evaluate(said).as_str().unwrap().split('|').map(str::to_owned).collect()
 }
 
-/// Waits until both panes and the address have this interval.
+/// Waits until both panes and the address have this time range.
 fn rest(browser: &mut BrowserPage, expected: &str) {
     let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
     browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));

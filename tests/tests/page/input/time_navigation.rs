@@ -1,8 +1,8 @@
-//! Time: the minimap, typed intervals, the trail of zooms, measuring.
+//! Time: the minimap, typed time ranges, the trail of zooms, measuring.
 
 use serde_json::Value;
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot};
+use tests::page::{SETTLED, ViewProcess, open, press, read, show, spot, time_range};
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
@@ -22,7 +22,7 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         let first = shown.0;
         browser.wait(&format!("document.querySelector('#interval-field').value.startsWith('{first} ..')"));
         browser.wait(SETTLED);
-        assert_eq!(interval(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
+        assert_eq!(time_range(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
     }
     for (typed, said) in [
         ("0.2..soon", "`soon`: expected a time"),
@@ -36,7 +36,7 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.key("Escape");
         browser.wait("document.querySelector('#interval-error').hidden");
     }
-    assert_eq!(interval(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
+    assert_eq!(time_range(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
     assert!(!browser.evaluate("document.querySelector('#note').innerText").as_str().unwrap().contains("nearest"));
     browser.key("g");
     browser.type_text("-1..2 s");
@@ -82,11 +82,11 @@ fn the_zoom_history_leads_back() {
     let at = browser.place(&crumb).center();
     browser.click(at);
     browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
-    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     // Back and forward restore the crumbs.
     browser.key("[");
     browser.wait("document.querySelectorAll('#zoom-history li').length === 4");
-    assert_eq!(interval(&mut browser).0, "310.000 ms");
+    assert_eq!(time_range(&mut browser).0, "310.000 ms");
     browser.key("]");
     browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -129,7 +129,7 @@ fn back_works_during_a_continuing_movement() {
     }
     browser.wait("location.hash.includes('t=200000000-600000000')");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     browser.key("]");
     browser.wait("document.querySelector('#interval-field').value.startsWith('266')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -144,7 +144,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     let at = |share: f64| (place.x + place.width * share, place.center().1);
     browser.drag(at(0.2), at(0.4));
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     assert!(
         (from.starts_with("20") || from.starts_with("19")) && (to.starts_with("40") || to.starts_with("39")),
         "{from} {to}"
@@ -152,7 +152,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     // A drag at its middle moves the frame.
     browser.drag(at(0.3), at(0.6));
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     assert!(
         (from.starts_with("50") || from.starts_with("49")) && (to.starts_with("70") || to.starts_with("69")),
         "{from} {to}"
@@ -162,7 +162,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
         browser.evaluate("document.querySelector('#minimap .window').getBoundingClientRect().right").as_f64().unwrap();
     browser.drag((edge - 3.0, at(0.0).1), (at(0.9).0 - 3.0, at(0.0).1));
     browser.wait(SETTLED);
-    let (left, right) = interval(&mut browser);
+    let (left, right) = time_range(&mut browser);
     assert_eq!(left, from);
     assert!(right.starts_with("90") || right.starts_with("89"), "{right}");
     // Keys move it, too.
@@ -187,7 +187,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     assert!(measurement.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{measurement}");
     press(&mut browser, "button", "Zoom");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
     browser.key("Escape");
     browser.wait("document.querySelector('#measurement').hidden && !location.hash.includes('measured')");
     // By key, between two places.

@@ -59,7 +59,7 @@ pub(crate) async fn overview(
 pub(crate) async fn entity_at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, view) = (trace.source.as_ref(), request.view(trace)?);
-        let (layout, at) = (request.layout(trace), ImagePoint { interval: view.interval, y: view.top });
+        let (layout, at) = (request.layout(trace), ImagePoint { time_range: view.time_range, y: view.top });
         let Some(mixture) = scene::mixture(source, &layout, &request.options(), at)? else {
             let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());

@@ -1,5 +1,5 @@
-//! Source files: the file that an entity names, and the entities of the interval that come from its
-//! lines.
+//! Source files: the file that an entity names, and the entities of the time range that come from
+//! its lines.
 //!
 //! Only files that the trace names are read, and only below the folders that the user gave. Names
 //! that lead out of the folders are not followed.
@@ -55,7 +55,7 @@ pub(crate) async fn source(
             })?;
             Ok(part)
         };
-        entity_scan::run(entity_scan::jobs(source, lists(trace), request.interval(trace)?)?, read, |part, done| {
+        entity_scan::run(entity_scan::jobs(source, lists(trace), request.time_range(trace)?)?, read, |part, done| {
             total.merge(part);
             progress.report(done, || answer(&total));
         })?;

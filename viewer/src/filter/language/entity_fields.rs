@@ -58,12 +58,12 @@ impl FieldSearch {
         has: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<Self, FilterError> {
         let (model, list, extent) = (source.model(), source.containers(), source.extent());
-        let interval = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+        let time_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
         let mut search = Self::default();
         for &ty in types {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
-                let found = source.links(ty, interval, MAX_EXAMINED)?;
+                let found = source.links(ty, time_range, MAX_EXAMINED)?;
                 if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
                     return Ok(search);
                 }
@@ -71,13 +71,14 @@ impl FieldSearch {
             for info in list.iter() {
                 let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found = source.states(StateLaneId { container: info.id, ty, depth }, interval, MAX_EXAMINED)?;
+                    let found =
+                        source.states(StateLaneId { container: info.id, ty, depth }, time_range, MAX_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
-                    let found = source.events(info.id, ty, interval, MAX_EXAMINED)?;
+                    let found = source.events(info.id, ty, time_range, MAX_EXAMINED)?;
                     if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
                         return Ok(search);
                     }

@@ -5,8 +5,8 @@ use crate::query::{PajeTypeKind, QueryError, StateLaneId, TimelineSource, TraceS
 
 /// The summary of the inner source, with the numbers of the outer one. It costs one query per lane,
 /// so callers cache it.
-pub(crate) fn summary(source: &dyn TimelineSource, within: TraceSummary) -> TraceSummary {
-    let mut summary = TraceSummary { extent: source.extent(), ..within };
+pub(crate) fn summary(source: &dyn TimelineSource, inner_summary: TraceSummary) -> TraceSummary {
+    let mut summary = TraceSummary { extent: source.extent(), ..inner_summary };
     // A source that cannot count its own entities keeps the numbers of the inner one.
     if let Ok([containers, states, events, links, samples]) = counts(source) {
         summary = TraceSummary { containers, states, events, links, samples, ..summary };

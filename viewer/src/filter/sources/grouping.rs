@@ -148,14 +148,14 @@ impl FilterLayer for GroupSource {
         }
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             let members = self.members_of(lane.container)?;
             if members.is_empty() {
-                cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
+                cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
             } else {
-                cells.extend(self.group_cells(members, lane, interval, columns)?);
+                cells.extend(self.group_cells(members, lane, time_range, columns)?);
             }
         }
         Ok(MixtureCells { columns, cells })
@@ -165,15 +165,15 @@ impl FilterLayer for GroupSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let members = self.members_of(container)?;
         if members.is_empty() {
-            return self.inner.nested_times(container, ty, interval);
+            return self.inner.nested_times(container, ty, time_range);
         }
         let mut all = NestedTotals::default();
         for member in members {
-            all.add(self.inner.nested_times(member.id, ty, interval)?);
+            all.add(self.inner.nested_times(member.id, ty, time_range)?);
         }
         Ok(all.finish())
     }
@@ -181,14 +181,14 @@ impl FilterLayer for GroupSource {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         match self.members_of(lane.container)? {
-            [] => self.inner.states(lane, interval, limit),
+            [] => self.inner.states(lane, time_range, limit),
             members => {
                 let of = |member: &ContainerInfo| {
-                    self.inner.states(StateLaneId { container: member.id, ..lane }, interval, limit)
+                    self.inner.states(StateLaneId { container: member.id, ..lane }, time_range, limit)
                 };
                 merge_by_time(members.iter().map(of), limit, |state| state.life.from.0)
             }
@@ -199,20 +199,20 @@ impl FilterLayer for GroupSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         match self.members_of(container)? {
-            [] => self.inner.events(container, ty, interval, limit),
+            [] => self.inner.events(container, ty, time_range, limit),
             members => {
-                let of = |member: &ContainerInfo| self.inner.events(member.id, ty, interval, limit);
+                let of = |member: &ContainerInfo| self.inner.events(member.id, ty, time_range, limit);
                 merge_by_time(members.iter().map(of), limit, |mark| mark.time.0)
             }
         }
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        let mut listed = self.inner.links(ty, interval, limit)?;
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        let mut listed = self.inner.links(ty, time_range, limit)?;
         for link in &mut listed.items {
             (link.start, link.end) = (self.group_of(link.start), self.group_of(link.end));
         }
@@ -223,20 +223,20 @@ impl FilterLayer for GroupSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         let members = self.members_of(container)?;
         if members.is_empty() {
-            return self.inner.event_counts(container, ty, interval, columns, limit);
+            return self.inner.event_counts(container, ty, time_range, columns, limit);
         }
-        entity_filter::check(interval, columns)?;
+        entity_filter::check(time_range, columns)?;
         // The query returns all values of each member, because a value that is rare in each member
         // may be frequent in the sum.
         let mut sums = vec![Vec::new(); columns as usize];
         for member in members {
-            let counts = self.inner.event_counts(member.id, ty, interval, columns, usize::MAX)?;
+            let counts = self.inner.event_counts(member.id, ty, time_range, columns, usize::MAX)?;
             sums.iter_mut().zip(counts).for_each(|(sum, count)| sum.extend(count.values));
         }
         Ok(sums.into_iter().map(|sum| EventCount::of(sum, limit)).collect())
@@ -245,11 +245,11 @@ impl FilterLayer for GroupSource {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+        self.inner.link_counts(ty, time_range, exponent, &mut |count| {
             visit(&LinkCount { start: self.group_of(count.start), end: self.group_of(count.end), ..*count })
         })
     }
@@ -258,31 +258,31 @@ impl FilterLayer for GroupSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            return sum.samples(interval, limit);
+            return sum.samples(time_range, limit);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
-        of.map_or_else(|| Ok(hide::empty_list()), |of| self.inner.samples(of, ty, interval, limit))
+        of.map_or_else(|| Ok(hide::empty_list()), |of| self.inner.samples(of, ty, time_range, limit))
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let members = self.members_of(container)?;
         if let Some(sum) = self.sum(container, ty) {
-            entity_filter::check(interval, columns)?;
-            return sum.steps.columns(interval, columns);
+            entity_filter::check(time_range, columns)?;
+            return sum.steps.columns(time_range, columns);
         }
         let of = if members.is_empty() { Some(container) } else { self.only_member(members, ty) };
-        of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, interval, columns))
+        of.map_or_else(|| Ok(vec![None; columns as usize]), |of| self.inner.series(of, ty, time_range, columns))
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
@@ -381,17 +381,17 @@ impl FilterLayer for GroupSource {
         group.members.iter().flat_map(of).collect()
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
         let members = self.members_of(lane.container)?;
         if members.is_empty() {
-            return self.inner.is_dense(lane, interval, limit);
+            return self.inner.is_dense(lane, time_range, limit);
         }
         for member in members {
-            if self.inner.is_dense(StateLaneId { container: member.id, ..lane }, interval, limit)? {
+            if self.inner.is_dense(StateLaneId { container: member.id, ..lane }, time_range, limit)? {
                 return Ok(true);
             }
         }
-        Ok(FilterLayer::states(self, lane, interval, 0)?.total > limit as u64)
+        Ok(FilterLayer::states(self, lane, time_range, 0)?.total > limit as u64)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

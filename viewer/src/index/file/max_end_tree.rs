@@ -1,4 +1,4 @@
-//! Finds the rows of a table sorted by start that overlap an interval, from the largest end per
+//! Finds the rows of a table sorted by start that overlap a time range, from the largest end per
 //! block and per 16 nodes. Links and the lookup of entities use it.
 //!
 //! The cost does not grow with the number of skipped rows.

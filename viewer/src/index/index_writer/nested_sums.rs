@@ -19,7 +19,7 @@ use crate::index::file::page_writer::PageWriter;
 use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedState};
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
-/// the states of the interval.
+/// the states of the time range.
 const MOST_DEPTHS: usize = 256;
 
 /// The lanes of one container and state type, outermost depth first.

@@ -14,7 +14,7 @@ use crate::index::file::file_layout::{BLOCK, LaneRecord, PageBytes};
 use crate::index::file::packed_table::PackedTableWriter;
 use crate::index::file::page_writer::PageWriter;
 use crate::index::lanes::states::{
-    CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, WITHIN, stride,
+    CHECKPOINTS, COLUMNS, DENSE, DENSE_VALUES, DIRECT, GAPLESS, NO_SUMS, STATES_PER_SUM, stride,
 };
 use crate::index::mixtures::overview::OverviewWriter;
 use crate::query::{TimeRange, TimestampExtent};
@@ -116,8 +116,8 @@ struct PendingStateBlock {
     ends: Vec<i64>,
     /// Time of each value in the block so far. It is empty if no sums are stored within blocks.
     times: Vec<u64>,
-    /// The value of `times` before each multiple of [`WITHIN`] states.
-    within: Vec<u64>,
+    /// The value of `times` before each multiple of [`STATES_PER_SUM`] states.
+    sums_in_block: Vec<u64>,
     packed: Vec<u8>,
 }
 
@@ -125,7 +125,7 @@ impl PendingStateBlock {
     /// An empty block that sums `values` values; 0 means no sums within blocks.
     fn new(values: usize) -> Self {
         let (columns, times) = (std::array::from_fn(|_| Vec::with_capacity(BLOCK)), vec![0; values]);
-        Self { columns, ends: Vec::with_capacity(BLOCK), times, within: Vec::new(), packed: Vec::new() }
+        Self { columns, ends: Vec::with_capacity(BLOCK), times, sums_in_block: Vec::new(), packed: Vec::new() }
     }
 
     fn push(&mut self, start: i64, end: i64, value: u64, detail: u64) {
@@ -135,8 +135,8 @@ impl PendingStateBlock {
         self.ends.push(end);
         if let Some(sum) = self.times.get_mut(value as usize) {
             *sum = sum.wrapping_add(time);
-            if self.ends.len().is_multiple_of(WITHIN) && self.ends.len() < BLOCK {
-                self.within.extend_from_slice(&self.times);
+            if self.ends.len().is_multiple_of(STATES_PER_SUM) && self.ends.len() < BLOCK {
+                self.sums_in_block.extend_from_slice(&self.times);
             }
         }
     }
@@ -150,7 +150,7 @@ impl PendingStateBlock {
         }
         let span = self.columns[0].first().map_or(0, |&first| sortable_timestamp(next).wrapping_sub(first));
         self.packed.clear();
-        pack(&mut self.packed, self.within.drain(..), width(span));
+        pack(&mut self.packed, self.sums_in_block.drain(..), width(span));
         self.times.fill(0);
         let columns = self.columns.each_ref().map(Vec::as_slice);
         table.push_block(out, columns, if gapless { GAPLESS } else { 0 }, &self.packed)?;
@@ -160,7 +160,7 @@ impl PendingStateBlock {
     }
 }
 
-/// Sums of time while a lane is written: the totals so far, stored at intervals.
+/// Sums of time while a lane is written: the totals so far, stored after every few blocks.
 enum TimeSumWriter {
     None,
     Kept { totals: Vec<i64>, rows: DeferredSection, blocks: usize, stride: usize, width: Option<u8> },

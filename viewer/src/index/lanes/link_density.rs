@@ -3,7 +3,7 @@
 //! content.
 //!
 //! Bin widths are powers of two, each four times the previous one. A width is stored only if it
-//! groups enough links. The links that begin in an interval are composed of the widest bins inside
+//! groups enough links. The links that begin in a time range are composed of the widest bins inside
 //! it, of narrower bins at both its edges, and of single rows at the very ends.
 
 use std::io;
@@ -201,33 +201,33 @@ impl<'a> LinkDensity<'a> {
     /// without counts, it calls `rows`, which visits single links.
     pub(crate) fn visit(
         &self,
-        part: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
         rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        visit_part(&self.0, part, exponent, visit, rows)
+        visit_part(&self.0, time_range, exponent, visit, rows)
     }
 }
 
 fn visit_part(
     levels: &[(u8, PackedTable<'_, COLUMNS>)],
-    part: TimeRange,
+    time_range: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
     rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let (from, to) = (part.from.0, part.to.0);
+    let (from, to) = (time_range.from.0, time_range.to.0);
     if from >= to {
         return Ok(());
     }
-    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(part, visit) };
+    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(time_range, visit) };
     let (first, last) =
         ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_part(narrower, part, exponent, visit, rows);
+        return visit_part(narrower, time_range, exponent, visit, rows);
     }
-    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
+    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..time_range };
     visit_part(narrower, before, exponent, visit, rows)?;
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
@@ -253,6 +253,6 @@ fn visit_part(
         result.is_ok()
     });
     result?;
-    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..part };
+    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..time_range };
     visit_part(narrower, after, exponent, visit, rows)
 }

@@ -45,15 +45,15 @@ impl<'a> IndexMarkLane<'a> {
         IndexMark { timestamp: timestamp(at), value: ValueId(value as u32), detail: detail as u32 }
     }
 
-    /// Rows of the events in an interval.
-    pub(crate) fn within(&self, interval: TimeRange) -> Range<u64> {
-        self.within_from(interval, 0)
+    /// Rows of the events in a time range.
+    pub(crate) fn rows_in(&self, time_range: TimeRange) -> Range<u64> {
+        self.within_from(time_range, 0)
     }
 
     /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
-    fn within_from(&self, interval: TimeRange, near: u64) -> Range<u64> {
-        let first = self.table.lower_bound(near, sortable_timestamp(interval.from.0));
-        first..self.table.lower_bound(first, sortable_timestamp(interval.to.0)).max(first)
+    fn within_from(&self, time_range: TimeRange, near: u64) -> Range<u64> {
+        let first = self.table.lower_bound(near, sortable_timestamp(time_range.from.0));
+        first..self.table.lower_bound(first, sortable_timestamp(time_range.to.0)).max(first)
     }
 
     /// Counts the events in each of some columns, from left to right. Values are below `values`.

@@ -1,11 +1,11 @@
 //! A lane of states in an image: columns sorted by start, and sums of time before blocks of 64
 //! states.
 //!
-//! The times of the values in any interval cost two edges. An edge costs a search and some states.
-//! Lanes of few values store the time of each value before every block, and within it before every
-//! 16 states; so an edge takes at most 8 states. Lanes of more values store such sums for fewer
-//! blocks. An edge then takes about as many states as the lane has values, counted from the nearest
-//! sums.
+//! The times of the values in any time range cost two edges. An edge costs a search and some
+//! states. Lanes of few values store the time of each value before every block, and within it
+//! before every 16 states; so an edge takes at most 8 states. Lanes of more values store such sums
+//! for fewer blocks. An edge then takes about as many states as the lane has values, counted from
+//! the nearest sums.
 
 use tumit_paje::ValueId;
 
@@ -30,10 +30,11 @@ pub(crate) const CHECKPOINTS: u64 = 2;
 /// Sums are dense for up to this many values.
 pub(crate) const DENSE_VALUES: usize = 16;
 /// Number of states between the sums within a block, if sums are dense. The first of these sums
-/// follows the first `WITHIN` states.
-pub(crate) const WITHIN: usize = BLOCK / 4;
-const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
-/// Intervals of up to this many states are summed state by state. Lanes of up to this many states
+/// follows the first `STATES_PER_SUM` states.
+pub(crate) const STATES_PER_SUM: usize = BLOCK / 4;
+const _: () =
+    assert!((BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
+/// Time ranges of up to this many states are summed state by state. Lanes of up to this many states
 /// have no sums.
 pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
 
@@ -56,9 +57,9 @@ impl StateBlock<'_> {
         self.flags & GAPLESS != 0
     }
 
-    /// The time of each of `values` values in the first `part` × [`WITHIN`] states. `part` is at
+    /// The time of each of `values` values in the first `part` × [`STATES_PER_SUM`] states. `part` is at
     /// least 1, and at most the number of such sums in the block.
-    pub(crate) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
+    pub(crate) fn part_sums(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
         let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;
         (first..first + values).map(move |at| bit_fields::get(self.trailer, at, width))
@@ -166,14 +167,14 @@ impl<'a> IndexStateLane<'a> {
         self.record.base.wrapping_add(row as u32)
     }
 
-    /// States that overlap an interval.
-    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<u64> {
-        let (from, to) = (interval.from.0, interval.to.0);
+    /// States that overlap a time range.
+    pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> std::ops::Range<u64> {
+        let (from, to) = (time_range.from.0, time_range.to.0);
         let first = self.first_unless(from, |end| end <= from);
         first..self.table.lower_bound(first, sortable_timestamp(to)).max(first)
     }
 
-    /// States that touch a closed interval: `start <= to` and `end >= from`.
+    /// States that touch a closed time range: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
         let after =

@@ -1,4 +1,4 @@
-//! Mixtures of a lane with few values, for many columns or for one interval.
+//! Mixtures of a lane with few values, for many columns or for one time range.
 //!
 //! At each edge of a column, the time of each value before the edge is known. The mixture of a
 //! column is the difference between its two edges.
@@ -18,7 +18,7 @@ use tumit_paje::ValueId;
 use super::state_cursor::StateCursor;
 use crate::index::file::bit_fields::sortable_timestamp;
 use crate::index::file::file_layout::BLOCK;
-use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
+use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, STATES_PER_SUM, StateBlock, end};
 use crate::query::{MixtureCellWriter, TimeRange};
 
 /// Bits of the index of a value in its lane.
@@ -151,15 +151,15 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     #[inline]
     fn sums(&self, block: &StateBlock<'_>, index: usize) -> ValueTimes<N> {
         let part = nearest_sums(block, index);
-        let (near, is_last) = (part * WITHIN, part * WITHIN == BLOCK);
+        let (near, is_last) = (part * STATES_PER_SUM, part * STATES_PER_SUM == BLOCK);
         let number = block.row / BLOCK as u64 + u64::from(is_last);
         let (mut times, bytes) = ([0; N], self.lane.image.bytes(self.sums_at(number), 8 * self.count));
         for (sum, word) in times.iter_mut().zip(bytes.chunks_exact(8)) {
             *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
         }
         if part > 0 && !is_last {
-            let within = block.within(part, self.count);
-            times.iter_mut().zip(within).for_each(|(sum, time)| *sum = sum.wrapping_add_unsigned(time));
+            let sums = block.part_sums(part, self.count);
+            times.iter_mut().zip(sums).for_each(|(sum, time)| *sum = sum.wrapping_add_unsigned(time));
         }
         if near > index {
             add_states::<N, true>(&mut times, block, index..near);
@@ -198,9 +198,9 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         cells.push(largest.iter().map(|&key| (value(key), time(key))), rest);
     }
 
-    /// Adds the time of each value in an interval.
-    pub(crate) fn add_times(mut self, interval: TimeRange, mut add: impl FnMut(u32, i64)) {
-        let (from, to) = (interval.from.0, interval.to.0);
+    /// Adds the time of each value in a time range.
+    pub(crate) fn add_times(mut self, time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
+        let (from, to) = (time_range.from.0, time_range.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.times_before(from), self.times_before(to))
         } else {
@@ -239,7 +239,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         self.timestamp = timestamp;
         let edge = &self.at;
         let is_summed = self.lane.record.sums.len == DENSE;
-        let distance = (nearest_sums(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
+        let distance = (nearest_sums(&edge.block, edge.index) * STATES_PER_SUM).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
             add(&mut self.before, open, rest_time);
             add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
@@ -260,10 +260,10 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
 }
 
 /// The number of the sums within a block that are nearest to a state. Sums number `n` follow the
-/// first `n` × [`WITHIN`] states.
+/// first `n` × [`STATES_PER_SUM`] states.
 #[inline]
 fn nearest_sums(block: &StateBlock<'_>, index: usize) -> usize {
-    ((index + WITHIN / 2) / WITHIN).min(block.len / WITHIN)
+    ((index + STATES_PER_SUM / 2) / STATES_PER_SUM).min(block.len / STATES_PER_SUM)
 }
 
 #[inline]

@@ -222,7 +222,7 @@ impl LaneOverview<'_> {
 /// The requested cells of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRequest {
-    pub(crate) interval: TimeRange,
+    pub(crate) time_range: TimeRange,
     pub(crate) columns: u32,
     /// Maximum number of shares of a cell.
     pub(crate) most: usize,
@@ -246,21 +246,21 @@ impl<'a> OverviewTable<'a> {
     /// has their width or enough shares.
     pub(crate) fn new(
         image: &'a IndexImage,
-        CellRequest { interval, columns, most }: CellRequest,
+        CellRequest { time_range, columns, most }: CellRequest,
         origin: i64,
     ) -> Option<Self> {
-        let length = interval.to.0.checked_sub(interval.from.0)?;
+        let length = time_range.to.0.checked_sub(time_range.from.0)?;
         let width = length.checked_div(columns.into())?;
         let exponent = width.cast_unsigned().trailing_zeros() as u8;
         let aligned = width > 0
             && width.cast_unsigned().is_power_of_two()
-            && interval.from.0.trailing_zeros() >= exponent.into()
+            && time_range.from.0.trailing_zeros() >= exponent.into()
             && width.checked_mul(columns.into()) == Some(length);
         if !aligned || most > SHARES {
             return None;
         }
         let table = table(image, exponent)?;
-        Some(Self { table, exponent, origin, first: interval.from.0 >> exponent, columns, most })
+        Some(Self { table, exponent, origin, first: time_range.from.0 >> exponent, columns, most })
     }
 
     /// Appends the cells of a lane, without empty ones at the end. Appends nothing and returns

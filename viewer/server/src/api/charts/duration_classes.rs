@@ -32,11 +32,11 @@ pub(crate) async fn histogram(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (interval, ty) = (request.interval(trace)?, TypeId(request.ty));
+        let (time_range, ty) = (request.time_range(trace)?, TypeId(request.ty));
         let source = trace.source.as_ref();
         let lists: Vec<ScanList> = match source.model().types.get(ty.index()).map(|ty| ty.kind) {
             Some(PajeTypeKind::State) => {
-                lanes(trace, request.within()?, ty).into_iter().map(ScanList::States).collect()
+                lanes(trace, request.container()?, ty).into_iter().map(ScanList::States).collect()
             }
             Some(PajeTypeKind::Link { .. }) => vec![ScanList::Links(ty)],
             _ => return Err(QueryError::Unknown { kind: "type of states or links" }.into()),
@@ -52,7 +52,7 @@ pub(crate) async fn histogram(
             })?;
             Ok(part)
         };
-        entity_scan::run(entity_scan::jobs(source, lists, interval)?, count, |part, done| {
+        entity_scan::run(entity_scan::jobs(source, lists, time_range)?, count, |part, done| {
             total.merge(&part);
             progress.report(done, || total.answer());
         })?;

@@ -54,7 +54,7 @@ struct TrafficMatrix {
     containers: BTreeSet<u32>,
 }
 
-/// A link type that has links in the interval.
+/// A link type that has links in the time range.
 struct MatrixType {
     id: TypeId,
     name: String,
@@ -68,12 +68,12 @@ pub(crate) async fn matrix(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
+        let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
         let mut types = Vec::new();
         for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let total = ScanList::Links(ty.id).count(source, interval)?;
+            let total = ScanList::Links(ty.id).count(source, time_range)?;
             if total > 0 {
-                let field = stats::size_field(source, ty.id, interval)?;
+                let field = stats::size_field(source, ty.id, time_range)?;
                 types.push(MatrixType { id: ty.id, name: ty.name.clone(), total, field });
             }
         }
@@ -92,7 +92,7 @@ pub(crate) async fn matrix(
             })?;
             Ok((ty, part))
         };
-        let jobs = entity_scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
+        let jobs = entity_scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), time_range)?;
         entity_scan::run(jobs, count, |(ty, part), done| {
             matrices.entry(ty).or_default().merge(part);
             progress.report(done, || answer(&types, &matrices, &containers));

@@ -147,10 +147,10 @@ fn used_ends(
     about: OperandKind,
 ) -> Result<FxHashSet<ContainerId>, FilterError> {
     let extent = source.extent();
-    let interval = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let time_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut used = FxHashSet::default();
     for ty in links {
-        source.link_counts(ty.id, interval, 63, &mut |count| {
+        source.link_counts(ty.id, time_range, 63, &mut |count| {
             used.insert(if about == OperandKind::Start { count.start } else { count.end });
             Ok(())
         })?;

@@ -12,19 +12,19 @@ impl GroupSource {
         &self,
         members: &[ContainerInfo],
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<MixtureCell>, QueryError> {
         let deep = members.iter().filter(|member| self.inner.depths(member.id, lane.ty) > lane.depth);
         let within: Vec<StateLaneId> = deep.map(|member| StateLaneId { container: member.id, ..lane }).collect();
-        let long = (i128::from(interval.to.0) - i128::from(interval.from.0)) / i128::from(columns.max(1)) + 1;
+        let long = (i128::from(time_range.to.0) - i128::from(time_range.from.0)) / i128::from(columns.max(1)) + 1;
         if members.len() as i128 * long > i128::from(i64::MAX) {
             let full = query::weight(self, lane.container, lane.ty) as i128 * long;
-            return self.wide_cells(&within, interval, columns, full);
+            return self.wide_cells(&within, time_range, columns, full);
         }
         let mut sums = vec![MixtureCell::default(); columns as usize];
         for within in within.chunks(query::lanes_at_once(columns)) {
-            let found = self.inner.cells(within, interval, columns)?.cells;
+            let found = self.inner.cells(within, time_range, columns)?.cells;
             for lane in found.chunks(columns.max(1) as usize) {
                 for (sum, cell) in sums.iter_mut().zip(lane) {
                     for &(value, nanos) in &cell.shares {
@@ -44,13 +44,13 @@ impl GroupSource {
     fn wide_cells(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         full: i128,
     ) -> Result<Vec<MixtureCell>, QueryError> {
         let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
         for within in lanes.chunks(query::lanes_at_once(columns)) {
-            let found = self.inner.cells(within, interval, columns)?.cells;
+            let found = self.inner.cells(within, time_range, columns)?.cells;
             for (cell, column) in found.iter().zip((0..columns as usize).cycle()) {
                 for &(value, nanos) in &cell.shares {
                     *sums[column].entry(value).or_default() += i128::from(nanos);

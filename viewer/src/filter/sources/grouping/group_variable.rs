@@ -14,9 +14,13 @@ pub(super) struct GroupVariable {
 }
 
 impl GroupVariable {
-    /// The samples of the sum that overlap an interval.
-    pub(super) fn samples(&self, interval: TimeRange, limit: usize) -> Result<EntityList<VariableSample>, QueryError> {
-        entity_filter::check(interval, 1)?;
-        self.steps.samples(self.base, interval, limit)
+    /// The samples of the sum that overlap a time range.
+    pub(super) fn samples(
+        &self,
+        time_range: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<VariableSample>, QueryError> {
+        entity_filter::check(time_range, 1)?;
+        self.steps.samples(self.base, time_range, limit)
     }
 }

@@ -46,20 +46,20 @@ impl MeasuredEntity {
     }
 }
 
-/// Visits the states, events and links of some types that overlap an interval.
+/// Visits the states, events and links of some types that overlap a time range.
 fn visit(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
     model: &TypeModel,
     types: &[TypeId],
-    interval: TimeRange,
+    time_range: TimeRange,
     mut of: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let positions: FxHashMap<ContainerId, usize> = container_tree::positions(list);
     for &ty in types {
         let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
         if matches!(kind, PajeTypeKind::Link { .. }) {
-            entity_walk::links(source, ty, interval, |link| {
+            entity_walk::links(source, ty, time_range, |link| {
                 let places = [link.start, link.end].map(|end| positions.get(&end).copied());
                 let nanos = link.end_time.0.saturating_sub(link.start_time.0);
                 of(MeasuredEntity { places, id: link.id, value: link.value, nanos })
@@ -69,12 +69,12 @@ fn visit(
         for (at, info) in list.iter().enumerate() {
             let places = [Some(at), None];
             if kind == PajeTypeKind::Event {
-                entity_walk::events(source, (info.id, ty), interval, |mark| {
+                entity_walk::events(source, (info.id, ty), time_range, |mark| {
                     of(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
                 })?;
             }
             for depth in 0..if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 } {
-                entity_walk::states(source, StateLaneId { container: info.id, ty, depth }, interval, |state| {
+                entity_walk::states(source, StateLaneId { container: info.id, ty, depth }, time_range, |state| {
                     let nanos = state.life.to.0.saturating_sub(state.life.from.0);
                     of(MeasuredEntity { places, id: state.id, value: state.value, nanos })
                 })?;
@@ -91,14 +91,14 @@ pub(crate) fn durations(
     statistic: DurationStatistic,
     values: &NamePatterns,
     of: Option<&NamePattern>,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
     let (types, named) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
     let positions = container_tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         if values.is_any() || named.contains(&one.value) {
             one.places.into_iter().flatten().for_each(|at| direct[at].push(one.nanos));
             one.common_ancestor(list, &positions).into_iter().for_each(|at| counted_twice[at].push(one.nanos));
@@ -182,7 +182,7 @@ pub(crate) fn fields(
     operation: ReduceOperation,
     field: &str,
     of: &NamePattern,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let types =
@@ -190,7 +190,7 @@ pub(crate) fn fields(
     entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = container_tree::positions(list);
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
             let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
             let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -222,7 +222,7 @@ pub(crate) fn links(
     sent: bool,
     field: Option<&str>,
     of: Option<&NamePattern>,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let of = NamePatterns::new(of.cloned().into_iter().collect());
@@ -231,7 +231,7 @@ pub(crate) fn links(
         entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut direct = vec![Some(0.0); list.len()];
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
         if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
             direct[at] = direct[at].map(|sum| sum + amount);
@@ -246,13 +246,14 @@ pub(crate) fn integrals(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     types: &[TypeId],
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut direct = vec![None; list.len()];
     for (direct, info) in direct.iter_mut().zip(list) {
         for &ty in types {
-            entity_walk::samples(source.as_ref(), (info.id, ty), interval, |sample| {
-                let nanos = sample.life.to.0.min(interval.to.0).saturating_sub(sample.life.from.0.max(interval.from.0));
+            entity_walk::samples(source.as_ref(), (info.id, ty), time_range, |sample| {
+                let nanos =
+                    sample.life.to.0.min(time_range.to.0).saturating_sub(sample.life.from.0.max(time_range.from.0));
                 #[expect(clippy::cast_precision_loss, reason = "seconds")]
                 let part = sample.value * nanos.max(0) as f64 * 1e-9;
                 *direct = Some(direct.unwrap_or(0.0) + part);
