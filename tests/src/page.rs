@@ -152,7 +152,7 @@ impl Drop for ViewProcess {
 
 /// The path of a screenshot for inspection.
 #[must_use]
-pub fn picture(name: &str) -> PathBuf {
+pub fn screenshot_path(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
     // The folder exists after the first call.
     let _ = std::fs::create_dir_all(&folder);
@@ -272,10 +272,10 @@ pub fn of_legend(browser: &mut BrowserPage, name: &str, item: &str) {
 /// Types a time range and shows it.
 pub fn show(browser: &mut BrowserPage, time_range: &str) {
     browser.key("g");
-    browser.wait("document.activeElement.id === 'interval-field'");
+    browser.wait("document.activeElement.id === 'time-range-field'");
     browser.type_text(time_range);
     browser.key("Enter");
-    browser.wait("document.activeElement.id !== 'interval-field'");
+    browser.wait("document.activeElement.id !== 'time-range-field'");
     browser.wait(SETTLED);
 }
 

@@ -215,7 +215,7 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
         let items = draw_first_image(source.as_ref());
         let (duration, work) = (begin.elapsed(), processor_time() - before);
         println!(
-            "{name}: opened, with the picture of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
+            "{name}: opened, with the image of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
         );
     }
 }

@@ -112,10 +112,10 @@ impl FilterLayer for ShortStates {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().collect();
-    let [_, trace, threshold, picture] = args.as_slice() else {
-        return Err("usage: own_filter TRACE THRESHOLD PICTURE.svg".into());
+    let [_, trace, threshold, image] = args.as_slice() else {
+        return Err("usage: own_filter TRACE THRESHOLD IMAGE.svg".into());
     };
-    let format = ImageFormat::of(Path::new(picture))?;
+    let format = ImageFormat::of(Path::new(image))?;
     let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
     let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, time_text::parse(threshold)?));
     // Other filters take it as they take a trace.
@@ -125,6 +125,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let time_range = source.extent();
     let of = DocumentOptions { time_range, width: 1600.0, height: None, resolution: 1.0, titles: true };
     let scene = document(source.as_ref(), &outline, &LayoutOptions::default(), of)?;
-    export::save(&scene, format, 1.0, Path::new(picture))?;
+    export::save(&scene, format, 1.0, Path::new(image))?;
     Ok(())
 }

@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn aligned_columns_cover_an_interval(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
+    fn aligned_columns_cover_a_time_range(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
         let time_range = TimeRange { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
         prop_assume!(time_range.from < time_range.to);
         let AlignedTimeRange { range: around, columns: count, .. } = time_range.align_to_columns(columns);

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_without_its_round_ends_has_two_labels() {
+    fn a_time_range_without_its_round_ends_has_two_labels() {
         // Steps of 50 s would leave one label, because 0 and 100 s are outside.
         let ruler = scale(1, 91_524_915_516, 403.4).ruler(measure);
         let texts: Vec<&str> =
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_intervals_do_not_overflow() {
+    fn extreme_time_ranges_do_not_overflow() {
         let wide = scale(i64::MIN, i64::MAX, 100.0);
         assert!(wide.x(GlobalNanos(i64::MAX)).is_finite());
         assert!(wide.ruler(measure).ticks.len() < 10);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     /// Time ranges from 10 ns to 400 days, at any distance from 0 up to 400 days.
-    fn intervals() -> impl Strategy<Value = (i64, i64)> {
+    fn time_ranges() -> impl Strategy<Value = (i64, i64)> {
         let length = |least: f64| {
             (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
                 #[expect(clippy::cast_possible_truncation, reason = "below 2⁶³")]
@@ -332,7 +332,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn labels_neither_overlap_nor_are_cut((from, to) in intervals(), wide in 40.0_f32..4000.0) {
+        fn labels_neither_overlap_nor_are_cut((from, to) in time_ranges(), wide in 40.0_f32..4000.0) {
             let ruler = scale(from, to, wide).ruler(measure);
             let mut free = 0.0;
             let mut texts = Vec::new();

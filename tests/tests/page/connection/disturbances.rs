@@ -179,7 +179,7 @@ fn two_tabs_have_separate_views_and_shared_notes() {
     // The other tab has the note as soon as it opens the list, and adds another one.
     press(&mut other, "tab", "Notes");
     press(&mut other, "button", "Go to note from the first tab");
-    other.wait("document.querySelector('#interval-field').value.startsWith('200')");
+    other.wait("document.querySelector('#time-range-field').value.startsWith('200')");
     other.key("b");
     other.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
     other.type_text("from the second");

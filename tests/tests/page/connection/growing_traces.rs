@@ -15,7 +15,7 @@ fn a_growing_file_is_followed_on_the_page() {
     let (mut browser, chart) = open(&viewer);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#reading-status').textContent === 'following the file'");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 500')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 500')");
 
     let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
     browser.click(at);
@@ -29,7 +29,7 @@ fn a_growing_file_is_followed_on_the_page() {
     let path = viewer.folder.path().join("two-nodes.paje");
     let grow = |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
     grow("5 0.6 S t00 w\n5 0.8 S t00 b\n");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 800')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 800')");
     browser.wait(SETTLED);
     browser.wait(&format!("location.hash.includes('chosen=s') && location.hash !== {before}"));
     browser.wait(told);
@@ -38,9 +38,9 @@ fn a_growing_file_is_followed_on_the_page() {
     press(&mut browser, "textbox", "Visible time range");
     browser.type_text("500ms..");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('500')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('500')");
     grow("5 1.0 S t00 w\n3 1.0 t12 T n1 \"thread 1.2\"\n");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('700')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('700')");
     wait_for_rows(
         &mut browser,
         &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1", "thread 1.2"],
@@ -127,7 +127,7 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     browser.key("g");
     browser.type_text("100..100.4 ms");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100.0')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100.0')");
     browser.wait(SETTLED);
     let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
     browser.click(at);
@@ -145,6 +145,6 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
         "document.querySelector('[role=application]').getAttribute('aria-label').replace(/[^0-9a-z,:]/g, '').includes('30000states')",
     );
     browser.key("f");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 2.999')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 2.999')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

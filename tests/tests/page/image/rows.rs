@@ -174,7 +174,7 @@ fn the_address_restores_the_whole_view() {
     browser.key("g");
     browser.type_text("100..300 ms");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
     let at = spot(&mut browser, &chart, 0.5, "thread 1.0");
     browser.click(at);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, picture, press, read};
+use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, press, read, screenshot_path};
 use tests::programs::{succeed, tumit};
 
 /// A trace with events of two values in a row; one of the values is a large blue diamond.
@@ -209,6 +209,6 @@ fn marks_are_visible_in_all_themes() {
         assert_eq!(ink(&mut browser, (x, floor - 12.75))[3], json!(255), "{theme}");
         of_legend(&mut browser, "pong", "Shape…");
         assert_eq!(browser.evaluate("document.querySelectorAll('.menu button svg path').length"), json!(5));
-        browser.screenshot(&picture(&format!("page-looks-{theme}.png")));
+        browser.screenshot(&screenshot_path(&format!("page-looks-{theme}.png")));
     }
 }

@@ -88,7 +88,7 @@ fn axis_labels_do_not_overlap_at_any_span_and_width() {
 }
 
 #[test]
-fn intervals_in_hours_are_read_and_printed() {
+fn time_ranges_in_hours_are_read_and_printed() {
     let viewer = ViewProcess::of(&stretched(36_000.0));
     let (mut browser, _) = open(&viewer);
     assert_eq!(time_range(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));

@@ -36,7 +36,7 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_with_a_scroll_bar() {
         (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
     let y = browser.evaluate("document.querySelector('#ruler').getBoundingClientRect().top + 12").as_f64().unwrap();
     browser.drag((start, y), (end - 0.5, y));
-    browser.wait("document.querySelector('#interval-field').value.startsWith('2')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('2')");
     browser.wait(SETTLED);
     let (from, to) = time_range(&mut browser);
     let number = |text: &str| text.split_whitespace().next().unwrap().parse::<f64>().unwrap();

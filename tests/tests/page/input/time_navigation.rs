@@ -6,7 +6,7 @@ use tests::page::{SETTLED, ViewProcess, open, press, read, show, spot, time_rang
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
-fn an_interval_is_read_with_units_and_mistakes_are_explained() {
+fn a_time_range_is_read_with_units_and_mistakes_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, shown) in [
@@ -20,7 +20,7 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.type_text(typed);
         browser.key("Enter");
         let first = shown.0;
-        browser.wait(&format!("document.querySelector('#interval-field').value.startsWith('{first} ..')"));
+        browser.wait(&format!("document.querySelector('#time-range-field').value.startsWith('{first} ..')"));
         browser.wait(SETTLED);
         assert_eq!(time_range(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
     }
@@ -32,9 +32,9 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
-        browser.wait(&format!("document.querySelector('#interval-error').innerText.includes('{said}')"));
+        browser.wait(&format!("document.querySelector('#time-range-error').innerText.includes('{said}')"));
         browser.key("Escape");
-        browser.wait("document.querySelector('#interval-error').hidden");
+        browser.wait("document.querySelector('#time-range-error').hidden");
     }
     assert_eq!(time_range(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
     assert!(!browser.evaluate("document.querySelector('#note').innerText").as_str().unwrap().contains("nearest"));
@@ -131,7 +131,7 @@ fn back_works_during_a_continuing_movement() {
     browser.wait(SETTLED);
     assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     browser.key("]");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('266')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('266')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -168,9 +168,9 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     // Keys move it, too.
     browser.evaluate("document.querySelector('#minimap').focus()");
     browser.key("Home");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0 s')");
     browser.key("ArrowRight");
-    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("!document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -209,15 +209,15 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
         "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
-            const picture = document.querySelector('#chart .image');
-            const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
+            const image = document.querySelector('#chart .image');
+            const pixels = image.getContext('2d').getImageData(0, {height:.0}, image.width, 1).data;
             const painted = [], red = [];
             for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 100 && Math.abs(pixels[i] - pixels[i + 1]) > 40) {{
                 painted.push(i / 4);
                 if (pixels[i] > pixels[i + 1]) red.push(i / 4);
             }}
-            const place = ((5e8 - view.from) / (view.to - view.from)) * picture.width;
-            return [Math.abs(red[0] - place), painted.length / picture.width]; }})"
+            const place = ((5e8 - view.from) / (view.to - view.from)) * image.width;
+            return [Math.abs(red[0] - place), painted.length / image.width]; }})"
     ));
     let number = |at: usize| measured[at].as_f64().unwrap_or(f64::INFINITY);
     (number(0), number(1))
@@ -247,7 +247,7 @@ fn the_previous_image_is_stretched_until_the_response_arrives() {
     }
     // Images drawn before need no answer.
     browser.key("f");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(right(drawn(&mut browser, row)));
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);

@@ -99,7 +99,7 @@ fn an_entity_too_small_to_draw_is_found_and_shown() {
 }
 
 #[test]
-fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
+fn a_table_counts_the_time_range_and_is_sorted_by_any_column() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");

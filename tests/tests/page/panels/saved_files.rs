@@ -76,7 +76,7 @@ fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
     browser.wait("document.querySelector('#filters').innerText.includes('bright working of Activity')");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
     assert_eq!(time_range(&mut browser), ("100.00 ms".to_owned(), "300.00 ms".to_owned()));
     assert_eq!(browser.evaluate("document.querySelector('[role=switch]').ariaChecked"), "false");

@@ -166,7 +166,7 @@ fn record(lane: &LaneStreams, base: u32) -> LaneRecord {
 }
 
 impl LanePiece {
-    fn include_interval(&mut self, start: i64, end: i64) {
+    fn include_times(&mut self, start: i64, end: i64) {
         self.end = self.end.max(effective_end(start, end));
     }
 
@@ -177,7 +177,7 @@ impl LanePiece {
             let (out, overview, lane_values) = (&mut self.out, &mut overview, &mut lane_values);
             let outputs = StateOutputs { room, out, overview, lane_values };
             let WrittenStateLane { record, last } = state_writer::write(outputs, &rows, &lane, new)?;
-            self.include_interval(last.from.0, last.to.0);
+            self.include_times(last.from.0, last.to.0);
             self.directories[0].push(&record)?;
         }
         self.overview = Some(overview);
@@ -212,7 +212,7 @@ impl LanePiece {
             let table = table.finish(&mut self.out, 0)?;
             let counts = tally.map_or_else(|| Ok(Default::default()), |tally| tally.finish(&mut self.out))?;
             let PrefixCountSections { values, sums } = counts;
-            self.include_interval(latest, latest);
+            self.include_times(latest, latest);
             self.directories[1].push(&LaneRecord { table, values, sums, ..record(&lane, base) })?;
         }
         Ok(())
@@ -238,7 +238,7 @@ impl LanePiece {
             }
             let table = table.finish(&mut self.out, sortable_timestamp(end))?;
             let sums = PageBytes { at: nodes.finish(&mut self.out)?, len: 0 };
-            self.include_interval(now, end);
+            self.include_times(now, end);
             self.directories[2].push(&LaneRecord { table, sums, ..record(&lane, base) })?;
         }
         Ok(())
@@ -274,7 +274,7 @@ impl LanePiece {
                 both.flush()?;
                 density.push(&row, number)?;
                 number += 1;
-                self.include_interval(low, low);
+                self.include_times(low, low);
                 next = sorted.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;

@@ -1,5 +1,5 @@
-// The shown interval as text, written and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`, `200 ms + 5
-// ms`.
+// The shown time range as text, written and read: `0.2..0.4 s`, `12ms..`, `..1 h 30 min`,
+// `200 ms + 5 ms`.
 
 import { byId } from "../util/dom.js";
 import { formatTimestamp, formatDuration, fromOrigin } from "../util/format.js";
@@ -7,42 +7,42 @@ import { showNote } from "../util/status_line.js";
 import { parseTime, parseTimeRange } from "../util/time_range.js";
 import { traceDuration, show, view } from "../state/view.js";
 
-/** @type {HTMLInputElement} */ const field = byId("interval-field");
-/** @type {HTMLElement} */ const errorLine = byId("interval-error");
+/** @type {HTMLInputElement} */ const field = byId("time-range-field");
+/** @type {HTMLElement} */ const errorLine = byId("time-range-error");
 
-/** The interval as text, as exact as it is drawn. */
-function intervalText() {
+/** The time range as text, as exact as it is drawn. */
+function timeRangeText() {
   const span = view.to - view.from;
   return `${formatTimestamp(view.from, span / 10000)} .. ${formatTimestamp(view.to, span / 10000)}`;
 }
 
-/** Writes the interval into its field, unless the user is typing there. */
-export function showInterval() {
+/** Writes the time range into its field, unless the user is typing there. */
+export function showTimeRange() {
   if (field !== document.activeElement) {
-    field.value = intervalText();
-    // The field is as wide as its text, because the digits of a short interval matter.
+    field.value = timeRangeText();
+    // The field is as wide as its text, because the digits of a short time range matter.
     field.style.width = `${Math.min(300, Math.max(innerWidth > 900 ? 200 : 150, field.value.length * 7.4 + 20))}px`;
     showError(null);
   }
   byId("duration").textContent = formatDuration(view.to - view.from);
 }
 
-export function editInterval() {
+export function editTimeRange() {
   field.focus();
   field.select();
 }
 
-export function listenToInterval() {
-  byId("interval").addEventListener("submit", (/** @type {Event} */ event) => {
+export function listenToTimeRange() {
+  byId("time-range").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    const range = parseInterval(field.value, view);
+    const range = parseShownTimeRange(field.value, view);
     if ("error" in range) {
       showError(range.error);
       return;
     }
     field.blur();
     show(range.from, range.to, true);
-    showInterval();
+    showTimeRange();
     if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
@@ -50,7 +50,7 @@ export function listenToInterval() {
   field.addEventListener("focus", () => { hasNewFocus = true; field.select(); });
   field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
   field.addEventListener("input", () => showError(null));
-  field.addEventListener("blur", () => window.setTimeout(showInterval, 0));
+  field.addEventListener("blur", () => window.setTimeout(showTimeRange, 0));
   field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
 }
 
@@ -62,12 +62,12 @@ function showError(text) {
 }
 
 /**
- * Reads an interval. A missing bound is that of the trace. A single timestamp becomes the middle.
+ * Reads a time range. A missing bound is that of the trace. A single timestamp becomes the middle.
  * @param {string} text
- * @param {{ from: number, to: number }} current the shown interval
+ * @param {{ from: number, to: number }} current the shown time range
  * @returns {{ from: number, to: number } | { error: string }}
  */
-export function parseInterval(text, current) {
+export function parseShownTimeRange(text, current) {
   const range = parseTimeRange(text);
   if ("error" in range) {
     const time = parseTime(text);

@@ -18,7 +18,7 @@ const LINES_AROUND = 1500;
 /** @type {(id: string) => Promise<void>} */
 let goTo = async () => {};
 /**
- * The contents of the pane: file, line and interval; the answer of the server; and for each line
+ * The contents of the pane: file, line and time range; the answer of the server; and for each line
  * the position of the steps through its entities.
  * @type {{ key: string, file: string, line: number, part: { from: number, to: number },
  * answer: any, steps: Map<number, number> }}
@@ -75,8 +75,8 @@ export async function restoreSource() {
 }
 
 /**
- * Follows the chosen entity while the pane is open. Steps through a line keep the interval in which
- * it was counted.
+ * Follows the chosen entity while the pane is open. Steps through a line keep the time range in
+ * which it was counted.
  */
 export function followSource() {
   if (pane.hidden || !view.chosen) return;
