@@ -196,10 +196,10 @@ fn drop_cached_pages(path: &Path) {
 }
 
 /// Opens and draws the trace, cold and warm.
-fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneId]) {
+fn measure_opening(trace: &Path, options: &OpenOptions, index_path: &Path, few: &[StateLaneId]) {
     for (name, cold) in [("cold", true), ("warm", false)] {
         if cold {
-            drop_cached_pages(place);
+            drop_cached_pages(index_path);
         }
         let begin = Instant::now();
         let source = tumit_viewer::open(trace, options).expect("it was just made");
@@ -208,7 +208,7 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
         println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
         if cold {
             drop(source);
-            drop_cached_pages(place);
+            drop_cached_pages(index_path);
         }
         let (begin, before) = (Instant::now(), processor_time());
         let source = tumit_viewer::open(trace, options).expect("it was just made");
@@ -224,17 +224,17 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
 fn print_figures(trace: &Path, is_there: bool, only: &str) {
     let mut options = OpenOptions::default();
     if !is_there {
-        let place = trace.with_extension("bench.tmtx");
+        let index_path = trace.with_extension("bench.tmtx");
         // An index of an earlier run, if there is one.
-        let _ = std::fs::remove_file(&place);
-        options.index = IndexChoice::At(place);
+        let _ = std::fs::remove_file(&index_path);
+        options.index = IndexChoice::At(index_path);
     }
-    let place = build_index(trace, &options);
+    let index_path = build_index(trace, &options);
     let source = tumit_viewer::open(trace, &options).expect("it was just made");
     let lanes = LanesByValues::of(source.as_ref());
     drop(source);
     if "opened".contains(only) {
-        measure_opening(trace, &options, &place, &lanes.few);
+        measure_opening(trace, &options, &index_path, &lanes.few);
     }
     let source = tumit_viewer::open(trace, &options).expect("it was just made");
     measure_lanes(source.as_ref(), &lanes, only);

@@ -55,7 +55,7 @@ use crate::input::open_options::{OpenOptions, READ_BYTES, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
 use file::file_layout::IndexRefusal;
-use file::index_bytes::ImageError;
+use file::index_bytes::IndexOpenError;
 use index_writer::assembly;
 use index_writer::builder::IndexBuilder;
 
@@ -77,12 +77,12 @@ pub enum IndexError {
     Useless(String),
 }
 
-impl From<ImageError> for IndexError {
-    fn from(error: ImageError) -> Self {
+impl From<IndexOpenError> for IndexError {
+    fn from(error: IndexOpenError) -> Self {
         match error {
-            ImageError::Io(error) => Self::Io(error),
-            ImageError::Refused(IndexRefusal::Foreign) => Self::Foreign,
-            ImageError::Refused(refused) => Self::Useless(refused.to_string()),
+            IndexOpenError::Io(error) => Self::Io(error),
+            IndexOpenError::Refused(IndexRefusal::Foreign) => Self::Foreign,
+            IndexOpenError::Refused(refused) => Self::Useless(refused.to_string()),
         }
     }
 }

@@ -45,7 +45,7 @@ pub mod wire;
 
 pub use chart::{chart, overview};
 pub use chart_context::ChartView;
-pub(crate) use document::MOST_PIXELS;
+pub(crate) use document::MAX_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};

@@ -124,10 +124,10 @@ impl TimelineSource for TraceStore {
         for &lane in lanes {
             self.check(lane.container, lane.ty, time_range)?;
             let found = self.state_lane(lane);
-            let mut near = 0;
+            let mut hint = 0;
             cells.extend((0..columns).map(|column| {
                 let shares = |lane: &StoreStateLane| {
-                    lane.shares(time_range.column(column, columns), &mut near, limit, &mut scratch)
+                    lane.shares(time_range.column(column, columns), &mut hint, limit, &mut scratch)
                 };
                 found.map_or_else(MixtureCell::default, shares)
             }));

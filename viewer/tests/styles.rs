@@ -241,7 +241,7 @@ fn events_are_marks_of_their_shape_and_size() {
     let (scene, layout) = drawn(&source, seconds(0, 10), 1000.0);
     use MarkShape::{Circle, Diamond, Line, Square, Triangle};
     let names = [("plain", Diamond), ("disc", Circle), ("box", Square), ("bar", Line), ("tip", Triangle)];
-    // A band of twice the usual height. Its marks are twice as high.
+    // A strip of twice the usual height. Its marks are twice as high.
     assert_eq!(marks(&scene), names.map(|(name, shape)| (name.to_owned(), shape, 17.0)));
     assert_eq!(layout.rows[0].strips[0].height, 19.0);
     // The row of the other thread has no events and is unchanged.
@@ -340,7 +340,7 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
     ] {
         assert!(svg.contains(&format!("<path d=\"{path}\"")), "{path} in {svg}");
     }
-    let message = wire::SceneMessage::new(&scene, 1.0, wire::StreamDetail::ALL[0], true).bytes();
+    let message = wire::SceneMessage::new(&scene, 1.0, wire::ColumnDetail::ALL[0], true).bytes();
     let length = u32::from_le_bytes(message[..4].try_into().unwrap()) as usize;
     let head: serde_json::Value = serde_json::from_slice(&message[4..4 + length]).unwrap();
     // Differences: diamond, disc, square, line, triangle.

@@ -235,7 +235,7 @@ async fn run<T: Send + 'static>(
     app: Arc<AppState>,
     work: impl FnOnce(&AppState, &CancelFlag) -> Result<T, RequestError> + Send + 'static,
 ) -> Result<T, RequestError> {
-    let permits = Arc::clone(&app.permits);
+    let permits = Arc::clone(&app.image_permits);
     // A client that disconnects before its turn gets no answer. A computation that has begun keeps
     // its permit until its end.
     let permit =

@@ -9,9 +9,9 @@ use tumit_spill::varint;
 
 use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 
-/// Summary, model, containers in order, and the rows of their extra fields by container id.
+/// The description of a trace: summary, model, containers in order, and the rows of their extra fields by container id.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ModelTables {
+pub(crate) struct DescriptionSection {
     pub(crate) summary: TraceSummary,
     pub(crate) model: TypeModel,
     pub(crate) containers: Vec<ContainerInfo>,
@@ -68,7 +68,7 @@ fn diagnostic(out: &mut Vec<u8>, TraceDiagnostic { kind, severity, location, tex
     text(out, sentence);
 }
 
-impl ModelTables {
+impl DescriptionSection {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let Self { summary, model, containers, details } = self;

@@ -1,4 +1,4 @@
-//! [`IndexReader`]: answers queries from an image.
+//! [`IndexReader`]: answers queries from an index.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
-use super::description_section::ModelTables;
+use super::description_section::DescriptionSection;
 use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
-use super::file::index_bytes::{ImageError, IndexImage, blocks_read};
+use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
@@ -36,7 +36,7 @@ const FEWER: usize = DENSE_VALUES / 2;
 /// A trace in an index file.
 #[derive(Debug)]
 pub struct IndexReader {
-    pub(super) image: IndexImage,
+    pub(super) index_bytes: IndexBytes,
     summary: TraceSummary,
     pub(super) model: Arc<TypeModel>,
     pub(super) containers: Arc<Vec<ContainerInfo>>,
@@ -52,17 +52,17 @@ pub struct IndexReader {
 impl IndexReader {
     /// Opens the index of the trace that `key` identifies. Files of more than `read_up_to` bytes
     /// are mapped, and checked when they are read.
-    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, ImageError> {
-        let image = IndexImage::open(path, key, read_up_to)?;
-        let PageBytes { at, len } = image.header.model;
-        let whole = usize::try_from(len).ok().and_then(|len| ModelTables::decode(image.bytes(at, len)));
-        let ModelTables { summary, model, containers, details } = whole.ok_or(IndexRefusal::Damaged)?;
+    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, IndexOpenError> {
+        let index_bytes = IndexBytes::open(path, key, read_up_to)?;
+        let PageBytes { at, len } = index_bytes.header.model;
+        let whole = usize::try_from(len).ok().and_then(|len| DescriptionSection::decode(index_bytes.slice(at, len)));
+        let DescriptionSection { summary, model, containers, details } = whole.ok_or(IndexRefusal::Damaged)?;
         let mut positions = vec![u32::MAX; details.len()];
         for (position, container) in containers.iter().enumerate() {
             positions[container.id.index()] = position as u32;
         }
         Ok(Self {
-            image,
+            index_bytes,
             summary,
             model: Arc::new(model),
             containers: Arc::new(containers),
@@ -74,12 +74,12 @@ impl IndexReader {
 
     /// Whether a read found damage. If so, answers since the last check are invalid.
     pub(crate) fn is_damaged(&self) -> bool {
-        self.image.is_damaged()
+        self.index_bytes.is_damaged()
     }
 
     /// Whether the whole file is undamaged. Reads all of it.
     pub(crate) fn is_whole(&self) -> bool {
-        self.image.is_whole()
+        self.index_bytes.is_whole()
     }
 
     /// Adds a diagnostic about this opening to the summary.
@@ -98,18 +98,18 @@ impl IndexReader {
 
     /// The answer, or an error if the file is damaged.
     fn check_damage<T>(&self, answer: T) -> Result<T, QueryError> {
-        if self.image.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
+        if self.index_bytes.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
     }
 
     fn record(&self, directory: PageBytes, at: u64) -> LaneRecord {
         let bytes = LaneRecord::BYTES;
-        LaneRecord::decode(self.image.bytes(directory.at.saturating_add(at * bytes as u64), bytes))
+        LaneRecord::decode(self.index_bytes.slice(directory.at.saturating_add(at * bytes as u64), bytes))
     }
 
     /// Number of records with `is_before` true; they come first. A directory cannot be longer than
     /// the file.
     fn partition(&self, directory: PageBytes, is_before: impl Fn(&LaneRecord) -> bool) -> u64 {
-        let len = directory.len.min(self.image.header.length);
+        let len = directory.len.min(self.index_bytes.header.length);
         links::partition(len, |at| is_before(&self.record(directory, at)))
     }
 
@@ -128,41 +128,41 @@ impl IndexReader {
 
     /// All state lanes of a container, of any type.
     pub(super) fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
-        let directory = self.image.header.states;
+        let directory = self.index_bytes.header.states;
         let first = self.partition(directory, |record| record.container < container.0);
         self.records_from(directory, first)
             .take_while(move |record| record.container == container.0)
-            .map(|record| IndexStateLane::new(&self.image, record))
+            .map(|record| IndexStateLane::new(&self.index_bytes, record))
     }
 
     /// The records of a directory from a position on. They end if the file is damaged.
     fn records_from(&self, directory: PageBytes, first: u64) -> impl Iterator<Item = LaneRecord> {
-        (first..directory.len).map(move |at| self.record(directory, at)).take_while(|_| !self.image.is_damaged())
+        (first..directory.len).map(move |at| self.record(directory, at)).take_while(|_| !self.index_bytes.is_damaged())
     }
 
     fn state_lane(&self, lane: StateLaneId) -> Option<IndexStateLane<'_>> {
         let record = self.find_record(
-            self.image.header.states,
+            self.index_bytes.header.states,
             LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth },
         )?;
-        Some(IndexStateLane::new(&self.image, record))
+        Some(IndexStateLane::new(&self.index_bytes, record))
     }
 
     fn mark_lane(&self, container: ContainerId, ty: TypeId) -> Option<IndexMarkLane<'_>> {
         let record =
-            self.find_record(self.image.header.marks, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
-        Some(IndexMarkLane::new(&self.image, record))
+            self.find_record(self.index_bytes.header.marks, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        Some(IndexMarkLane::new(&self.index_bytes, record))
     }
 
     fn variable(&self, container: ContainerId, ty: TypeId) -> Option<IndexVariableLane<'_>> {
-        let record =
-            self.find_record(self.image.header.variables, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
-        Some(IndexVariableLane::new(&self.image, record))
+        let record = self
+            .find_record(self.index_bytes.header.variables, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        Some(IndexVariableLane::new(&self.index_bytes, record))
     }
 
     fn link_table(&self, ty: TypeId) -> Option<IndexLinks<'_>> {
-        let record = self.find_record(self.image.header.links, LaneKey { container: 0, ty: ty.0, depth: 0 })?;
-        Some(IndexLinks::new(&self.image, record))
+        let record = self.find_record(self.index_bytes.header.links, LaneKey { container: 0, ty: ty.0, depth: 0 })?;
+        Some(IndexLinks::new(&self.index_bytes, record))
     }
 
     fn check(&self, container: ContainerId, ty: TypeId, time_range: TimeRange) -> Result<(), QueryError> {
@@ -183,9 +183,9 @@ impl IndexReader {
     fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
         let mut cells = MixtureCellWriter::new(room, self.model.values.len());
         let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
-        let CellRequest { time_range, columns, most } = request;
+        let CellRequest { time_range, columns, max_shares } = request;
         let (origin, count) = (self.summary.extent.from.0, columns as usize);
-        let overview = OverviewTable::new(&self.image, request, origin);
+        let overview = OverviewTable::new(&self.index_bytes, request, origin);
         for &lane in lanes {
             let end = cells.len() + count;
             if let Some(lane) = self.state_lane(lane) {
@@ -193,11 +193,11 @@ impl IndexReader {
                 if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
                     let columns = time_range.columns(columns);
                     if let Some(walk) = FewValuesWalk::<FEWER>::new(&lane) {
-                        walk.cells(columns, most, &mut blocks, &mut cells);
+                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
                     } else if let Some(walk) = FewValuesWalk::<DENSE_VALUES>::new(&lane) {
-                        walk.cells(columns, most, &mut blocks, &mut cells);
+                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
                     } else {
-                        ManyValuesWalk::new(&lane).cells(columns, most, &mut times, &mut cells);
+                        ManyValuesWalk::new(&lane).cells(columns, max_shares, &mut times, &mut cells);
                     }
                 }
             }
@@ -254,7 +254,7 @@ impl TimelineSource for IndexReader {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        let directory = self.image.header.states;
+        let directory = self.index_bytes.header.states;
         let first = self.partition(directory, |record| (record.container, record.ty) < (container.0, ty.0));
         let records = self.records_from(directory, first);
         let records = records.take_while(|record| (record.container, record.ty) == (container.0, ty.0));
@@ -262,7 +262,7 @@ impl TimelineSource for IndexReader {
     }
 
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
-        let header = &self.image.header;
+        let header = &self.index_bytes.header;
         let mut types = Vec::new();
         for directory in [header.states, header.marks, header.variables] {
             let first = self.partition(directory, |record| record.container < container.0);
@@ -292,7 +292,7 @@ impl TimelineSource for IndexReader {
         let all = lanes.len().saturating_mul(columns as usize);
         let mut parts = map_parts(lanes, lanes_per_thread(columns), |part, is_first| {
             let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, CellRequest { time_range, columns, most: limit }, room)
+            self.lane_cells(part, CellRequest { time_range, columns, max_shares: limit }, room)
         })
         .into_iter();
         let mut cells = parts.next().unwrap_or_default();
@@ -345,14 +345,14 @@ impl TimelineSource for IndexReader {
             nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
         };
         let Some(PageBytes { at, len }) = self
-            .find_record(self.image.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
+            .find_record(self.index_bytes.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
             .map(|record| record.sums)
         else {
             return sweep(time_range);
         };
-        let word = |number: u64| self.image.word(at.saturating_add(number.saturating_mul(8)));
-        let most = len.min(self.image.header.length / 8);
-        self.check_damage(nested_times::times_in_range(&Checkpoints::new(word, most), time_range, sweep)?)
+        let word = |number: u64| self.index_bytes.word(at.saturating_add(number.saturating_mul(8)));
+        let max_words = len.min(self.index_bytes.header.length / 8);
+        self.check_damage(nested_times::times_in_range(&Checkpoints::new(word, max_words), time_range, sweep)?)
     }
 
     fn states(
@@ -455,14 +455,14 @@ impl TimelineSource for IndexReader {
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         let ranges = self.ranges.get_or_init(|| {
             let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
-            for record in self.records_from(self.image.header.variables, 0) {
+            for record in self.records_from(self.index_bytes.header.variables, 0) {
                 let ty = TypeId(record.ty);
-                let Some(one) = IndexVariableLane::new(&self.image, record).range() else { continue };
+                let Some(one) = IndexVariableLane::new(&self.index_bytes, record).range() else { continue };
                 ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
             }
             ranges
         });
-        ranges.get(&ty).copied().filter(|_| !self.image.is_damaged())
+        ranges.get(&ty).copied().filter(|_| !self.index_bytes.is_damaged())
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {

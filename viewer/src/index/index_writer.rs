@@ -1,5 +1,5 @@
-//! Writes an index: collects the output of the simulation in streams, then writes lanes in parallel
-//! pieces and assembles the file.
+//! Writes an index: collects the output of the simulation in byte streams, then writes lanes in
+//! parallel pieces and assembles the file.
 
 pub(crate) mod assembly;
 pub(crate) mod builder;

@@ -103,7 +103,9 @@ impl ContainerOutline {
     /// types.
     pub(super) fn height(&self, kind: &StripKind, ty: TypeId, scale: f32) -> f32 {
         match kind {
-            StripKind::Events { types } => size_factors::band(size_factors::of_band(&self.factors, types), scale),
+            StripKind::Events { types } => {
+                size_factors::event_strip_height(size_factors::event_strip_factor(&self.factors, types), scale)
+            }
             _ => natural_height(kind) * self.factors.get(ty.index()).copied().unwrap_or(1.0) * scale,
         }
     }

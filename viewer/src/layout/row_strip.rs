@@ -3,7 +3,8 @@
 use crate::query::{ContainerId, TypeId, ValueRange};
 use crate::style::size_factors;
 
-/// A horizontal strip of a row.
+/// A strip: the horizontal part of a row that shows the entities of one type, or the point events
+/// of several types.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RowStrip {
@@ -58,7 +59,7 @@ pub struct SummaryMember {
 
 /// The vertical extent of a lane, in the coordinates of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LaneBand {
+pub(crate) struct LaneExtent {
     pub(crate) top: f32,
     pub(crate) height: f32,
 }
@@ -78,17 +79,17 @@ const SUMMARY_HEIGHT: f32 = 28.0;
 const BOXED_DEPTHS: u32 = 4;
 
 impl RowStrip {
-    /// The place of the lane of a nesting depth.
-    pub(crate) fn lane(&self, depth: u32, depths: u32) -> LaneBand {
+    /// The vertical extent of the lane of a nesting depth.
+    pub(crate) fn lane_extent(&self, depth: u32, depths: u32) -> LaneExtent {
         #[expect(clippy::cast_precision_loss, reason = "a nesting depth")]
         let (depth, depths) = (depth as f32, depths.max(1) as f32);
         if depths <= BOXED_DEPTHS as f32 {
             let natural = STATE_HEIGHT + NESTING_HEIGHT * (depths - 1.0);
             let inset = depth * NESTING_HEIGHT * self.height / natural;
-            LaneBand { top: self.y + inset, height: self.height - inset }
+            LaneExtent { top: self.y + inset, height: self.height - inset }
         } else {
             let each = self.height / depths;
-            LaneBand { top: self.y + each * depth, height: each }
+            LaneExtent { top: self.y + each * depth, height: each }
         }
     }
 }
@@ -102,7 +103,7 @@ pub(crate) fn natural_height(kind: &StripKind) -> f32 {
         }
         StripKind::States { depths } => DEEP_HEIGHT * *depths as f32,
         StripKind::Summary { .. } => SUMMARY_HEIGHT,
-        StripKind::Events { .. } => size_factors::band(1.0, 1.0),
+        StripKind::Events { .. } => size_factors::event_strip_height(1.0, 1.0),
         StripKind::Variable { bounds: Some(axis) } if is_count(*axis) => COUNT_HEIGHT,
         StripKind::Variable { .. } => VARIABLE_HEIGHT,
         StripKind::Gradient { .. } => GRADIENT_HEIGHT,

@@ -62,7 +62,7 @@ const SPACING: f32 = 92.0;
 /// Minimum space between labels.
 const GAP: f32 = 8.0;
 /// If a label would count more steps than this, the labels count from a base.
-const MOST_STEPS: f64 = 1e6;
+const MAX_STEPS: f64 = 1e6;
 /// Steps of a ruler of long times, in seconds; days follow.
 const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 
@@ -139,17 +139,18 @@ impl TimeScale {
         if to <= from || self.width <= 0.0 {
             return RulerTicks::default();
         }
-        let least = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
+        let min_step = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
         let farthest = from.saturating_abs().max(to.saturating_abs());
         let is_long = farthest >= LONG;
-        let step = if is_long && least > SECOND { long_step_of_at_least(least) } else { step_of_at_least(least) };
+        let step =
+            if is_long && min_step > SECOND { long_step_of_at_least(min_step) } else { step_of_at_least(min_step) };
         let base = if is_long {
             // A label has two parts at most: days and hours, hours and minutes, or minutes and
             // seconds.
             let is_fine = step < SECOND || step < MINUTE && farthest >= HOUR || step < HOUR && farthest >= DAY;
             is_fine.then(|| long_base_of(from, step))
         } else {
-            (farthest as f64 / step as f64 > MOST_STEPS).then(|| base_of(from, step))
+            (farthest as f64 / step as f64 > MAX_STEPS).then(|| base_of(from, step))
         };
         let zero = base.map_or(0, |base| base.time);
         let largest = match base {
@@ -176,13 +177,13 @@ fn label(nanos: i64, step: i64, largest: i64) -> String {
     in_clock_units(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
 }
 
-/// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `least`.
-fn step_of_at_least(least: i64) -> i64 {
+/// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `min_step`.
+fn step_of_at_least(min_step: i64) -> i64 {
     let mut decade = 1_i64;
     loop {
         for factor in [1, 2, 5] {
             let step = decade.saturating_mul(factor);
-            if step >= least {
+            if step >= min_step {
                 return step;
             }
         }
@@ -190,11 +191,12 @@ fn step_of_at_least(least: i64) -> i64 {
     }
 }
 
-/// The smallest round fraction or multiple of a minute, an hour or a day that is at least `least`.
-fn long_step_of_at_least(least: i64) -> i64 {
+/// The smallest round fraction or multiple of a minute, an hour or a day that is at least
+/// `min_step`.
+fn long_step_of_at_least(min_step: i64) -> i64 {
     let steps = LONG_STEPS.into_iter().map(|seconds| seconds * SECOND);
-    let days = || step_of_at_least(least / DAY + i64::from(least % DAY > 0)).saturating_mul(DAY);
-    steps.into_iter().find(|&step| step >= least).unwrap_or_else(days)
+    let days = || step_of_at_least(min_step / DAY + i64::from(min_step % DAY > 0)).saturating_mul(DAY);
+    steps.into_iter().find(|&step| step >= min_step).unwrap_or_else(days)
 }
 
 /// A round timestamp from which labels count.
@@ -213,9 +215,9 @@ impl RulerBase {
 
 /// A base at or before `from`, much coarser than the step.
 fn base_of(from: i64, step: i64) -> RulerBase {
-    let least = step.saturating_mul(1000);
+    let min_step = step.saturating_mul(1000);
     let mut round = 1_i64;
-    while round < least {
+    while round < min_step {
         round = round.saturating_mul(10);
     }
     RulerBase::before(from, round)
@@ -317,8 +319,8 @@ mod tests {
 
     /// Time ranges from 10 ns to 400 days, at any distance from 0 up to 400 days.
     fn time_ranges() -> impl Strategy<Value = (i64, i64)> {
-        let length = |least: f64| {
-            (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
+        let length = |min_step: f64| {
+            (min_step.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
                 #[expect(clippy::cast_possible_truncation, reason = "below 2⁶³")]
                 let nanos = power.exp() as i64;
                 nanos

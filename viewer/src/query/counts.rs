@@ -28,7 +28,7 @@ pub struct EventCount {
 
 impl EventCount {
     /// Creates a count from numbers by value, in any order. Numbers of equal values are added.
-    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, most: usize) -> Self {
+    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, max_count: usize) -> Self {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         for (value, number) in parts {
             *numbers.entry(value).or_default() += number;
@@ -36,7 +36,7 @@ impl EventCount {
         let mut values: Vec<_> = numbers.into_iter().filter(|part| part.1 > 0).collect();
         let total = values.iter().map(|part| part.1).sum();
         values.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        values.truncate(most);
+        values.truncate(max_count);
         Self { total, values }
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn events(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<EventEntity>, QueryError>,
     time_range: TimeRange,
     columns: u32,
-    most: usize,
+    max_count: usize,
 ) -> Result<Vec<EventCount>, QueryError> {
     // Fails at once if the source rejects the time range.
     list(time_range, 0)?;
@@ -103,7 +103,7 @@ pub(crate) fn events(
                 Ok(())
             },
         )?;
-        Ok(EventCount::of(numbers, most))
+        Ok(EventCount::of(numbers, max_count))
     };
     if columns == 0 { Err(QueryError::EmptyTimeRange) } else { time_range.columns(columns).map(count).collect() }
 }

@@ -37,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use crate::parallel::{MOST_THREADS, map_in_order};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::entity_walk;
 use crate::query::{EntityId, QueryError, StateLaneId, TimelineSource};
 
@@ -45,7 +45,7 @@ use crate::query::{EntityId, QueryError, StateLaneId, TimelineSource};
 /// and small enough that progress is visible.
 const AT_ONCE: u64 = 1 << 18;
 /// Maximum number of jobs per list.
-const MOST_JOBS: u64 = 1 << 12;
+const MAX_JOBS: u64 = 1 << 12;
 
 /// A list of entities of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub fn jobs(
             continue;
         }
         // A part is at least one nanosecond wide. Otherwise, parts would overlap.
-        let parts = total.div_ceil(AT_ONCE).min(MOST_JOBS).min(width).max(1);
+        let parts = total.div_ceil(AT_ONCE).min(MAX_JOBS).min(width).max(1);
         let (count, weight) = (u32::try_from(parts).unwrap_or(u32::MAX), total.div_ceil(parts));
         jobs.extend((0..count).map(|at| ScanJob {
             list,
@@ -176,7 +176,7 @@ pub fn run<A: Send>(
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
     let (sum, failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
-    let results = map_in_order(jobs, MOST_THREADS, |job| {
+    let results = map_in_order(jobs, MAX_THREADS, |job| {
         if failed.load(Ordering::Relaxed) {
             return Ok(());
         }

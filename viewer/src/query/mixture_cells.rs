@@ -175,14 +175,14 @@ pub struct MixtureCell {
 }
 
 impl MixtureCell {
-    /// Creates a cell of the `most` largest shares, in order. The others become the rest.
-    pub fn of(mut shares: impl AsMut<[(ValueId, i64)]>, most: usize) -> Self {
+    /// Creates a cell of the `max_shares` largest shares, in order. The others become the rest.
+    pub fn of(mut shares: impl AsMut<[(ValueId, i64)]>, max_shares: usize) -> Self {
         let shares = shares.as_mut();
         let order = |a: &(ValueId, i64), b: &(ValueId, i64)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
-        if most < shares.len() {
-            shares.select_nth_unstable_by(most, order);
+        if max_shares < shares.len() {
+            shares.select_nth_unstable_by(max_shares, order);
         }
-        let (largest, others) = shares.split_at_mut(most.min(shares.len()));
+        let (largest, others) = shares.split_at_mut(max_shares.min(shares.len()));
         largest.sort_unstable_by(order);
         let shares = match *largest {
             [] => ValueShares::new(),
@@ -192,10 +192,10 @@ impl MixtureCell {
         Self { shares, rest: others.iter().map(|share| share.1).sum() }
     }
 
-    /// Keeps the `most` largest shares. The others are added to the rest.
-    pub(crate) fn keep_largest(&mut self, most: usize) {
-        self.rest += self.shares.iter().skip(most).map(|share| share.1).sum::<i64>();
-        self.shares.truncate(most);
+    /// Keeps the `max_shares` largest shares. The others are added to the rest.
+    pub(crate) fn keep_largest(&mut self, max_shares: usize) {
+        self.rest += self.shares.iter().skip(max_shares).map(|share| share.1).sum::<i64>();
+        self.shares.truncate(max_shares);
     }
 }
 
@@ -247,10 +247,10 @@ impl MixtureCellWriter {
         self.cells.resize_with(len, MixtureCell::default);
     }
 
-    /// Appends a cell of one value. If the list may have no shares (`most` is 0), the time becomes
-    /// the rest.
-    pub(crate) fn push_one(&mut self, share: (ValueId, i64), most: usize) {
-        self.cells.push(match most {
+    /// Appends a cell of one value. If the list may have no shares (`max_shares` is 0), the time
+    /// becomes the rest.
+    pub(crate) fn push_one(&mut self, share: (ValueId, i64), max_shares: usize) {
+        self.cells.push(match max_shares {
             0 => MixtureCell { shares: ValueShares::new(), rest: share.1 },
             _ => MixtureCell { shares: ValueShares(ShareList::One([share])), rest: 0 },
         });
@@ -273,19 +273,25 @@ impl MixtureCellWriter {
     }
 
     /// Appends shares to the last cell that has any, or to a later cell without shares. The cell
-    /// gets at most `most` shares; the others are added to the rest.
-    pub(crate) fn append(&mut self, cell: usize, shares: impl Iterator<Item = (ValueId, i64)>, most: usize, rest: i64) {
+    /// gets at most `max_shares` shares; the others are added to the rest.
+    pub(crate) fn append(
+        &mut self,
+        cell: usize,
+        shares: impl Iterator<Item = (ValueId, i64)>,
+        max_shares: usize,
+        rest: i64,
+    ) {
         if cell >= self.cells.len() {
             return;
         }
         if self.waiting.last().is_none_or(|last| last.index != cell) {
-            self.make_room(most.min(PIECE));
+            self.make_room(max_shares.min(PIECE));
             self.wait(cell, 0);
         }
         let Some(pending) = self.waiting.last_mut() else { return };
         let (from, mut rest) = (pending.from as usize, rest);
         for share in shares {
-            if self.shares.len() - from < most {
+            if self.shares.len() - from < max_shares {
                 self.shares.push(share);
             } else {
                 rest = rest.wrapping_add(share.1);
@@ -295,8 +301,8 @@ impl MixtureCellWriter {
         self.cells[cell].rest = self.cells[cell].rest.wrapping_add(rest);
     }
 
-    /// Appends a cell of unsorted shares: the `most` largest, and the others as the rest.
-    pub(crate) fn push_unordered(&mut self, shares: impl Iterator<Item = (ValueId, i64)> + Clone, most: usize) {
+    /// Appends a cell of unsorted shares: the `max_shares` largest, and the others as the rest.
+    pub(crate) fn push_unordered(&mut self, shares: impl Iterator<Item = (ValueId, i64)> + Clone, max_shares: usize) {
         let (bits, mask) = (self.value_bits, (1 << self.value_bits) - 1);
         let mut all = 0;
         self.keys.clear();
@@ -307,10 +313,10 @@ impl MixtureCellWriter {
         // Time and value must fit into one 64-bit number, so that comparison is fast.
         let is_fit = all >= 0 && all.leading_zeros() > bits;
         if !is_fit || self.keys.len() < 2 {
-            let MixtureCell { shares, rest } = MixtureCell::of(shares.collect::<Vec<_>>(), most);
+            let MixtureCell { shares, rest } = MixtureCell::of(shares.collect::<Vec<_>>(), max_shares);
             return self.push(shares.iter().copied(), rest);
         }
-        let others = self.keys.len().saturating_sub(most);
+        let others = self.keys.len().saturating_sub(max_shares);
         if 0 < others && others < self.keys.len() {
             self.keys.select_nth_unstable(others);
         }
@@ -371,15 +377,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cells_that_share_memory_equal_separate_cells(mixtures in mixtures(), most in 0_usize..70) {
+        fn cells_that_share_memory_equal_separate_cells(mixtures in mixtures(), max_shares in 0_usize..70) {
             // Shares with a sum above the largest time cannot be the rest of one cell.
             let is_sum = |of: &Vec<ValueShare>| of.iter().try_fold(0_i64, |sum, share| sum.checked_add(share.1)).is_some();
             let mixtures: Vec<Vec<ValueShare>> = mixtures.into_iter().filter(is_sum).collect();
             let mut cells = MixtureCellWriter::new(0, 400);
             for of in &mixtures {
-                cells.push_unordered(of.iter().copied(), most);
+                cells.push_unordered(of.iter().copied(), max_shares);
             }
-            let expected: Vec<MixtureCell> = mixtures.into_iter().map(|of| MixtureCell::of(of, most)).collect();
+            let expected: Vec<MixtureCell> = mixtures.into_iter().map(|of| MixtureCell::of(of, max_shares)).collect();
             let found = cells.finish();
             prop_assert_eq!(&found, &expected);
             let mut cut = found.clone();

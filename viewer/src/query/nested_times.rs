@@ -23,7 +23,7 @@ use super::{EntityList, QueryError, StateEntity, StateLaneId};
 /// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;
 /// The minimum distance between two checkpoints, in states.
-const LEAST_STRIDE: usize = 1 << 10;
+const MIN_STRIDE: usize = 1 << 10;
 /// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per
 /// state.
 const STATES_PER_VALUE: usize = 16;
@@ -137,7 +137,7 @@ impl NestingSums {
 
     /// The maximum number of states before the next checkpoint.
     fn stride(&self) -> usize {
-        LEAST_STRIDE.max(STATES_PER_VALUE * self.sums.len())
+        MIN_STRIDE.max(STATES_PER_VALUE * self.sums.len())
     }
 }
 
@@ -313,10 +313,10 @@ pub(crate) struct Checkpoints<F: Fn(u64) -> u64> {
 }
 
 impl<F: Fn(u64) -> u64> Checkpoints<F> {
-    /// `word` reads a word by its number. `most` limits the numbers of checkpoints and values, in
-    /// case the file is damaged.
-    pub(crate) fn new(word: F, most: u64) -> Self {
-        let (len, values) = (word(0).min(most), word(1).min(most));
+    /// `word` reads a word by its number. `max_words` limits the numbers of checkpoints and values,
+    /// in case the file is damaged.
+    pub(crate) fn new(word: F, max_words: u64) -> Self {
+        let (len, values) = (word(0).min(max_words), word(1).min(max_words));
         Self { word, len, values }
     }
 

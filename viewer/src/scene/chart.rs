@@ -5,7 +5,7 @@ use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
 use super::{links, marks, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
-use crate::parallel::{MOST_THREADS, map_in_order};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
 
 /// Minimum number of lanes per thread. A row has one lane, or as many as calls are nested.
@@ -79,7 +79,7 @@ fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
 
 /// Number of threads that are worth starting.
 fn threads(lanes: usize) -> usize {
-    if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS }
+    if lanes < 2 * LANES_PER_THREAD { 1 } else { MAX_THREADS }
 }
 
 /// Approximate number of lanes of a row with these strips.
@@ -133,7 +133,7 @@ impl ChartContext<'_> {
                     }
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
                     StripKind::Events { types } => {
-                        marks::band(self, index, strip, types, &mut part.over)?;
+                        marks::draw_event_strip(self, index, strip, types, &mut part.over)?;
                     }
                     StripKind::Gradient { bounds } => {
                         part.items.extend(variables::gradient(self, row.container, strip, *bounds)?);
@@ -177,7 +177,7 @@ mod tests {
         let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
         assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
         let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
-        assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
+        assert_eq!((jobs.len(), threads(all)), (2, MAX_THREADS));
         assert_eq!(threads(lanes(&deep)), 1, "one row has one job");
     }
 }

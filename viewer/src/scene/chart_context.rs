@@ -16,7 +16,7 @@ use crate::style::theme::{ColorTheme, ColorWithOpacity};
 use crate::text::time_display::{duration, timestamp};
 
 /// Maximum number of names in the path of a row.
-const MOST_NAMES: usize = 32;
+const MAX_NAMES: usize = 32;
 
 /// The visible range of time and rows, and the resolution of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,8 +103,8 @@ impl<'a> ChartContext<'a> {
 
     /// Number of columns to query: one per pixel, but none narrower than a nanosecond.
     pub(crate) fn columns(&self) -> u32 {
-        let most = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
-        u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(most)
+        let max_columns = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
+        u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(max_columns)
     }
 
     /// The colour of a value, grey when it is dimmed.
@@ -123,9 +123,9 @@ impl<'a> ChartContext<'a> {
         self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.style)
     }
 
-    /// The factor of the height of an event band of these types relative to the usual height.
-    pub(crate) fn band(&self, types: &[TypeId]) -> f32 {
-        size_factors::of_band(&self.factors, types)
+    /// The factor of the height of a strip of events of these types relative to the usual height.
+    pub(crate) fn event_strip_factor(&self, types: &[TypeId]) -> f32 {
+        size_factors::event_strip_factor(&self.factors, types)
     }
 
     /// The share of the strip's height that a state of this value has.
@@ -169,7 +169,7 @@ impl<'a> ChartContext<'a> {
         let mut names = Vec::new();
         let mut next = Some(row);
         while let Some(at) = next.filter(|&at| at < self.layout.rows.len()) {
-            if names.len() == MOST_NAMES {
+            if names.len() == MAX_NAMES {
                 names.push(Cow::Borrowed("…"));
                 break;
             }

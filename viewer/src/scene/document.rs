@@ -34,12 +34,12 @@ const HEADING: f32 = 58.0;
 const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 /// Maximum indentation of the deepest level of names.
-const MOST_INDENT: f32 = 110.0;
+const MAX_INDENT: f32 = 110.0;
 /// Minimum scale of the rows' natural height, to fit a given height.
-const LEAST_SCALE: f32 = 0.1;
+const MIN_SCALE: f32 = 0.1;
 /// Maximum number of pixels of an image. Programs that show images reject much larger ones. If the
 /// rows need more, containers are folded.
-pub(crate) const MOST_PIXELS: f32 = 128e6;
+pub(crate) const MAX_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
 /// Size of the second line of the heading.
 const HEADING_SIZE: f32 = 12.5;
@@ -80,16 +80,16 @@ impl FittedRows {
     /// height of the page without them.
     fn new(outline: &ContainerOutline, options: &LayoutOptions, of: &DocumentOptions, around: f32) -> Self {
         let lay_out = |options: &LayoutOptions| match of.height {
-            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
+            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), MIN_SCALE..=4.0),
             None => RowLayout::new(outline, options),
         };
         let layout = lay_out(options);
-        let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
-        if layout.height <= most || options.folds.level.is_some() {
+        let max_height = MAX_PIXELS / (of.width * of.resolution * of.resolution) - around;
+        if layout.height <= max_height || options.folds.level.is_some() {
             return Self { layout, note: None };
         }
         // Shows as many rows as fit, if folding can make them few enough.
-        let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
+        let room = of.height.map_or(max_height, |height| (height - around).max(40.0) / MIN_SCALE);
         let Some(level) = RowLayout::level_that_fits(outline, options, room) else {
             return Self { layout, note: None };
         };
@@ -334,7 +334,7 @@ const fn level(depth: u32) -> f32 {
 /// Indentation per level of names. It is smaller if there are many levels, to leave room for names.
 fn indent(layout: &RowLayout) -> f32 {
     let deepest = layout.rows.iter().map(|row| row.depth).max().unwrap_or(0);
-    (MOST_INDENT / level(deepest.max(1))).min(14.0)
+    (MAX_INDENT / level(deepest.max(1))).min(14.0)
 }
 
 /// Height of the strip next to a row's name.

@@ -18,7 +18,7 @@ use crate::style::theme::ColorTheme;
 use tumit_paje::{DrawStyle, MarkShape, RgbColor};
 
 /// Links and events of a type with more values than this are counted together.
-const MOST_VALUES: usize = 12;
+const MAX_VALUES: usize = 12;
 
 /// A type, or several link types of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -194,7 +194,7 @@ fn counted_group(
     };
     let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
     // If each entity has a value of its own, for example a text, a list of values is useless.
-    let entries = if used.len() < 2 || used.len() > MOST_VALUES {
+    let entries = if used.len() < 2 || used.len() > MAX_VALUES {
         let first = used.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
         vec![entry(None, &ty.name, (color, first.map_or(ty.style, |value| value.style)), counts.values().sum())]

@@ -18,7 +18,7 @@ const BAR: f32 = 2.0;
 const STACKED: usize = 6;
 
 /// Draws the events of a row.
-pub(crate) fn band(
+pub(crate) fn draw_event_strip(
     context: &ChartContext<'_>,
     row: usize,
     strip: &RowStrip,
@@ -26,11 +26,11 @@ pub(crate) fn band(
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
-    let factor = context.band(types);
-    let most = context.pixels() / APART;
+    let factor = context.event_strip_factor(types);
+    let max_count = context.pixels() / APART;
     for &ty in types {
-        let listed = context.source.events(container, ty, context.view.time_range, most)?;
-        if listed.total > most as u64 {
+        let listed = context.source.events(container, ty, context.view.time_range, max_count)?;
+        if listed.total > max_count as u64 {
             out.extend(density(context, row, strip, ty)?);
             continue;
         }
@@ -58,12 +58,14 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
     let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
     let time_range = context.view.time_range;
     let counts = context.source.event_counts(container, ty, time_range, bars, STACKED)?;
-    let most = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
+    let max_count = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
     let mut items = Vec::new();
     for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
         #[expect(clippy::cast_precision_loss, reason = "counts become heights in pixels")]
-        let (height, width) =
-            ((strip.height * (count.total as f32 / most as f32).sqrt()).max(1.0), context.view.width / bars as f32);
+        let (height, width) = (
+            (strip.height * (count.total as f32 / max_count as f32).sqrt()).max(1.0),
+            context.view.width / bars as f32,
+        );
         let mut bottom = strip.y + strip.height;
         for (value, number) in parts(count) {
             #[expect(clippy::cast_precision_loss, reason = "counts become heights")]

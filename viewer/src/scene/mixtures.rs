@@ -9,7 +9,7 @@ use crate::query::{MixtureCell, QueryError, StateLaneId, TimeRange, TypeId, Valu
 /// are combined.
 const MANY_VALUES: usize = 16;
 /// Maximum number of separate shares. No row is high enough to distinguish more.
-const MOST_SHARES: usize = 8;
+const MAX_SHARES: usize = 8;
 /// Above this number of lanes, the mean is computed from the largest shares of each lane.
 const MANY_LANES: usize = 64;
 /// The same limit for a quick image.
@@ -112,7 +112,7 @@ impl AlignedColumns {
     }
 
     fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
-        Ok(context.source.largest(lanes, self.time_range, self.count, MOST_SHARES)?.cells)
+        Ok(context.source.largest(lanes, self.time_range, self.count, MAX_SHARES)?.cells)
     }
 
     /// For each pixel column, the index of the aligned column around its middle.
@@ -171,12 +171,12 @@ impl LaneSums {
             let row = self.rows.iter().skip(column).step_by(self.columns);
             shares.clear();
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
-            if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
+            if shares.len() > MAX_SHARES && self.values.len() > MANY_VALUES {
                 let largest_first = |a: &(ValueId, f32), b: &(ValueId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
                 // Of up to a thousand shares, only a few must be sorted.
-                shares.select_nth_unstable_by(MOST_SHARES, largest_first);
-                shares[..MOST_SHARES].sort_unstable_by(largest_first);
-                others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
+                shares.select_nth_unstable_by(MAX_SHARES, largest_first);
+                shares[..MAX_SHARES].sort_unstable_by(largest_first);
+                others += shares.drain(MAX_SHARES..).map(|share| share.1).sum::<f32>();
             }
             mixtures.push(shares.drain(..).chain((others > 0.0).then_some((OTHERS, others))));
         }

@@ -4,7 +4,7 @@
 use super::chart_context::{ChartContext, ChartView};
 use super::mixtures;
 use super::primitives::OTHERS;
-use crate::layout::{LaneBand, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
+use crate::layout::{LaneExtent, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::query::{EntityId, QueryError, SeriesColumn, StateLaneId, TimeRange, TimelineSource, TypeId, weight};
 use tumit_paje::RgbColor;
 
@@ -57,8 +57,8 @@ pub fn mixture(
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
     let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, band } in lanes(source, row).into_iter().rev() {
-        if is_at(band.top, band.height) {
+    for DrawnLanes { lanes, of, extent } in lanes(source, row).into_iter().rev() {
+        if is_at(extent.top, extent.height) {
             let found = picked_mixture(&context, &lanes, of)?;
             if found.is_some() {
                 return Ok(found);
@@ -93,12 +93,12 @@ struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
     of: usize,
-    band: LaneBand,
+    extent: LaneExtent,
 }
 
 impl DrawnLanes {
-    fn new(lanes: Vec<StateLaneId>, of: usize, band: LaneBand) -> Self {
-        Self { lanes, of, band }
+    fn new(lanes: Vec<StateLaneId>, of: usize, extent: LaneExtent) -> Self {
+        Self { lanes, of, extent }
     }
 }
 
@@ -110,7 +110,9 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
         match &strip.kind {
             StripKind::States { depths } => {
                 let lane = |depth| StateLaneId { container: row.container, ty, depth };
-                all.extend((0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane(depth, *depths))));
+                all.extend(
+                    (0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane_extent(depth, *depths))),
+                );
             }
             StripKind::Summary { members } => {
                 let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
@@ -118,7 +120,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
                 for depth in 0..depths {
                     let deep = members.iter().filter(|member| member.depths > depth);
                     let lanes = deep.map(|member| StateLaneId { container: member.container, ty, depth }).collect();
-                    all.push(DrawnLanes::new(lanes, of, strip.lane(depth, depths)));
+                    all.push(DrawnLanes::new(lanes, of, strip.lane_extent(depth, depths)));
                 }
             }
             StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => {}

@@ -28,10 +28,10 @@ const PADDING: f32 = 5.0;
 const LOWEST: f32 = 10.5;
 const LARGEST_TEXT: f32 = 11.0;
 /// Minimum number of letters that a cut name keeps.
-const LEAST_LETTERS: usize = 6;
+const MIN_LETTERS: usize = 6;
 /// Minimum share of a name that a cut name keeps. A name of more than [`LONG`] letters counts as
 /// one of [`LONG`] letters.
-const LEAST_SHARE: f32 = 0.6;
+const MIN_SHARE: f32 = 0.6;
 const LONG: usize = 40;
 /// The name of an idle value needs this factor of its width as room. Without it, names appear and
 /// vanish between the mixtures of a dense row.
@@ -208,7 +208,7 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
 fn is_recognizable(text: &str, name: &str, quiet: bool) -> bool {
     let Some(prefix) = text.strip_suffix('…').filter(|_| text != name) else { return true };
     let (kept_letters, all) = (prefix.chars().count(), name.chars().count());
-    !quiet && kept_letters >= LEAST_LETTERS && kept_letters as f32 >= LEAST_SHARE * all.min(LONG) as f32
+    !quiet && kept_letters >= MIN_LETTERS && kept_letters as f32 >= MIN_SHARE * all.min(LONG) as f32
 }
 
 #[cfg(test)]

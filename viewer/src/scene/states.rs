@@ -9,8 +9,8 @@ use super::chart_context::ChartContext;
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
 use super::state_labels::{self, DrawnState, LabelRequest};
-use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
-use crate::parallel::{MOST_THREADS, map_in_order};
+use crate::layout::{LaneExtent, RowStrip, StripKind, SummaryMember};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
@@ -27,15 +27,15 @@ pub(crate) fn strip(
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
     for depth in 0..depths {
-        let band = strip.lane(depth, depths);
+        let extent = strip.lane_extent(depth, depths);
         let lane = StateLaneId { container, ty: strip.ty, depth };
-        let most = context.pixels() / 3;
-        if context.source.is_dense(lane, context.view.time_range, most)? {
-            draw_mixtures(context, &[lane], 1, band, out)?;
+        let max_count = context.pixels() / 3;
+        if context.source.is_dense(lane, context.view.time_range, max_count)? {
+            draw_mixtures(context, &[lane], 1, extent, out)?;
             placed.push(None);
         } else {
-            let listed = context.source.states(lane, context.view.time_range, most)?;
-            placed.push(Some(draw_states(context, row, &listed.items, band, out)));
+            let listed = context.source.states(lane, context.view.time_range, max_count)?;
+            placed.push(Some(draw_states(context, row, &listed.items, extent, out)));
         }
     }
     state_labels::states(&placed, names);
@@ -60,12 +60,12 @@ pub(crate) fn summary(
     let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
     let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
-    let drawn = map_in_order((0..depths).collect(), MOST_THREADS, |depth| {
+    let drawn = map_in_order((0..depths).collect(), MAX_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
             deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
-        draw_mixtures(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
+        draw_mixtures(context, &lanes, of, strip.lane_extent(depth, depths), &mut items).map(|()| items)
     });
     for items in drawn {
         out.extend(items?);
@@ -78,11 +78,11 @@ fn draw_mixtures(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
     of: usize,
-    band: LaneBand,
+    extent: LaneExtent,
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let mixtures = mixtures::of(context, lanes, of)?;
-    out.extend(context.cells(OutlineRect::new(0.0, band.top, context.view.width, band.height), &mixtures));
+    out.extend(context.cells(OutlineRect::new(0.0, extent.top, context.view.width, extent.height), &mixtures));
     Ok(())
 }
 
@@ -91,7 +91,7 @@ fn draw_states(
     context: &ChartContext<'_>,
     row: usize,
     states: &[StateEntity],
-    LaneBand { top, height }: LaneBand,
+    LaneExtent { top, height }: LaneExtent,
     out: &mut Vec<SceneItem>,
 ) -> Vec<DrawnState> {
     let pixels = context.pixels();

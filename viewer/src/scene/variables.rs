@@ -37,10 +37,10 @@ pub(crate) fn strip(
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
     let width = LINE * ty.map_or(1.0, |ty| size_factors::size(ty.style));
     let line = SceneStroke { paint: ColorWithOpacity::from_opaque(color), width };
-    let most = context.pixels() / 2;
+    let max_count = context.pixels() / 2;
     // The number of samples is known sooner than the list.
     let total = context.source.samples(container, strip.ty, context.view.time_range, 0)?.total;
-    if total > most as u64 {
+    if total > max_count as u64 {
         let columns = context.columns();
         let series = context.source.series(container, strip.ty, context.view.time_range, columns)?;
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
@@ -60,7 +60,7 @@ pub(crate) fn strip(
             }));
         }
     } else {
-        let listed = context.source.samples(container, strip.ty, context.view.time_range, most)?;
+        let listed = context.source.samples(container, strip.ty, context.view.time_range, max_count)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
             out.push(SceneItem::Curve(SceneCurve { points, floor, fill, stroke: Some(line) }));

@@ -161,8 +161,8 @@ pub(crate) fn of_lanes(
     // Skips the check of each lane if the sum is small, because few lanes represent more than 2^20
     // containers.
     let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
-    let most = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
-    let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
+    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
+    let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
     let mut all: BTreeMap<ValueId, i128> = BTreeMap::new();
     for part in 0..parts {
         for (value, nanos) in source.times(lanes, time_range.column(part, parts))? {

@@ -117,13 +117,13 @@ pub enum TasksByValue {
 
 /// The tasks that overlap a time range and begin in one of the containers.
 ///
-/// All states of the types that tasks have are read, unless there are more than `most`. Each takes
-/// about 150 bytes of memory.
+/// All states of the types that tasks have are read, unless there are more than `max_states`. Each
+/// takes about 150 bytes of memory.
 pub fn tasks_by_value(
     source: &dyn TimelineSource,
     time_range: TimeRange,
     containers: &FxHashSet<ContainerId>,
-    most: u64,
+    max_states: u64,
 ) -> Result<TasksByValue, QueryError> {
     let continuations = ContinuationTypes::find(source)?;
     let (extent, model) = (full_extent(source), source.model());
@@ -135,7 +135,7 @@ pub fn tasks_by_value(
             }
         }
     }
-    if states > most {
+    if states > max_states {
         return Ok(TasksByValue::TooMany(states));
     }
     let mut found: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();

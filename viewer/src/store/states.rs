@@ -232,27 +232,27 @@ impl StoreStateLane {
         first..partition_point_near(first, self.len(), |index| self.start(index) <= to)
     }
 
-    fn first_ending_after(&self, near: usize, time: i64) -> usize {
-        partition_point_near(near, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
+    fn first_ending_after(&self, hint: usize, time: i64) -> usize {
+        partition_point_near(hint, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
     }
 
-    fn first_starting_from(&self, near: usize, time: i64) -> usize {
-        partition_point_near(near, self.len(), |index| self.start(index) < time)
+    fn first_starting_from(&self, hint: usize, time: i64) -> usize {
+        partition_point_near(hint, self.len(), |index| self.start(index) < time)
     }
 
-    /// The `most` values with the most time in `time_range`. `near` must be at or before the first
-    /// state in it, and is advanced. So a walk over columns from left to right costs about as much
-    /// as one search.
+    /// The `max_count` values with the most time in `time_range`. `hint` must be at or before the
+    /// first state in it, and is advanced. So a walk over columns from left to right costs about as
+    /// much as one search.
     pub(crate) fn shares(
         &self,
         time_range: TimeRange,
-        near: &mut usize,
-        most: usize,
+        hint: &mut usize,
+        max_count: usize,
         scratch: &mut StoreTimeSums,
     ) -> MixtureCell {
         let (from, to) = (time_range.from.0, time_range.to.0);
-        let first = self.first_ending_after(*near, from);
-        *near = first;
+        let first = self.first_ending_after(*hint, from);
+        *hint = first;
         let last = self.first_starting_from(first, to);
         if first == last {
             return MixtureCell::default();
@@ -266,7 +266,7 @@ impl StoreStateLane {
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
         let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
-        MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), most)
+        MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), max_count)
     }
 
     /// Adds the whole durations of the states in a range.
@@ -308,8 +308,8 @@ impl StoreStateLane {
 
 /// First position in `near..len` for which `before` is false, found by doubling steps, then by
 /// bisection.
-fn partition_point_near(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut step) = (near, 1);
+fn partition_point_near(hint: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut step) = (hint, 1);
     while low + step <= len && before(low + step - 1) {
         low += step;
         step *= 2;

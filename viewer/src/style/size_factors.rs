@@ -1,7 +1,7 @@
 //! The effect of size styles in an image.
 //!
 //! A size is relative to the usual size of its kind: the height of a mark, the share of the usual
-//! height of a state, the width of an arrow or curve. An event band is as high as its largest marks
+//! height of a state, the width of an arrow or curve. A strip of events is as high as its largest marks
 //! need. A strip of states is no higher than its highest states. Both use all values of the type,
 //! visible or not, so that rows do not move when time or values change.
 
@@ -9,11 +9,11 @@ use crate::query::{DrawStyle, PajeTypeKind, TypeId, TypeInfo, TypeModel};
 
 /// Minimum and maximum of drawn sizes.
 const DRAWN: (f32, f32) = (0.1, 4.0);
-/// Usual height of an event band. The next constant is that of its marks.
-const BAND: f32 = 10.0;
+/// Usual height of a strip of events. The next constant is that of its marks.
+const EVENT_STRIP_HEIGHT: f32 = 10.0;
 const MARK: f32 = 9.0;
 /// Minimum size of a mark. A smaller one can be neither seen nor selected.
-const LEAST_MARK: f32 = 3.0;
+const MIN_MARK: f32 = 3.0;
 
 /// The drawn size of a style.
 pub(crate) fn size(style: DrawStyle) -> f32 {
@@ -44,20 +44,24 @@ pub(crate) fn factors(model: &TypeModel) -> Vec<f32> {
     model.types.iter().zip(largest).map(factor).collect()
 }
 
-/// The factor of an event band of several types.
-pub(crate) fn of_band(factors: &[f32], types: &[TypeId]) -> f32 {
+/// The factor of a strip of events of several types.
+pub(crate) fn event_strip_factor(factors: &[f32], types: &[TypeId]) -> f32 {
     types.iter().filter_map(|ty| factors.get(ty.index())).fold(1.0, |largest, &factor| largest.max(factor))
 }
 
-/// The height of an event band with marks up to `factor` times as high as usual. Higher rows do not
-/// have higher marks, so the band grows only by the room that large marks need.
-pub(crate) fn band(factor: f32, scale: f32) -> f32 {
-    BAND * scale + MARK * (factor - 1.0) * scale.min(1.0)
+/// The height of a strip of events with marks up to `factor` times as high as usual. Higher rows do not
+/// have higher marks, so the strip grows only by the room that large marks need.
+pub(crate) fn event_strip_height(factor: f32, scale: f32) -> f32 {
+    EVENT_STRIP_HEIGHT * scale + MARK * (factor - 1.0) * scale.min(1.0)
 }
 
-/// The height of a mark in a band of this height.
-pub(crate) fn mark(band: f32, factor: f32, style: DrawStyle) -> f32 {
+/// The height of a mark in a strip of this height.
+pub(crate) fn mark(strip_height: f32, factor: f32, style: DrawStyle) -> f32 {
     let more = MARK * (factor - 1.0);
-    let usual = if band > BAND + more { band - more } else { BAND * band / (BAND + more) };
-    ((usual - 1.5).clamp(LEAST_MARK, MARK) * size(style)).max(LEAST_MARK)
+    let usual = if strip_height > EVENT_STRIP_HEIGHT + more {
+        strip_height - more
+    } else {
+        EVENT_STRIP_HEIGHT * strip_height / (EVENT_STRIP_HEIGHT + more)
+    };
+    ((usual - 1.5).clamp(MIN_MARK, MARK) * size(style)).max(MIN_MARK)
 }

@@ -19,8 +19,8 @@ fn a_growing_file_is_followed_on_the_page() {
 
     let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
     browser.click(at);
-    let told = "['thread 1.1', 'working', '500.0 ms'].every(text => document.querySelector('#inspector').innerText.includes(text))";
-    browser.wait(told);
+    let shown_text = "['thread 1.1', 'working', '500.0 ms'].every(text => document.querySelector('#inspector').innerText.includes(text))";
+    browser.wait(shown_text);
     browser.wait("location.hash.includes('chosen=s')");
     let before = browser.evaluate("location.hash");
 
@@ -32,7 +32,7 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait("document.querySelector('#time-range-field').value.includes('.. 800')");
     browser.wait(SETTLED);
     browser.wait(&format!("location.hash.includes('chosen=s') && location.hash !== {before}"));
-    browser.wait(told);
+    browser.wait(shown_text);
 
     // A time range at the end moves with the end.
     press(&mut browser, "textbox", "Visible time range");
@@ -45,7 +45,7 @@ fn a_growing_file_is_followed_on_the_page() {
         &mut browser,
         &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1", "thread 1.2"],
     );
-    browser.wait(told);
+    browser.wait(shown_text);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

@@ -85,19 +85,19 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
     assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
-    // An event has a separate band above.
-    let band = browser.evaluate(
+    // Events have a separate strip above.
+    let events = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
-            const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
-            return toWindow(band.y + band.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
+            const strip = layout.rows[0].strips.find(({kind}) => kind === 'events');
+            return toWindow(strip.y + strip.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
-    let band = band.as_f64().unwrap();
-    assert!(band < calls);
-    let tooltip = at(&mut browser, 0.3, band, "saved");
+    let events = events.as_f64().unwrap();
+    assert!(events < calls);
+    let tooltip = at(&mut browser, 0.3, events, "saved");
     assert!(tooltip.contains("300.000") && tooltip.contains("worker 0"), "{tooltip}");
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
-    browser.click((place.x + place.width * 0.3, band));
+    browser.click((place.x + place.width * 0.3, events));
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'saved'");
     let inspector = read(&mut browser, "region", "Inspector");
     let all = inspector.split_whitespace().collect::<Vec<_>>().join(" ");

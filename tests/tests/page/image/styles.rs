@@ -20,12 +20,12 @@ fn styled_trace() -> String {
     text.replace("7 0.3 L 0 t00 m k1", &format!("{events}7 0.3 L 0 t00 m k1"))
 }
 
-/// The floor of the event band in the first row that has one, in the window.
+/// The floor of the strip of events in the first row that has one, in the window.
 fn floor(browser: &mut BrowserPage) -> f64 {
     let floor = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
-            const band = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
-            return toWindow(band.y + band.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
+            const strip = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
+            return toWindow(strip.y + strip.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
     floor.as_f64().unwrap()
 }

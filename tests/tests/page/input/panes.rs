@@ -6,8 +6,8 @@ use tests::page::{TRACE, ViewProcess, press};
 
 /// The text of each pane's time range, once all panes rest.
 fn time_ranges(browser: &mut BrowserPage) -> Vec<String> {
-    let said = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value).join('|')";
-    browser.evaluate(said).as_str().unwrap().split('|').map(str::to_owned).collect()
+    let shown_text = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value).join('|')";
+    browser.evaluate(shown_text).as_str().unwrap().split('|').map(str::to_owned).collect()
 }
 
 /// Waits until both panes and the address have this time range.
@@ -16,10 +16,10 @@ fn rest(browser: &mut BrowserPage, expected: &str) {
     browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));
     // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
-    let told = browser.evaluate(
+    let shown_text = browser.evaluate(
         "[...new Set([...document.querySelectorAll('iframe')].map(frame => new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('t')))].length",
     );
-    assert_eq!(told, 1, "all addresses tell the same");
+    assert_eq!(shown_text, 1, "all addresses tell the same");
 }
 
 fn two(traces: [&str; 2]) -> (ViewProcess, BrowserPage) {

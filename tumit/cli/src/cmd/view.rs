@@ -227,7 +227,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         let (path, filters, folders) = ((!is_copy).then(|| path.clone()), chain.clone(), args.source.clone());
         served.push(ServedTrace { source, path, filters, folders, follows: args.follow });
     }
-    let served = serve(args, served, outcomes, bars);
+    let served = serve_page(args, served, outcomes, bars);
     // An incomplete index is abandoned when the process ends.
     tumit_viewer::index::abandon(&cancel);
     match served? {
@@ -292,7 +292,7 @@ fn draw(
 
 /// Serves the page until Ctrl-C, or until a trace turns out to be invalid. Returns the error in the
 /// latter case.
-fn serve(
+fn serve_page(
     args: &Args,
     traces: Vec<ServedTrace>,
     mut outcomes: UnboundedReceiver<LoadOutcome>,
@@ -302,8 +302,8 @@ fn serve(
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
         let server = match &args.socket {
-            Some(path) => Server::serve_at(traces, path).await?,
-            None => Server::serve(traces, args.port.unwrap_or(0)).await?,
+            Some(path) => Server::bind_socket(traces, path).await?,
+            None => Server::bind_traces(traces, args.port.unwrap_or(0)).await?,
         };
         // The reader of the address can end this process at once, so the handler is installed
         // first.

@@ -50,7 +50,8 @@ pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request
             Err(error) => Some(error),
             Ok(filter) => filter.apply(source).err(),
         };
-        let problem = error.map(|error| problem_json(&FilterProblem { at: 0, error, text: text.to_owned() }));
+        let problem =
+            error.map(|error| problem_json(&FilterProblem { filter_index: 0, error, filter_text: text.to_owned() }));
         Ok(json!({ "canonical": canonical, "problem": problem, "completions": completions }))
     })
     .await
@@ -66,12 +67,12 @@ pub(crate) async fn migrated_filters(Json(texts): Json<Vec<String>>) -> Json<Val
 }
 
 fn problem_json(problem: &FilterProblem) -> Value {
-    let place = problem.error.place(&problem.text);
+    let place = problem.error.place(&problem.filter_text);
     json!({
-        "at": problem.at,
+        "filter_index": problem.filter_index,
         "error": problem.error.to_string(),
-        "from": units(&problem.text, place.start),
-        "to": units(&problem.text, place.end),
+        "from": units(&problem.filter_text, place.start),
+        "to": units(&problem.filter_text, place.end),
     })
 }
 

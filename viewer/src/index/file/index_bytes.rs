@@ -1,4 +1,4 @@
-//! [`IndexImage`]: the bytes of an index. A page is used only after its checksum was verified.
+//! [`IndexBytes`]: the bytes of an index. A page is used only after its checksum was verified.
 //!
 //! Small files are read and checked as a whole. A page of a large file is checked when it is first
 //! used. So opening costs only the header, the checksums and the requested pages.
@@ -18,12 +18,12 @@ use super::guarded_map::GuardedMap;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-enum ImageData {
+enum IndexByteStorage {
     Read(Vec<u8>),
     Mapped(GuardedMap),
 }
 
-impl Deref for ImageData {
+impl Deref for IndexByteStorage {
     type Target = [u8];
 
     #[inline]
@@ -36,8 +36,8 @@ impl Deref for ImageData {
 }
 
 /// The bytes of an index.
-pub(crate) struct IndexImage {
-    data: ImageData,
+pub(crate) struct IndexBytes {
+    data: IndexByteStorage,
     pub(crate) header: IndexHeader,
     path: PathBuf,
     /// One bit per page: whether its checksum was verified.
@@ -62,35 +62,35 @@ pub(crate) fn blocks_read() -> u64 {
     TOUCHED.get()
 }
 
-impl std::fmt::Debug for IndexImage {
+impl std::fmt::Debug for IndexBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Image").field("path", &self.path).field("bytes", &self.data.len()).finish_non_exhaustive()
+        f.debug_struct("IndexBytes").field("path", &self.path).field("bytes", &self.data.len()).finish_non_exhaustive()
     }
 }
 
-/// The reason why there is no image.
+/// The reason why an index cannot be opened.
 #[derive(Debug)]
-pub(crate) enum ImageError {
+pub(crate) enum IndexOpenError {
     Io(io::Error),
     Refused(IndexRefusal),
 }
 
-impl From<IndexRefusal> for ImageError {
+impl From<IndexRefusal> for IndexOpenError {
     fn from(refused: IndexRefusal) -> Self {
         Self::Refused(refused)
     }
 }
 
-impl From<io::Error> for ImageError {
+impl From<io::Error> for IndexOpenError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl IndexImage {
+impl IndexBytes {
     /// Opens the index at `path` of the trace that `key` identifies. Files of more than
     /// `read_up_to` bytes are mapped.
-    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, ImageError> {
+    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, IndexOpenError> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -103,24 +103,24 @@ impl IndexImage {
             let mut bytes = page;
             // Reads one byte more than expected, to reject a file that grows.
             file.take(metadata.len() + 1 - bytes.len() as u64).read_to_end(&mut bytes)?;
-            ImageData::Read(bytes)
+            IndexByteStorage::Read(bytes)
         } else {
-            ImageData::Mapped(GuardedMap::new(&file)?)
+            IndexByteStorage::Mapped(GuardedMap::new(&file)?)
         };
         if data.len() as u64 != header.length {
             return Err(IndexRefusal::Damaged.into());
         }
         let pages = header.checksums.len / 4 + 1;
         let verified: Vec<AtomicU64> = (0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let image = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
-        let checksums = &image.data[header.checksums.at as usize..];
+        let index_bytes = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
+        let checksums = &index_bytes.data[header.checksums.at as usize..];
         if XxHash3_64::oneshot(checksums) != header.checksums_hash {
             return Err(IndexRefusal::Damaged.into());
         }
-        if matches!(image.data, ImageData::Read(_)) && !(1..pages).all(|page| image.verify(page)) {
+        if matches!(index_bytes.data, IndexByteStorage::Read(_)) && !(1..pages).all(|page| index_bytes.verify(page)) {
             return Err(IndexRefusal::Damaged.into());
         }
-        Ok(image)
+        Ok(index_bytes)
     }
 
     /// Whether all pages are undamaged. Reads the whole file.
@@ -154,7 +154,7 @@ impl IndexImage {
     /// `len` bytes at `at`. If the file lacks them, or if they are damaged, it returns no bytes,
     /// and [`Self::is_damaged`] is true from then on.
     #[inline]
-    pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
+    pub(crate) fn slice(&self, at: u64, len: usize) -> &[u8] {
         let end = at.saturating_add(len as u64);
         if at >= PAGE as u64 && end <= self.header.checksums.at {
             let (first, last) = (at / PAGE as u64, end.saturating_sub(1).max(at) / PAGE as u64);
@@ -197,7 +197,7 @@ impl IndexImage {
 
     /// Whether any read failed.
     pub(crate) fn is_damaged(&self) -> bool {
-        if let ImageData::Mapped(map) = &self.data
+        if let IndexByteStorage::Mapped(map) = &self.data
             && map.is_truncated()
         {
             self.damage();
@@ -208,6 +208,6 @@ impl IndexImage {
     /// The word at `at`; 0 if it cannot be read.
     #[inline]
     pub(crate) fn word(&self, at: u64) -> u64 {
-        self.bytes(at, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+        self.slice(at, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
     }
 }

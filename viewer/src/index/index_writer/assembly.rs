@@ -12,9 +12,9 @@ use tumit_spill::varint;
 use twox_hash::XxHash3_64;
 
 use super::builder::IndexBuilder;
-use super::lane_sections::{GatheredLane, LaneStreams};
+use super::lane_sections::{GatheredLane, LaneSection};
 use super::lane_writer::{self, LaneDirectory, LaneJob, LanePiece, OtherLanes};
-use crate::index::description_section::ModelTables;
+use crate::index::description_section::DescriptionSection;
 use crate::index::details::DetailTableWriter;
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{IndexHeader, IndexKey, PageBytes};
@@ -30,25 +30,25 @@ use crate::store::{depth_first, model};
 /// The file while it is written, and facts that the writing yields.
 struct IndexAssembly<'a> {
     room: &'a TemporarySpace,
-    streams: &'a mut ByteStreams,
+    byte_streams: &'a mut ByteStreams,
     out: PageWriter,
     header: IndexHeader,
     /// End of the visible time range.
     end: i64,
-    /// Number of the first state of each stream.
+    /// Number of the first state of each byte stream.
     bases: Vec<u32>,
 }
 
 /// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.
-fn ordered_lanes(lanes: impl Iterator<Item = LaneStreams>, streams: &mut ByteStreams) -> Vec<GatheredLane> {
-    let mut lanes: Vec<LaneStreams> = lanes.filter(|lane| lane.rows > 0).collect();
+fn ordered_lanes(lanes: impl Iterator<Item = LaneSection>, byte_streams: &mut ByteStreams) -> Vec<GatheredLane> {
+    let mut lanes: Vec<LaneSection> = lanes.filter(|lane| lane.rows > 0).collect();
     lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
     let mut next = 0_u64;
-    let mut number = |lane: LaneStreams| {
+    let mut number = |lane: LaneSection| {
         // The simulation rejects entities after the last number.
         let base = u32::try_from(next).unwrap_or(u32::MAX);
         next += lane.rows;
-        GatheredLane { lane, base, rows: Arc::new(streams.finish_stream(lane.stream)) }
+        GatheredLane { lane, base, rows: Arc::new(byte_streams.finish_stream(lane.byte_stream)) }
     };
     lanes.into_iter().map(&mut number).collect()
 }
@@ -62,18 +62,27 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
     let model = model(types, values);
     let containers = depth_first(containers).containers;
     let IndexBuilder {
-        room, mut streams, states, marks, variables, links, details, references, reference_count, ..
+        room,
+        mut byte_streams,
+        states,
+        marks,
+        variables,
+        links,
+        details,
+        references,
+        reference_count,
+        ..
     } = entities;
-    let mut bases = vec![0; streams.len()];
-    let states = ordered_lanes(states.into_iter().flatten(), &mut streams);
-    states.iter().for_each(|lane| bases[lane.lane.stream] = lane.base);
-    let marks = ordered_lanes(marks.into_iter().flatten(), &mut streams);
-    let variables = ordered_lanes(variables.into_iter().flatten(), &mut streams);
+    let mut bases = vec![0; byte_streams.len()];
+    let states = ordered_lanes(states.into_iter().flatten(), &mut byte_streams);
+    states.iter().for_each(|lane| bases[lane.lane.byte_stream] = lane.base);
+    let marks = ordered_lanes(marks.into_iter().flatten(), &mut byte_streams);
+    let variables = ordered_lanes(variables.into_iter().flatten(), &mut byte_streams);
     let jobs = lane_writer::jobs(states, OtherLanes { marks, variables, links, types: type_count }, &room);
     let mut assembly = IndexAssembly {
         room: &room,
         bases,
-        streams: &mut streams,
+        byte_streams: &mut byte_streams,
         out: PageWriter::new(file)?,
         header: IndexHeader { key, ..IndexHeader::default() },
         end: effective_end(extent.first, extent.last),
@@ -93,7 +102,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         generation: 1,
     };
     summary.diagnostics.shrink_to_fit();
-    let whole = ModelTables { summary, model, containers, details: container_details };
+    let whole = DescriptionSection { summary, model, containers, details: container_details };
     assembly.finish(details, [states, marks, variables, links, nested], overviews, &whole)
 }
 
@@ -125,14 +134,14 @@ impl IndexAssembly<'_> {
         Ok((directories, overviews))
     }
 
-    fn references(&mut self, stream: usize, count: u64) -> io::Result<()> {
-        let (mut from, mut rows) = (self.streams.read(stream)?, RowSorter::<4, 4>::new(&self.room.part(2)));
+    fn references(&mut self, byte_stream: usize, count: u64) -> io::Result<()> {
+        let (mut from, mut rows) = (self.byte_streams.read(byte_stream)?, RowSorter::<4, 4>::new(&self.room.part(2)));
         for _ in 0..count {
             let container = from.number()?;
             let start = varint::unzigzag(from.number()?);
             let end = start.wrapping_add(from.number()?.cast_signed());
-            let (stream, row) = (from.number()?, from.number()?);
-            let base = self.bases.get(stream as usize).copied().unwrap_or(0);
+            let (byte_stream, row) = (from.number()?, from.number()?);
+            let base = self.bases.get(byte_stream as usize).copied().unwrap_or(0);
             rows.push([container, sortable_timestamp(start), sortable_timestamp(end), u64::from(base) + row]);
             rows.flush()?;
         }
@@ -154,11 +163,11 @@ impl IndexAssembly<'_> {
         details: DetailTableWriter,
         lanes: [LaneDirectory; 5],
         overviews: Vec<OverviewWriter>,
-        whole: &ModelTables,
+        whole: &DescriptionSection,
     ) -> io::Result<()> {
-        let Self { room, streams, mut out, mut header, .. } = self;
+        let Self { room, byte_streams, mut out, mut header, .. } = self;
         header.overview = overview::write(overviews, room, &mut out)?;
-        details.write(streams, room, &mut out, &mut header)?;
+        details.write(byte_streams, room, &mut out, &mut header)?;
         let [states, marks, variables, links, nested] = lanes;
         header.states = states.write(&mut out)?;
         header.marks = marks.write(&mut out)?;

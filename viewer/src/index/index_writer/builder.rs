@@ -1,5 +1,5 @@
 //! [`IndexBuilder`]: receives entities from the simulation when they end, and appends them to one
-//! stream of bytes per lane.
+//! byte stream per lane.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::lane_sections::{LaneStreams, write_value};
+use super::lane_sections::{LaneSection, write_value};
 use crate::index::details::DetailTableWriter;
 use crate::index::lanes::links;
 use crate::query::TimeRange;
@@ -30,14 +30,15 @@ pub(crate) const LINK_WORDS: usize = 1 + links::COLUMNS;
 #[derive(Debug)]
 pub(crate) struct IndexBuilder {
     pub(crate) room: TemporarySpace,
-    pub(crate) streams: ByteStreams,
+    pub(crate) byte_streams: ByteStreams,
     /// The lanes of states by their container and type (a number of the simulation), then by depth.
-    pub(crate) states: Vec<Vec<LaneStreams>>,
-    pub(crate) marks: Vec<Option<LaneStreams>>,
-    pub(crate) variables: Vec<Option<LaneStreams>>,
+    pub(crate) states: Vec<Vec<LaneSection>>,
+    pub(crate) marks: Vec<Option<LaneSection>>,
+    pub(crate) variables: Vec<Option<LaneSection>>,
     pub(crate) links: RowSorter<LINK_WORDS, 2>,
     pub(crate) details: DetailTableWriter,
-    /// Stream of states that refer to containers: container, start, effective end, stream, row.
+    /// Byte stream of the states that refer to containers: container, start, effective end, byte stream,
+    /// row.
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
     cancel: Option<Arc<AtomicBool>>,
@@ -47,12 +48,12 @@ pub(crate) struct IndexBuilder {
 impl IndexBuilder {
     /// An empty recorder that uses this room. Setting `cancel` stops it.
     pub(crate) fn new(room: &TemporarySpace, cancel: Option<Arc<AtomicBool>>) -> Self {
-        let mut streams = ByteStreams::new(room);
-        let details = DetailTableWriter::new(room, &mut streams);
-        let references = streams.open();
+        let mut byte_streams = ByteStreams::new(room);
+        let details = DetailTableWriter::new(room, &mut byte_streams);
+        let references = byte_streams.open();
         Self {
             room: room.clone(),
-            streams,
+            byte_streams,
             states: Vec::new(),
             marks: Vec::new(),
             variables: Vec::new(),
@@ -76,20 +77,20 @@ impl IndexBuilder {
 
 /// The lane of a place.
 fn lane<'a>(
-    lanes: &'a mut Vec<Option<LaneStreams>>,
+    lanes: &'a mut Vec<Option<LaneSection>>,
     place: EntityPlace,
-    streams: &mut ByteStreams,
-) -> &'a mut LaneStreams {
+    byte_streams: &mut ByteStreams,
+) -> &'a mut LaneSection {
     let at = place.number as usize;
     if lanes.len() <= at {
         lanes.resize(at + 1, None);
     }
-    lanes[at].get_or_insert_with(|| new_lane(place, 0, streams))
+    lanes[at].get_or_insert_with(|| new_lane(place, 0, byte_streams))
 }
 
-fn new_lane(place: EntityPlace, depth: u32, streams: &mut ByteStreams) -> LaneStreams {
-    let (container, ty, stream) = (place.container, place.ty, streams.open());
-    LaneStreams { container, ty, depth, stream, rows: 0, last: 0, end: 0, is_sorted: true }
+fn new_lane(place: EntityPlace, depth: u32, byte_streams: &mut ByteStreams) -> LaneSection {
+    let (container, ty, byte_stream) = (place.container, place.ty, byte_streams.open());
+    LaneSection { container, ty, depth, byte_stream, rows: 0, last: 0, end: 0, is_sorted: true }
 }
 
 impl EntitySink for IndexBuilder {
@@ -97,11 +98,11 @@ impl EntitySink for IndexBuilder {
     const MOST: u64 = u32::MAX as u64;
 
     fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
-        self.details.add(&mut self.streams, extra, source)
+        self.details.add(&mut self.byte_streams, extra, source)
     }
 
     fn join(&mut self, start: u32, end: u32) -> u32 {
-        self.details.join(&mut self.streams, start, end)
+        self.details.join(&mut self.byte_streams, start, end)
     }
 
     fn free_detail(&mut self, detail: u32) {
@@ -121,7 +122,7 @@ impl EntitySink for IndexBuilder {
     }
 
     fn name_key(&mut self, key: u64, text: &str) {
-        self.details.name_key(&mut self.streams, key, text);
+        self.details.name_key(&mut self.byte_streams, key, text);
     }
 
     #[inline]
@@ -133,17 +134,17 @@ impl EntitySink for IndexBuilder {
         let lanes = &mut self.states[at];
         while lanes.len() <= state.depth as usize {
             let depth = lanes.len() as u32;
-            lanes.push(new_lane(place, depth, &mut self.streams));
+            lanes.push(new_lane(place, depth, &mut self.byte_streams));
         }
         let lane = &mut lanes[state.depth as usize];
         let (start, end) = (state.life.from.0, state.life.to.0);
         let last = std::mem::replace(&mut lane.last, end);
-        self.streams.append(lane.stream, |out| {
+        self.byte_streams.append(lane.byte_stream, |out| {
             varint::push(out, start.wrapping_sub(last).cast_unsigned());
             varint::push(out, end.wrapping_sub(start).cast_unsigned());
             write_value(out, state.value, state.detail);
         });
-        let (stream, row) = (lane.stream, lane.rows);
+        let (byte_stream, row) = (lane.byte_stream, lane.rows);
         lane.rows += 1;
         if state.detail != 0 {
             let mut containers = self.details.references(state.detail);
@@ -153,11 +154,11 @@ impl EntitySink for IndexBuilder {
             containers.dedup();
             self.reference_count += containers.len() as u64;
             for container in containers {
-                self.streams.append(self.references, |out| {
+                self.byte_streams.append(self.references, |out| {
                     varint::push(out, container.0.into());
                     varint::push(out, varint::zigzag(start));
                     varint::push(out, effective_end(start, end).wrapping_sub(start).cast_unsigned());
-                    varint::push(out, stream as u64);
+                    varint::push(out, byte_stream as u64);
                     varint::push(out, row);
                 });
             }
@@ -166,21 +167,21 @@ impl EntitySink for IndexBuilder {
 
     fn event(&mut self, place: EntityPlace, time: GlobalNanos, value: ValueId, detail: u32) {
         self.details.free_row(detail);
-        let lane = lane(&mut self.marks, place, &mut self.streams);
+        let lane = lane(&mut self.marks, place, &mut self.byte_streams);
         lane.is_sorted &= lane.rows == 0 || lane.last <= time.0;
         let last = std::mem::replace(&mut lane.last, time.0);
         lane.rows += 1;
-        self.streams.append(lane.stream, |out| {
+        self.byte_streams.append(lane.byte_stream, |out| {
             varint::push(out, varint::zigzag(time.0.wrapping_sub(last)));
             write_value(out, value, detail);
         });
     }
 
     fn sample(&mut self, place: EntityPlace, life: TimeRange, value: f64) {
-        let lane = lane(&mut self.variables, place, &mut self.streams);
+        let lane = lane(&mut self.variables, place, &mut self.byte_streams);
         let last = std::mem::replace(&mut lane.last, life.from.0);
         (lane.rows, lane.end) = (lane.rows + 1, life.to.0);
-        self.streams.append(lane.stream, |out| {
+        self.byte_streams.append(lane.byte_stream, |out| {
             varint::push(out, varint::zigzag(life.from.0.wrapping_sub(last)));
             varint::push(out, value.to_bits().swap_bytes());
         });
@@ -210,7 +211,7 @@ impl EntitySink for IndexBuilder {
             self.operations = 0;
             self.check_cancelled()?;
         }
-        self.streams.flush()?;
+        self.byte_streams.flush()?;
         self.links.flush()?;
         self.details.flush()
     }

@@ -1,5 +1,4 @@
-//! The streams in which the builder collects the entities of lanes, and the encoding of their
-//! values.
+//! The sections of the gathered data, one byte stream per lane, and the encoding of their values.
 
 use std::io;
 use std::sync::Arc;
@@ -8,13 +7,13 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 use tumit_spill::byte_streams::{ByteStreamReader, FinishedByteStream};
 use tumit_spill::varint;
 
-/// A list of entities in a stream.
+/// The section of one lane: its entities in a byte stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneStreams {
+pub(crate) struct LaneSection {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) depth: u32,
-    pub(crate) stream: usize,
+    pub(crate) byte_stream: usize,
     pub(crate) rows: u64,
     /// States: end of the last one. Events: timestamp of the last one. Variables: start of the last
     /// sample.
@@ -27,7 +26,7 @@ pub(crate) struct LaneStreams {
 
 /// A lane with its entities.
 pub(crate) struct GatheredLane {
-    pub(crate) lane: LaneStreams,
+    pub(crate) lane: LaneSection,
     /// Number of its first entity.
     pub(crate) base: u32,
     pub(crate) rows: Arc<FinishedByteStream>,

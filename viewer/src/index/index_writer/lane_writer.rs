@@ -1,4 +1,4 @@
-//! Pieces of an index: each contains some lanes, which are read from their streams, packed and
+//! Pieces of an index: each contains some lanes, which are read from their byte streams, packed and
 //! summed. Several threads write pieces in parallel, with positions relative to the piece. The
 //! positions in the file are known when the pieces are concatenated.
 //!
@@ -12,7 +12,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
 use super::builder::LINK_WORDS;
-use super::lane_sections::{DetailedValue, GatheredLane, LaneStreams, read_value};
+use super::lane_sections::{DetailedValue, GatheredLane, LaneSection, read_value};
 use super::lane_values::LaneValues;
 use super::nested_sums::{self, NestedLanes};
 use super::prefix_count_writer::{PrefixCountSections, PrefixCountWriter};
@@ -28,8 +28,8 @@ use crate::index::lanes::variables::VariableNodeWriter;
 use crate::index::mixtures::overview::OverviewWriter;
 use crate::query::{TimestampExtent, effective_end};
 
-/// Maximum number of pieces of states. Few states are one piece.
-const STATE_PIECES: usize = 4;
+/// Maximum number of index pieces that contain states. Few states are one piece.
+const MAX_STATE_PIECES: usize = 4;
 /// Bytes of the memory budget per state below which threads for parts of the states do not pay off:
 /// 65,536 states with the default budget.
 const BYTES_PER_STATE: usize = 512;
@@ -47,7 +47,7 @@ pub(crate) struct OtherLanes {
 pub(crate) enum LaneJob {
     /// Lanes of states, and the number of the first one in the overview.
     States(Vec<GatheredLane>, u64),
-    Rest(OtherLanes),
+    Others(OtherLanes),
     /// Nested states, by container and type.
     Nested(Vec<NestedLanes>),
 }
@@ -107,11 +107,14 @@ impl LaneDirectory {
 }
 
 /// The jobs of all pieces, the longest one first.
-pub(crate) fn jobs(mut states: Vec<GatheredLane>, rest: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
+pub(crate) fn jobs(mut states: Vec<GatheredLane>, others: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
-    let target =
-        if rows <= (room.memory() / BYTES_PER_STATE) as u64 { rows.max(1) } else { rows.div_ceil(STATE_PIECES as u64) };
-    let mut jobs = vec![LaneJob::Rest(rest)];
+    let target = if rows <= (room.memory() / BYTES_PER_STATE) as u64 {
+        rows.max(1)
+    } else {
+        rows.div_ceil(MAX_STATE_PIECES as u64)
+    };
+    let mut jobs = vec![LaneJob::Others(others)];
     let nested = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
@@ -134,7 +137,7 @@ impl LaneJob {
     /// Writes the piece, for a trace of this extent.
     pub(crate) fn write(self, room: &TemporarySpace, extent: TimestampExtent) -> io::Result<LanePiece> {
         // Several pieces are in memory at a time, but only one of them sorts.
-        let small = room.part(STATE_PIECES);
+        let small = room.part(MAX_STATE_PIECES);
         let mut piece = LanePiece {
             out: PageWriter::piece(&small),
             end: i64::MIN,
@@ -150,7 +153,7 @@ impl LaneJob {
                 }
             }
             Self::States(lanes, first) => piece.states(&small, lanes, first, extent.first)?,
-            Self::Rest(OtherLanes { marks, variables, links, types }) => {
+            Self::Others(OtherLanes { marks, variables, links, types }) => {
                 piece.marks(room, marks)?;
                 piece.variables(room, variables)?;
                 piece.links((room, &small), links, types, extent)?;
@@ -160,7 +163,7 @@ impl LaneJob {
     }
 }
 
-fn record(lane: &LaneStreams, base: u32) -> LaneRecord {
+fn record(lane: &LaneSection, base: u32) -> LaneRecord {
     let (container, ty) = (lane.container.0, lane.ty.0);
     LaneRecord { container, ty, depth: lane.depth, base, ..LaneRecord::default() }
 }

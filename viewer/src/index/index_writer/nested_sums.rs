@@ -20,7 +20,7 @@ use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedStat
 
 /// Deeper nesting has no checkpoints: each depth needs a buffer while it is read. Queries then read
 /// the states of the time range.
-const MOST_DEPTHS: usize = 256;
+const MAX_DEPTHS: usize = 256;
 
 /// The lanes of one container and state type, outermost depth first.
 pub(crate) struct NestedLanes {
@@ -36,7 +36,7 @@ pub(crate) fn groups(lanes: &[GatheredLane]) -> Vec<NestedLanes> {
     let place = |one: &GatheredLane| (one.lane.container, one.lane.ty);
     let is_nested = |lanes: &&[GatheredLane]| {
         let states: u64 = lanes.iter().map(|one| one.lane.rows).sum();
-        (2..=MOST_DEPTHS).contains(&lanes.len()) && states >= NEEDS_CHECKPOINTS
+        (2..=MAX_DEPTHS).contains(&lanes.len()) && states >= NEEDS_CHECKPOINTS
     };
     let group = |lanes: &[GatheredLane]| NestedLanes {
         container: lanes[0].lane.container.0,

@@ -10,10 +10,10 @@ use super::lane_sections::read_value;
 use super::lane_values::LaneValues;
 use crate::index::file::file_layout::PageBytes;
 use crate::index::file::page_writer::PageWriter;
-use crate::index::lanes::prefix_counts::{MOST_VALUES, stride};
+use crate::index::lanes::prefix_counts::{MAX_VALUES, stride};
 
 /// Lanes with fewer events have no prefix counts. Counting the events is as fast.
-const LEAST_ROWS: u64 = 1 << 13;
+const MIN_ROWS: u64 = 1 << 13;
 /// The positions of the prefix counts of a lane. Both are empty if it has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PrefixCountSections {
@@ -36,14 +36,14 @@ impl PrefixCountWriter {
     /// Counts for a lane with `len` rows. `None` if they do not pay off. This pass over the rows
     /// finds the values; a later one writes the rows.
     pub(crate) fn new(room: &TemporarySpace, rows: &FinishedByteStream, len: u64) -> io::Result<Option<Self>> {
-        if len < LEAST_ROWS {
+        if len < MIN_ROWS {
             return Ok(None);
         }
         let (mut values, mut from) = (LaneValues::default(), rows.read()?);
         for _ in 0..len {
             from.number()?;
             values.insert(read_value(&mut from)?.value);
-            if values.values.len() > MOST_VALUES {
+            if values.values.len() > MAX_VALUES {
                 return Ok(None);
             }
         }

@@ -8,7 +8,7 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 use super::link_density::LinkDensity;
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{LaneRecord, TableRef};
-use crate::index::file::index_bytes::IndexImage;
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::max_end_tree::MaxEndTree;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::query::LinkRow;
@@ -67,7 +67,7 @@ fn overlap_end(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
 }
 
 impl<'a> IndexLinks<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
         let ends = TableRef {
             rows: record.values.len,
             payload: record.values.at,
@@ -75,9 +75,9 @@ impl<'a> IndexLinks<'a> {
         };
         Self {
             record,
-            table: PackedTable::new(image, record.table),
-            ends: PackedTable::new(image, ends),
-            tree: MaxEndTree { image, offset: record.sums.at },
+            table: PackedTable::new(index_bytes, record.table),
+            ends: PackedTable::new(index_bytes, ends),
+            tree: MaxEndTree { index_bytes, offset: record.sums.at },
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> IndexLinks<'a> {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let density = LinkDensity::new(self.tree.image, self.record.sums, exponent);
+        let density = LinkDensity::new(self.tree.index_bytes, self.record.sums, exponent);
         density.visit(time_range, exponent, visit, &mut |part, visit| {
             let first = self.table.lower_bound(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
@@ -192,7 +192,7 @@ pub(crate) fn ends_within(
     container: ContainerId,
     from: i64,
     to: i64,
-    most: usize,
+    max_count: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
         let [container, timestamp, _] = ends.row(row);
@@ -201,7 +201,7 @@ pub(crate) fn ends_within(
     let container = u64::from(container.0);
     let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(from)));
     let last = partition(ends.rows(), |row| key(row) <= (container, sortable_timestamp(to)));
-    ends.list(first..last, most, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
+    ends.list(first..last, max_count, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
 }
 
 /// States that refer to `container` and overlap the time range, ordered by start.
@@ -210,7 +210,7 @@ pub(crate) fn referring_states(
     tree: MaxEndTree<'_>,
     container: ContainerId,
     time_range: TimeRange,
-    most: usize,
+    max_count: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
         let [container, start, ..] = table.row(row);
@@ -220,11 +220,11 @@ pub(crate) fn referring_states(
     let first = partition(table.rows(), |row| key(row) < (container, 0));
     let last = partition(table.rows(), |row| key(row) < (container, sortable_timestamp(time_range.to.0)));
     let mut states = Vec::new();
-    if most > 0 {
+    if max_count > 0 {
         let end = |block: &TableBlock<'_, 4>, index: usize| timestamp(block.columns[2].get(index));
         tree.visit(table, first..last, time_range.from.0, end, |block, index| {
             states.push(EntityId::State(block.columns[3].get(index) as u32));
-            if states.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if states.len() < max_count { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
     }
     states

@@ -1,4 +1,4 @@
-//! Point events of one type in one container in an image, by timestamp.
+//! Point events of one type in one container in an index, by timestamp.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use tumit_paje::ValueId;
 use super::prefix_counts::{CountsByValue, PrefixCounts};
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
 use crate::index::file::file_layout::LaneRecord;
-use crate::index::file::index_bytes::IndexImage;
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::PackedTable;
 use crate::query::{EntityId, EventCount, EventEntity, GlobalNanos, TimeRange};
 
@@ -32,11 +32,11 @@ pub(crate) struct IndexMark {
 }
 
 impl<'a> IndexMarkLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
         Self {
             record,
-            table: PackedTable::new(image, record.table),
-            tally: PrefixCounts::new(image, record.values, record.sums),
+            table: PackedTable::new(index_bytes, record.table),
+            tally: PrefixCounts::new(index_bytes, record.values, record.sums),
         }
     }
 
@@ -47,12 +47,12 @@ impl<'a> IndexMarkLane<'a> {
 
     /// Rows of the events in a time range.
     pub(crate) fn rows_in(&self, time_range: TimeRange) -> Range<u64> {
-        self.within_from(time_range, 0)
+        self.rows_in_from(time_range, 0)
     }
 
-    /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
-    fn within_from(&self, time_range: TimeRange, near: u64) -> Range<u64> {
-        let first = self.table.lower_bound(near, sortable_timestamp(time_range.from.0));
+    /// Same as [`Self::rows_in`], if at least `hint` rows are known to be earlier.
+    fn rows_in_from(&self, time_range: TimeRange, hint: u64) -> Range<u64> {
+        let first = self.table.lower_bound(hint, sortable_timestamp(time_range.from.0));
         first..self.table.lower_bound(first, sortable_timestamp(time_range.to.0)).max(first)
     }
 
@@ -60,15 +60,15 @@ impl<'a> IndexMarkLane<'a> {
     pub(crate) fn counts(
         &self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_count: usize,
         values: usize,
     ) -> Vec<EventCount> {
-        let (mut counts, mut near) = (CountsByValue::new(values), 0);
+        let (mut counts, mut hint) = (CountsByValue::new(values), 0);
         let count = |column| {
-            let rows = self.within_from(column, near);
-            near = rows.start;
+            let rows = self.rows_in_from(column, hint);
+            hint = rows.start;
             self.tally.add(self.table, 1, rows, &mut counts);
-            EventCount::of(counts.take_counts(), most)
+            EventCount::of(counts.take_counts(), max_count)
         };
         columns.map(count).collect()
     }

@@ -1,4 +1,4 @@
-//! A lane of states in an image: columns sorted by start, and sums of time before blocks of 64
+//! A lane of states in an index: columns sorted by start, and sums of time before blocks of 64
 //! states.
 //!
 //! The times of the values in any time range cost two edges. An edge costs a search and some
@@ -11,8 +11,8 @@ use tumit_paje::ValueId;
 
 use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{BLOCK, LaneRecord};
-use crate::index::file::index_bytes::IndexImage;
-use crate::index::file::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
+use crate::index::file::index_bytes::IndexBytes;
+use crate::index::file::packed_table::{MAX_BEHIND, PackedTable, TableBlock};
 use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
 
 /// Columns: start, duration, value (an index into the lane's own values), detail row.
@@ -33,7 +33,7 @@ pub(crate) const DENSE_VALUES: usize = 16;
 /// follows the first `STATES_PER_SUM` states.
 pub(crate) const STATES_PER_SUM: usize = BLOCK / 4;
 const _: () =
-    assert!((BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
+    assert!((BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MAX_BEHIND, "the buffer has space after the columns");
 /// Time ranges of up to this many states are summed state by state. Lanes of up to this many states
 /// have no sums.
 pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
@@ -70,7 +70,7 @@ impl StateBlock<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexStateLane<'a> {
     pub(crate) record: LaneRecord,
-    pub(crate) image: &'a IndexImage,
+    pub(crate) index_bytes: &'a IndexBytes,
     pub(crate) table: PackedTable<'a, COLUMNS>,
 }
 
@@ -133,13 +133,13 @@ pub(crate) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
 }
 
 impl<'a> IndexStateLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, mut record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, mut record: LaneRecord) -> Self {
         // A list of values that does not fit in the file counts as empty. Otherwise, memory for the
         // sums could grow without limit.
-        if record.values.len > image.header.length / 4 {
+        if record.values.len > index_bytes.header.length / 4 {
             record.values.len = 0;
         }
-        Self { record, image, table: PackedTable::new(image, record.table) }
+        Self { record, index_bytes, table: PackedTable::new(index_bytes, record.table) }
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -153,13 +153,13 @@ impl<'a> IndexStateLane<'a> {
 
     /// The value for one of the lane's own numbers.
     pub(crate) fn value(&self, local: u64) -> ValueId {
-        let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * local), 4);
+        let bytes = self.index_bytes.slice(self.record.values.at.saturating_add(4 * local), 4);
         ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
     }
 
     /// The list that [`Self::value`] reads, four bytes per value.
     pub(crate) fn values(&self) -> &'a [u8] {
-        self.image.bytes(self.record.values.at, 4 * self.record.values.len as usize)
+        self.index_bytes.slice(self.record.values.at, 4 * self.record.values.len as usize)
     }
 
     /// Number of the entity in a row.

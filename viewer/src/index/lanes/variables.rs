@@ -1,4 +1,4 @@
-//! A variable in an image: timestamps and values, and a tree with minimum, maximum and integral
+//! A variable in an index: timestamps and values, and a tree with minimum, maximum and integral
 //! over blocks of samples.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{BLOCK, LaneRecord};
-use crate::index::file::index_bytes::IndexImage;
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, ValueRange, VariableSample};
@@ -79,7 +79,7 @@ impl VariableNodeWriter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexVariableLane<'a> {
     pub(crate) record: LaneRecord,
-    image: &'a IndexImage,
+    index_bytes: &'a IndexBytes,
     table: PackedTable<'a, COLUMNS>,
 }
 
@@ -98,8 +98,8 @@ fn value(block: &SampleBlock<'_>, index: usize) -> f64 {
 }
 
 impl<'a> IndexVariableLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
-        Self { record, image, table: PackedTable::new(image, record.table) }
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
+        Self { record, index_bytes, table: PackedTable::new(index_bytes, record.table) }
     }
 
     /// The time range and the value of a sample.
@@ -156,7 +156,7 @@ impl<'a> IndexVariableLane<'a> {
 
     fn node(&self, level: u64, node: u64) -> VariableNode {
         let at = level.saturating_add(NODE * node);
-        let number = |step: u64| f64::from_bits(self.image.word(at.saturating_add(8 * step)));
+        let number = |step: u64| f64::from_bits(self.index_bytes.word(at.saturating_add(8 * step)));
         VariableNode { min: number(0), max: number(1), integral: number(2) }
     }
 
@@ -196,12 +196,12 @@ struct SampleWalk<'a> {
     values: [u64; BLOCK],
     /// The first sample of the latest time range. The next time ranges begin with this sample or a
     /// later one.
-    near: u64,
+    hint: u64,
 }
 
 impl<'a> SampleWalk<'a> {
     fn new(lane: IndexVariableLane<'a>) -> Self {
-        let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], near: 0 };
+        let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], hint: 0 };
         course.unpack();
         course
     }
@@ -245,7 +245,7 @@ impl<'a> SampleWalk<'a> {
     /// Minimum, maximum and mean over a time range.
     fn column(&mut self, time_range: TimeRange) -> Option<SeriesColumn> {
         let (from, to) = (time_range.from.0, time_range.to.0);
-        self.load(self.near / BLOCK as u64);
+        self.load(self.hint / BLOCK as u64);
         // The last of several samples with the same timestamp counts.
         let started = match from.checked_add(1) {
             Some(after) => self.samples_before(sortable_timestamp(after)),
@@ -257,7 +257,7 @@ impl<'a> SampleWalk<'a> {
             let sample = self.sample((first % BLOCK as u64) as usize);
             first += u64::from(sample.end <= from && sample.start < from);
         }
-        self.near = first;
+        self.hint = first;
         if first >= self.lane.table.rows() {
             return None;
         }

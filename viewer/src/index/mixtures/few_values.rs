@@ -54,30 +54,30 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         Some(Self { lane, values, count, order, at: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
     }
 
-    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
-    /// from left to right.
+    /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
+    /// ordered from left to right.
     pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = TimeRange> + Clone,
-        most: usize,
+        max_shares: usize,
         blocks: &mut Vec<u64>,
         cells: &mut MixtureCellWriter,
     ) {
         self.find_blocks(columns.clone(), blocks);
         if !blocks.is_empty() {
-            return self.far_apart(columns, most, blocks, cells);
+            return self.far_apart(columns, max_shares, blocks, cells);
         }
         for column in columns {
             if column.from.0 != self.timestamp {
                 self.move_to(column.from.0);
             }
             if self.at.is_at(sortable_timestamp(column.to.0)) {
-                self.within_one(column.to.0, most, cells);
+                self.within_one(column.to.0, max_shares, cells);
                 continue;
             }
             let before = self.before;
             self.move_to(column.to.0);
-            self.mixture(&before, &self.before, most, cells);
+            self.mixture(&before, &self.before, max_shares, cells);
         }
     }
 
@@ -86,7 +86,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     fn far_apart(
         &self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_shares: usize,
         blocks: &[u64],
         cells: &mut MixtureCellWriter,
     ) {
@@ -94,11 +94,11 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         for (at, (column, &block)) in columns.zip(blocks).enumerate() {
             if let Some(&upcoming) = blocks.get(at + AHEAD) {
                 self.lane.table.prefetch(upcoming);
-                self.lane.image.prefetch(self.sums_at(upcoming), 16 * self.count);
+                self.lane.index_bytes.prefetch(self.sums_at(upcoming), 16 * self.count);
             }
             let left = before.unwrap_or_else(|| self.times_before(column.from.0));
             let right = self.before_in(block, column.to.0);
-            self.mixture(&left, &right, most, cells);
+            self.mixture(&left, &right, max_shares, cells);
             before = Some(right);
         }
     }
@@ -153,7 +153,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         let part = nearest_sums(block, index);
         let (near, is_last) = (part * STATES_PER_SUM, part * STATES_PER_SUM == BLOCK);
         let number = block.row / BLOCK as u64 + u64::from(is_last);
-        let (mut times, bytes) = ([0; N], self.lane.image.bytes(self.sums_at(number), 8 * self.count));
+        let (mut times, bytes) = ([0; N], self.lane.index_bytes.slice(self.sums_at(number), 8 * self.count));
         for (sum, word) in times.iter_mut().zip(bytes.chunks_exact(8)) {
             *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
         }
@@ -169,10 +169,10 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         times
     }
 
-    /// Appends the mixture between two edges: the `most` largest shares. Shares of equal time are
-    /// ordered by value.
+    /// Appends the mixture between two edges: the `max_shares` largest shares. Shares of equal time
+    /// are ordered by value.
     #[inline]
-    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, most: usize, cells: &mut MixtureCellWriter) {
+    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, max_shares: usize, cells: &mut MixtureCellWriter) {
         let order = &self.order[..self.count.min(N)];
         let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
@@ -189,11 +189,11 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         if all >> (63 - PLACE_BITS) > 0 {
             let shares = order.iter().map(|&local| (self.values[usize::from(local) % N], time_of(local)));
-            return cells.push_unordered(shares.filter(|share| share.1 > 0), most);
+            return cells.push_unordered(shares.filter(|share| share.1 > 0), max_shares);
         }
         let time = |key: u64| (key >> PLACE_BITS).cast_signed();
         let value = |key: u64| self.values[usize::from(self.order[N - 1 - key as usize % N]) % N];
-        let (largest, others) = keys[..count].split_at(most.min(count));
+        let (largest, others) = keys[..count].split_at(max_shares.min(count));
         let rest = others.iter().map(|&key| time(key)).sum();
         cells.push(largest.iter().map(|&key| (value(key), time(key))), rest);
     }
@@ -215,7 +215,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// Appends the column from the current edge to a timestamp. No other state starts between them.
-    fn within_one(&mut self, to: i64, most: usize, cells: &mut MixtureCellWriter) {
+    fn within_one(&mut self, to: i64, max_shares: usize, cells: &mut MixtureCellWriter) {
         let (value, end) = self.at.open;
         let from = std::mem::replace(&mut self.timestamp, to);
         if self.at.index == 0 || end <= from {
@@ -223,7 +223,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         add(&mut self.before, value, self.at.duration_before(from).wrapping_sub(self.at.duration_before(to)));
         let value = self.values[value as usize % N];
-        cells.push_one((value, end.min(to).wrapping_sub(from)), most);
+        cells.push_one((value, end.min(to).wrapping_sub(from)), max_shares);
     }
 
     /// Moves to the edge at a timestamp.

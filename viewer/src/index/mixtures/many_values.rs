@@ -36,12 +36,12 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         value(self.values, local)
     }
 
-    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
-    /// from left to right.
+    /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
+    /// ordered from left to right.
     pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_shares: usize,
         times: &mut IndexTimeSums,
         cells: &mut MixtureCellWriter,
     ) {
@@ -57,7 +57,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             if self.at.is_at(to) {
                 let time = self.at.open.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
                 if self.at.index > 0 && self.at.open.1 > column_range.from.0 {
-                    cells.push_one((self.value(self.at.open.0), time), most);
+                    cells.push_one((self.value(self.at.open.0), time), max_shares);
                 } else {
                     cells.fill(cells.len() + 1);
                 }
@@ -68,7 +68,10 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             let right = self.at;
             times.reset(count);
             self.sum((&left, &right), column_range, |value, time| times.add(value, time));
-            cells.push_unordered(times.positive_times().map(|(local, time)| (self.value(local.into()), time)), most);
+            cells.push_unordered(
+                times.positive_times().map(|(local, time)| (self.value(local.into()), time)),
+                max_shares,
+            );
         }
     }
 
@@ -126,12 +129,12 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         if low >= high {
             return self.add_states_between(left, right, add);
         }
-        let width = (lane.image.word(lane.record.sums.at) as u8).min(64);
+        let width = (lane.index_bytes.word(lane.record.sums.at) as u8).min(64);
         let size = packed_bytes(values, width);
         let totals = |checkpoint: u64| {
             touch();
             let at = checkpoint.saturating_mul(size as u64).saturating_add(8);
-            lane.image.bytes(lane.record.sums.at.saturating_add(at), size + SLACK)
+            lane.index_bytes.slice(lane.record.sums.at.saturating_add(at), size + SLACK)
         };
         let (before, after) = (totals(low), totals(high));
         let (mut old, mut new) = ([0; BLOCK], [0; BLOCK]);

@@ -17,7 +17,7 @@ const BAR: f32 = 8.0;
 /// Width of a sample with its number in a line.
 const SAMPLE: f32 = 120.0;
 /// Maximum number of named values of a state type.
-const MOST_VALUES: usize = 20;
+const MAX_VALUES: usize = 20;
 
 /// The legend, laid out in lines.
 pub(crate) struct DocumentLegend {
@@ -136,9 +136,9 @@ fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
     let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
     let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
     // One value more does not justify an entry for the others.
-    if used.len() > MOST_VALUES + 1 {
+    if used.len() > MAX_VALUES + 1 {
         used.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        let others = used.split_off(MOST_VALUES);
+        let others = used.split_off(MAX_VALUES);
         used.push(LegendEntry {
             value: None,
             shape: None,
@@ -169,7 +169,7 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::R
             title: None,
         }),
         "event" => {
-            // Lines of the legend are lower than event bands may be.
+            // Lines of the legend are lower than strips of events may be.
             let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
             SceneItem::Mark(SceneMark {
                 at: (x + 8.0, y + size / 2.0),

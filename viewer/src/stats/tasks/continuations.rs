@@ -129,9 +129,9 @@ fn touching_in(
         });
     }
     for &time in times {
-        let mut near = extent;
-        (near.from.0, near.to.0) = (time.saturating_sub(1), time.saturating_add(1));
-        source.states(lane, near, EXAMINED)?.items.iter().for_each(&mut add);
+        let mut instant = extent;
+        (instant.from.0, instant.to.0) = (time.saturating_sub(1), time.saturating_add(1));
+        source.states(lane, instant, EXAMINED)?.items.iter().for_each(&mut add);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use tumit::source::SourceMap;
 use tumit::{Diagnostics, Spec};
 use tumit_paje::DiagnosticSeverity;
 
-use super::paje_check::{PajeContents as Holding, PajeFinding, PajeReport};
+use super::paje_check::{PajeContents, PajeFinding, PajeReport};
 
 /// One line.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ enum JsonLine<'a> {
         errors: usize,
         warnings: usize,
         #[serde(flatten)]
-        holds: Holding,
+        contents: PajeContents,
     },
 }
 
@@ -110,7 +110,7 @@ pub(super) fn paje_lines(file: &str, report: &PajeReport) -> serde_json::Result<
         push(&mut out, &JsonLine::Fault { file, finding })?;
     }
     let (errors, warnings) = (report.count(DiagnosticSeverity::Error), report.count(DiagnosticSeverity::Warning));
-    push(&mut out, &JsonLine::PajeSummary { file, errors, warnings, holds: report.holds })?;
+    push(&mut out, &JsonLine::PajeSummary { file, errors, warnings, contents: report.contents })?;
     Ok(out)
 }
 

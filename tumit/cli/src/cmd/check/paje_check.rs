@@ -15,7 +15,9 @@ use crate::cmd::ExitStatus;
 use crate::progress::ProgressDisplay;
 use crate::time_unit::TimeUnitChoice;
 
-/// A kind of mistake, or of a construct that some readers do not support.
+/// A kind of mistake, or of a construct that some readers do not support. It is no
+/// `TraceDiagnostic`: `--json` prints it with its advice and its number of lines, and its keys never
+/// change.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PajeFinding {
     /// A name for programs, which never changes.
@@ -50,7 +52,7 @@ pub(super) struct PajeContents {
 #[derive(Clone, Debug)]
 pub(super) struct PajeReport {
     pub(super) findings: Vec<PajeFinding>,
-    pub(super) holds: PajeContents,
+    pub(super) contents: PajeContents,
 }
 
 impl PajeReport {
@@ -75,7 +77,7 @@ impl PajeReport {
                 "{file}:{line}: {severity}: {message}{found}{more}\n    the producer of the file should {advice}\n"
             );
         }
-        let PajeContents { lines, complete, containers, states, events, variables, links } = self.holds;
+        let PajeContents { lines, complete, containers, states, events, variables, links } = self.contents;
         let (errors, warnings) = (self.count(DiagnosticSeverity::Error), self.count(DiagnosticSeverity::Warning));
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
@@ -123,17 +125,17 @@ pub(crate) fn is_paje(path: &Path) -> bool {
 
 /// Checks a file. With `strict`, reading stops at the first finding.
 pub(super) fn check(
-    (path, place): (&str, &Path),
+    (name, path): (&str, &Path),
     unit: Option<TimeUnitChoice>,
     strict: bool,
 ) -> anyhow::Result<PajeReport> {
-    let cannot_read = || format!("cannot read `{path}`");
-    let file = File::open(place).with_context(cannot_read)?;
+    let cannot_read = || format!("cannot read `{name}`");
+    let file = File::open(path).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 18, file);
     input.fill_buf().with_context(cannot_read)?;
     let mut reader =
-        PajeReader::new(input).with_parts_beside(place).in_unit(unit.unwrap_or_default().into()).remember_keys();
+        PajeReader::new(input).with_parts_beside(path).in_unit(unit.unwrap_or_default().into()).remember_keys();
     if unit.is_some() {
         reader = reader.trusting_unit();
     }
@@ -144,7 +146,7 @@ pub(super) fn check(
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
     loop {
-        let more = reader.next(&mut simulation).map_err(|error| read_error_message(error, path))?;
+        let more = reader.next(&mut simulation).map_err(|error| read_error_message(error, name))?;
         if simulation.kinds_of_faults() > kinds {
             kinds = simulation.kinds_of_faults();
             texts.push((reader.number(), shorten_line(reader.bytes())));
@@ -164,7 +166,7 @@ pub(super) fn check(
     let found: Vec<_> = if stopped {
         reader.faults().cloned().collect()
     } else {
-        let report = reader.finish(&mut simulation).map_err(|error| read_error_message(error, path))?;
+        let report = reader.finish(&mut simulation).map_err(|error| read_error_message(error, name))?;
         report.faults.into_iter().chain(report.notes).collect()
     };
     // Open states and links at the end of an incomplete reading are no mistake, because the
@@ -178,7 +180,7 @@ fn report(
     texts: &[(u64, String)],
     lines: u64,
     complete: bool,
-    tally: &EntityCounts,
+    counts: &EntityCounts,
 ) -> PajeReport {
     let read = read.into_iter().map(|fault| PajeFinding {
         name: format!("{:?}", fault.kind),
@@ -202,24 +204,25 @@ fn report(
     });
     let mut findings: Vec<PajeFinding> = read.chain(simulated).collect();
     findings.sort_by(|a, b| (&a.part, a.line).cmp(&(&b.part, b.line)));
-    let EntityCounts { containers, states, events, samples, links, .. } = *tally;
+    let EntityCounts { containers, states, events, samples, links, .. } = *counts;
     PajeReport {
         findings,
-        holds: PajeContents { lines, complete, containers, states, events, variables: samples, links },
+        contents: PajeContents { lines, complete, containers, states, events, variables: samples, links },
     }
 }
 
-fn read_error_message(error: PajeReadError, path: &str) -> anyhow::Error {
-    anyhow::Error::new(error).context(format!("cannot read `{path}`"))
+fn read_error_message(error: PajeReadError, name: &str) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot read `{name}`"))
 }
 
 /// Maximum number of characters of a line in the report.
-const SHOWN: usize = 80;
+const MAX_LINE_CHARACTERS: usize = 80;
 
 fn shorten_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
-    let mut short: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
-    if text.trim().chars().nth(SHOWN).is_some() {
+    let mut short: String =
+        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_LINE_CHARACTERS).collect();
+    if text.trim().chars().nth(MAX_LINE_CHARACTERS).is_some() {
         short.push('…');
     }
     short

@@ -154,7 +154,7 @@ fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> imp
 struct FieldSums {
     count: f64,
     sum: f64,
-    least: f64,
+    smallest: f64,
     largest: f64,
 }
 
@@ -163,7 +163,7 @@ impl FieldSums {
         Self {
             count: self.count + other.count,
             sum: self.sum + other.sum,
-            least: self.least.min(other.least),
+            smallest: self.smallest.min(other.smallest),
             largest: self.largest.max(other.largest),
         }
     }
@@ -192,9 +192,9 @@ pub(crate) fn fields(
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
     visit(source.as_ref(), list, &model, &types, time_range, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
-            let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
-            let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
-            let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
+            let one_of = FieldSums { count: 1.0, sum: number, smallest: number, largest: number };
+            let (smallest, largest) = (f64::INFINITY, f64::NEG_INFINITY);
+            let once_less = FieldSums { count: -1.0, sum: -number, smallest, largest };
             let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
                 direct[at] = Some(direct[at].map_or(sum, |direct: FieldSums| direct.combine(sum)));
@@ -203,11 +203,11 @@ pub(crate) fn fields(
         Ok(())
     })?;
     let statistic = |sums: Option<FieldSums>| {
-        sums.map(|FieldSums { count, sum, least, largest }| match operation {
+        sums.map(|FieldSums { count, sum, smallest, largest }| match operation {
             ReduceOperation::Count => count,
             ReduceOperation::Sum => sum,
             ReduceOperation::Mean => sum / count,
-            ReduceOperation::Min => least,
+            ReduceOperation::Min => smallest,
             ReduceOperation::Max => largest,
         })
     };

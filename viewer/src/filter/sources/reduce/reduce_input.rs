@@ -13,7 +13,7 @@ use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns
 use crate::filter::sources::step_function::{
     FunctionPiece, OwnedPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
 };
-use crate::parallel::{MOST_THREADS, map_in_order, processors};
+use crate::parallel::{MAX_THREADS, map_in_order, processors};
 use crate::query::entity_pages::EntityPages;
 use crate::query::entity_walk::EVER;
 use crate::query::{
@@ -104,9 +104,9 @@ impl ReduceInput {
         memory: &PieceMemory,
     ) -> Result<Vec<StepFunction>, QueryError> {
         // Each thread merges the lists of some result containers. Every thread reads all links.
-        let parts = processors().min(MOST_THREADS).min(owners.len()).max(1);
+        let parts = processors().min(MAX_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
-        let results = map_in_order(jobs, MOST_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
+        let results = map_in_order(jobs, MAX_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
         let mut all = Vec::with_capacity(owners.len());
         for some in results {
             all.extend(some?);

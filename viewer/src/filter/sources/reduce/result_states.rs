@@ -260,8 +260,8 @@ mod tests {
             .collect();
         let value_ids = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
-        let [store, index] =
-            [usize::MAX, 0].map(|most| simulate_pieces(&results, &value_ids, most).expect("the simulation succeeds"));
+        let [store, index] = [usize::MAX, 0]
+            .map(|max_bytes| simulate_pieces(&results, &value_ids, max_bytes).expect("the simulation succeeds"));
         assert_eq!((store.summary().states, index.summary().states), (all, all));
         for container in (1..=5).map(ContainerId) {
             let lane = StateLaneId { container, ty: STATE, depth: 0 };

@@ -298,8 +298,8 @@ mod tests {
                 let all = there.fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, column.from.0, column.to.0))).column();
                 prop_assert_eq!(found.map(|of| (of.min, of.max)), all.map(|of| (of.min, of.max)));
                 if let (Some(found), Some(all)) = (found, all) {
-                    let most = all.min.abs().max(all.max.abs());
-                    prop_assert!((found.mean - all.mean).abs() <= most * 1e-9, "{} {}", found.mean, all.mean);
+                    let largest = all.min.abs().max(all.max.abs());
+                    prop_assert!((found.mean - all.mean).abs() <= largest * 1e-9, "{} {}", found.mean, all.mean);
                 }
             }
         }

@@ -2,15 +2,15 @@
 //! column, at the resolution of the screen or, if that is too large to send at once, in wider
 //! columns.
 //!
-//! Numbers of one kind are in one stream, so that similar numbers are adjacent and compress better.
-//! A number is a sequence of bytes with seven bits each, lowest first. The eighth bit is set if
-//! more bytes follow.
+//! Numbers of one kind are in one section, so that similar numbers are adjacent and compress
+//! better. A number is a sequence of bytes with seven bits each, lowest first. The eighth bit is
+//! set if more bytes follow.
 
 use super::{SceneCells, VariableBand};
 
 /// The resolution of sent mixtures and bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamDetail {
+pub struct ColumnDetail {
     /// Number of pixel columns that are combined. Mixtures have their mean; bands have minimum,
     /// maximum and mean.
     pub columns: usize,
@@ -18,14 +18,14 @@ pub struct StreamDetail {
     pub steps: u16,
 }
 
-/// The detail of streams, and the pixels per unit of the image.
+/// The detail of sections, and the pixels per unit of the image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StreamFineness {
-    pub(crate) detail: StreamDetail,
+pub(crate) struct ColumnScale {
+    pub(crate) detail: ColumnDetail,
     pub(crate) resolution: f32,
 }
 
-impl StreamDetail {
+impl ColumnDetail {
     /// The levels of detail, from smoothed edges over whole pixels to columns that are 16 pixels
     /// wide.
     pub const ALL: [Self; 9] = [
@@ -47,9 +47,9 @@ impl StreamDetail {
     }
 }
 
-/// The streams of an image.
+/// The sections of an image.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct SceneStreams {
+pub(crate) struct MessageSections {
     /// Mixtures are run-length coded. For each run: the number of adjacent pixel columns with the
     /// same mixture.
     pub(crate) runs: Vec<u8>,
@@ -66,8 +66,8 @@ pub(crate) struct SceneStreams {
     pub(crate) bands: Vec<u8>,
 }
 
-impl SceneStreams {
-    /// All streams, in the order in which they are sent.
+impl MessageSections {
+    /// All sections, in the order in which they are sent.
     pub(crate) fn all(&self) -> [&[u8]; 5] {
         [&self.runs, &self.counts, &self.paints, &self.heights, &self.bands]
     }
@@ -83,7 +83,7 @@ impl SceneStreams {
         &mut self,
         cells: &SceneCells,
         paints: &[i64],
-        StreamFineness { detail, resolution }: StreamFineness,
+        ColumnScale { detail, resolution }: ColumnScale,
     ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
         let mut mixed = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
@@ -130,7 +130,7 @@ impl SceneStreams {
     }
 
     /// Appends a band. Returns the number of steps of a unit.
-    pub(crate) fn band(&mut self, band: &VariableBand, StreamFineness { detail, resolution }: StreamFineness) -> f32 {
+    pub(crate) fn band(&mut self, band: &VariableBand, ColumnScale { detail, resolution }: ColumnScale) -> f32 {
         let scale = resolution * f32::from(detail.steps.max(2));
         let mut before = [0i64; 3];
         for some in band.columns.chunks(detail.columns) {
@@ -182,13 +182,13 @@ impl ColumnMean {
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let columns = columns.max(1) as f32;
         let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
-        let least = (columns / f32::from(steps)).min(largest);
-        let visible: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= least).sum();
+        let min_share = (columns / f32::from(steps)).min(largest);
+        let visible: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
         let scale = if visible > 0.0 { all / visible / columns } else { 0.0 };
         let Self { sums, present, .. } = self;
         present.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
-            (share >= least).then_some((place, share * scale))
+            (share >= min_share).then_some((place, share * scale))
         })
     }
 }
@@ -199,7 +199,7 @@ impl ColumnMean {
     clippy::cast_sign_loss,
     reason = "a height within an image; larger ones saturate"
 )]
-fn steps(height: f32, resolution: f32, detail: StreamDetail) -> u16 {
+fn steps(height: f32, resolution: f32, detail: ColumnDetail) -> u16 {
     (height * resolution * f32::from(detail.steps)).round().clamp(1.0, f32::from(u16::MAX)) as u16
 }
 
@@ -230,12 +230,12 @@ fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64],
     }
 }
 
-fn push(stream: &mut Vec<u8>, mut number: u64) {
+fn push(section: &mut Vec<u8>, mut number: u64) {
     while number > 127 {
-        stream.push((number & 127 | 128) as u8);
+        section.push((number & 127 | 128) as u8);
         number >>= 7;
     }
-    stream.push(number as u8);
+    section.push(number as u8);
 }
 
 /// The size in bytes of an entropy code of the bytes.
@@ -260,15 +260,15 @@ mod tests {
     use proptest::prelude::*;
     use tumit_paje::RgbColor;
 
-    const WHOLE: StreamFineness = StreamFineness { detail: StreamDetail { columns: 1, steps: 1 }, resolution: 1.0 };
+    const WHOLE: ColumnScale = ColumnScale { detail: ColumnDetail { columns: 1, steps: 1 }, resolution: 1.0 };
 
     fn cells(height: f32, columns: MixtureColumns<u16>) -> SceneCells {
         SceneCells { frame: OutlineRect::new(0.0, 0.0, 10.0, height), palette: Vec::new(), values: Vec::new(), columns }
     }
 
-    fn numbers(stream: &[u8]) -> Vec<u64> {
+    fn numbers(section: &[u8]) -> Vec<u64> {
         let (mut all, mut number, mut shift) = (Vec::new(), 0, 0);
-        for &byte in stream {
+        for &byte in section {
             number |= u64::from(byte & 127) << shift;
             shift += 7;
             if byte < 128 {
@@ -280,9 +280,9 @@ mod tests {
     }
 
     /// The columns as the page decodes them: paints with heights.
-    fn read(streams: &SceneStreams) -> Vec<Vec<(u64, u64)>> {
-        let mut parts = numbers(&streams.paints).into_iter().zip(numbers(&streams.heights));
-        let runs = numbers(&streams.runs).into_iter().zip(numbers(&streams.counts));
+    fn read(sections: &MessageSections) -> Vec<Vec<(u64, u64)>> {
+        let mut parts = numbers(&sections.paints).into_iter().zip(numbers(&sections.heights));
+        let runs = numbers(&sections.runs).into_iter().zip(numbers(&sections.counts));
         runs.flat_map(|(run, many)| vec![parts.by_ref().take(many as usize).collect(); run as usize]).collect()
     }
 
@@ -290,19 +290,19 @@ mod tests {
     fn equal_columns_are_sent_once_and_neighbours_of_one_paint_are_one() {
         let column = vec![(0, 0.5), (1, 0.25), (2, 0.25)];
         let cells = cells(8.0, [column.clone(), column, Vec::new()].into_iter().collect());
-        let mut streams = SceneStreams::default();
-        assert_eq!(streams.cells(&cells, &[3, 200, 200], WHOLE), 8);
-        assert_eq!(streams.runs, [2, 1]);
-        assert_eq!(streams.counts, [2, 0]);
-        assert_eq!(streams.paints, [3, 0x80 | 72, 1]);
-        assert_eq!(streams.heights, [4, 4]);
+        let mut sections = MessageSections::default();
+        assert_eq!(sections.cells(&cells, &[3, 200, 200], WHOLE), 8);
+        assert_eq!(sections.runs, [2, 1]);
+        assert_eq!(sections.counts, [2, 0]);
+        assert_eq!(sections.paints, [3, 0x80 | 72, 1]);
+        assert_eq!(sections.heights, [4, 4]);
     }
 
     #[test]
     fn every_entity_is_visible() {
-        let mut streams = SceneStreams::default();
-        streams.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], WHOLE);
-        assert_eq!(read(&streams), [[(6, 1)]]);
+        let mut sections = MessageSections::default();
+        sections.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], WHOLE);
+        assert_eq!(read(&sections), [[(6, 1)]]);
     }
 
     #[test]
@@ -318,25 +318,25 @@ mod tests {
             fill: paint,
             line: SceneStroke { paint, width: 1.5 },
         };
-        let mut streams = SceneStreams::default();
-        assert!((streams.band(&band, WHOLE) - 2.0).abs() < f32::EPSILON);
-        assert_eq!(streams.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
-        let mut streams = SceneStreams::default();
-        streams.band(&band, StreamFineness { detail: StreamDetail { columns: 2, steps: 1 }, resolution: 1.0 });
-        assert_eq!(streams.bands, [20, 0, 10, 7, 0, 0], "the maximum, the minimum, the mean of two");
+        let mut sections = MessageSections::default();
+        assert!((sections.band(&band, WHOLE) - 2.0).abs() < f32::EPSILON);
+        assert_eq!(sections.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
+        let mut sections = MessageSections::default();
+        sections.band(&band, ColumnScale { detail: ColumnDetail { columns: 2, steps: 1 }, resolution: 1.0 });
+        assert_eq!(sections.bands, [20, 0, 10, 7, 0, 0], "the maximum, the minimum, the mean of two");
     }
 
     #[test]
     fn each_step_shows_the_extremes_of_its_columns() {
         let columns = [vec![(0, 0.5), (1, 0.4)], vec![(0, 0.7), (2, 0.2)], vec![(0, 0.6), (1, 0.3)]];
-        let mut streams = SceneStreams::default();
-        streams.cells(
+        let mut sections = MessageSections::default();
+        sections.cells(
             &cells(10.0, columns.into_iter().collect()),
             &[4, 5, 6],
-            StreamFineness { detail: StreamDetail { columns: 3, steps: 1 }, resolution: 1.0 },
+            ColumnScale { detail: ColumnDetail { columns: 3, steps: 1 }, resolution: 1.0 },
         );
         // The means are 0.6, 0.23 and 0.07.
-        assert_eq!(read(&streams), vec![vec![(4, 6), (5, 3)]; 3]);
+        assert_eq!(read(&sections), vec![vec![(4, 6), (5, 3)]; 3]);
     }
 
     proptest! {
@@ -351,10 +351,10 @@ mod tests {
                 .map(|column| column.iter().map(|(&place, &part)| (place, part as f32 / 600.0)).collect())
                 .collect();
             let cells = cells(height, shares.iter().cloned().collect());
-            let mut streams = SceneStreams::default();
+            let mut sections = MessageSections::default();
             let paints = [1, 2, 3, 4, 5, 6];
-            let steps = streams.cells(&cells, &paints, StreamFineness { detail: StreamDetail { columns: 1, steps: 2 }, resolution: 1.0 }) as f32;
-            let found = read(&streams);
+            let steps = sections.cells(&cells, &paints, ColumnScale { detail: ColumnDetail { columns: 1, steps: 2 }, resolution: 1.0 }) as f32;
+            let found = read(&sections);
             prop_assert_eq!(found.len(), columns.len());
             for (some, found) in shares.iter().zip(&found) {
                 let mut edge = 0.0;

@@ -1,30 +1,31 @@
-//! Secret tokens: the one in the path of the page, and the one-time token of the browser.
+//! Tokens: random texts that others cannot guess. Who knows a token may see the traces.
 //!
-//! The one-time token is in the address for the program that opens a browser. All users of the
-//! machine can read the arguments of a program. The token in this address therefore works once and
-//! for a short time. The server exchanges it for the address of the page.
+//! The *page token* is in the path of the page, and is valid as long as the server runs. The
+//! *one-time token* is in the address for the program that opens a browser. All users of the
+//! machine can read the arguments of a program. The one-time token therefore works once and for a
+//! short time. The server exchanges it for the address of the page.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A new secret: 128 random bits in hexadecimal.
-pub(crate) fn token() -> io::Result<String> {
+/// A new token: 128 random bits in hexadecimal.
+pub(crate) fn new_token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Compares in a time that depends only on the lengths.
-pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn are_equal(a: &[u8], b: &[u8]) -> bool {
     let difference = a.iter().zip(b).fold(0_u8, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(difference) == 0 && a.len() == b.len()
 }
 
 /// A browser that is not running yet may need time to start.
-const VALID: Duration = Duration::from_secs(120);
+const VALID_TIME: Duration = Duration::from_secs(120);
 
-/// The token that is passed to the browser.
+/// The one-time token.
 #[derive(Debug, Default)]
 pub(crate) struct OneTimeToken(Mutex<Option<IssuedToken>>);
 
@@ -41,8 +42,8 @@ impl OneTimeToken {
     /// # Errors
     /// If the system returns no random numbers.
     pub(crate) fn issue(&self) -> io::Result<String> {
-        let token = token()?;
-        let issued = IssuedToken { token: token.clone(), until: Instant::now() + VALID, is_used: false };
+        let token = new_token()?;
+        let issued = IssuedToken { token: token.clone(), until: Instant::now() + VALID_TIME, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
     }
@@ -50,7 +51,7 @@ impl OneTimeToken {
     /// Uses a token up. Returns whether it was still valid, or `None` if it was not issued.
     pub(crate) fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let issued = issued.as_mut().filter(|issued| equal(issued.token.as_bytes(), token.as_bytes()))?;
+        let issued = issued.as_mut().filter(|issued| are_equal(issued.token.as_bytes(), token.as_bytes()))?;
         let is_valid = !issued.is_used && now < issued.until;
         issued.is_used = true;
         Some(is_valid)
@@ -71,6 +72,6 @@ mod tests {
         assert_eq!([tokens.redeem(&first, now), tokens.redeem(&first, now)], [Some(true), Some(false)]);
         let second = tokens.issue().expect("the system provides random numbers");
         assert_eq!(tokens.redeem(&first, now), None);
-        assert_eq!(tokens.redeem(&second, now + 2 * VALID), Some(false));
+        assert_eq!(tokens.redeem(&second, now + 2 * VALID_TIME), Some(false));
     }
 }
