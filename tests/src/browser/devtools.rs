@@ -19,8 +19,8 @@ pub(super) struct DevToolsPage {
     context: Value,
     next: u64,
     complaints: Vec<String>,
-    /// Sum of the pressed_buttons keys: 1 Alt, 2 Control, 8 Shift.
-    pressed_buttons: u32,
+    /// Sum of the held keys: 1 Alt, 2 Control, 8 Shift.
+    modifier_keys: u32,
 }
 
 impl std::fmt::Debug for DevToolsPage {
@@ -39,7 +39,7 @@ impl DevToolsPage {
             stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
         }
         let (session, context, complaints) = (None, Value::Null, Vec::new());
-        let mut tools = Self { socket, session, context, next: 0, complaints, pressed_buttons: 0 };
+        let mut tools = Self { socket, session, context, next: 0, complaints, modifier_keys: 0 };
         let context = tools.call("Target.createBrowserContext", &json!({ "disposeOnDetach": true }));
         tools.context = context["browserContextId"].clone();
         let page = json!({ "url": "about:blank", "browserContextId": tools.context, "newWindow": true });
@@ -106,7 +106,7 @@ impl DevToolsPage {
     }
 
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
-        let mut params = json!({ "type": kind, "x": x, "y": y, "modifiers": self.pressed_buttons });
+        let mut params = json!({ "type": kind, "x": x, "y": y, "modifiers": self.modifier_keys });
         if let (Some(all), Value::Object(more)) = (params.as_object_mut(), more) {
             all.extend(more);
         }
@@ -209,15 +209,14 @@ impl PageDriver for DevToolsPage {
             _ => 0,
         };
         // With Alt or Control, a key does not produce text.
-        let (kind, text) = if self.pressed_buttons & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
+        let (kind, text) = if self.modifier_keys & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
         let mut params =
-            json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.pressed_buttons });
+            json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.modifier_keys });
         if !text.is_empty() {
             params["text"] = json!(text);
         }
         self.call("Input.dispatchKeyEvent", &params);
-        let up =
-            json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.pressed_buttons });
+        let up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.modifier_keys });
         self.call("Input.dispatchKeyEvent", &up);
     }
 
@@ -232,9 +231,9 @@ impl PageDriver for DevToolsPage {
             "Alt" => 1,
             "Control" => 2,
             "Shift" => 8,
-            _ => panic!("{key} is not pressed_buttons down"),
+            _ => panic!("{key} is not modifier_keys down"),
         };
-        self.pressed_buttons = if down { self.held | bit } else { self.held & !bit };
+        self.modifier_keys = if down { self.modifier_keys | bit } else { self.modifier_keys & !bit };
     }
 
     fn type_text(&mut self, text: &str) {

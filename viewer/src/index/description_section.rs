@@ -9,7 +9,8 @@ use tumit_spill::varint;
 
 use crate::query::{ContainerInfo, TimeRange, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 
-/// The description of a trace: summary, model, containers in order, and the rows of their extra fields by container id.
+/// The description of a trace: summary, model, containers in order, and the rows of their extra
+/// fields by container id.
 #[derive(Debug, PartialEq)]
 pub(crate) struct DescriptionSection {
     pub(crate) summary: TraceSummary,

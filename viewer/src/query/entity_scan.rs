@@ -110,7 +110,8 @@ impl ScanList {
 }
 
 impl ScanJob {
-    /// Creates a job for a list in a time range. It counts as much as other jobs of this time range.
+    /// Creates a job for a list in a time range. It counts as much as other jobs of this time
+    /// range.
     pub fn of(list: ScanList, time_range: TimeRange, is_first: bool) -> Self {
         Self { list, time_range, is_first, weight: 1 }
     }

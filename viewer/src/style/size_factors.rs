@@ -1,9 +1,9 @@
 //! The effect of size styles in an image.
 //!
 //! A size is relative to the usual size of its kind: the height of a mark, the share of the usual
-//! height of a state, the width of an arrow or curve. A strip of events is as high as its largest marks
-//! need. A strip of states is no higher than its highest states. Both use all values of the type,
-//! visible or not, so that rows do not move when time or values change.
+//! height of a state, the width of an arrow or curve. A strip of events is as high as its largest
+//! marks need. A strip of states is no higher than its highest states. Both use all values of the
+//! type, visible or not, so that rows do not move when time or values change.
 
 use crate::query::{DrawStyle, PajeTypeKind, TypeId, TypeInfo, TypeModel};
 
@@ -49,8 +49,8 @@ pub(crate) fn event_strip_factor(factors: &[f32], types: &[TypeId]) -> f32 {
     types.iter().filter_map(|ty| factors.get(ty.index())).fold(1.0, |largest, &factor| largest.max(factor))
 }
 
-/// The height of a strip of events with marks up to `factor` times as high as usual. Higher rows do not
-/// have higher marks, so the strip grows only by the room that large marks need.
+/// The height of a strip of events with marks up to `factor` times as high as usual. Higher rows do
+/// not have higher marks, so the strip grows only by the room that large marks need.
 pub(crate) fn event_strip_height(factor: f32, scale: f32) -> f32 {
     EVENT_STRIP_HEIGHT * scale + MARK * (factor - 1.0) * scale.min(1.0)
 }

@@ -37,8 +37,8 @@ pub(crate) struct IndexBuilder {
     pub(crate) variables: Vec<Option<LaneSection>>,
     pub(crate) links: RowSorter<LINK_WORDS, 2>,
     pub(crate) details: DetailTableWriter,
-    /// Byte stream of the states that refer to containers: container, start, effective end, byte stream,
-    /// row.
+    /// Byte stream of the states that refer to containers: container, start, effective end, byte
+    /// stream, row.
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
     cancel: Option<Arc<AtomicBool>>,

@@ -57,8 +57,8 @@ impl StateBlock<'_> {
         self.flags & GAPLESS != 0
     }
 
-    /// The time of each of `values` values in the first `part` × [`STATES_PER_SUM`] states. `part` is at
-    /// least 1, and at most the number of such sums in the block.
+    /// The time of each of `values` values in the first `part` × [`STATES_PER_SUM`] states. `part`
+    /// is at least 1, and at most the number of such sums in the block.
     pub(crate) fn part_sums(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
         let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;

@@ -16,8 +16,8 @@ use crate::progress::ProgressDisplay;
 use crate::time_unit::TimeUnitChoice;
 
 /// A kind of mistake, or of a construct that some readers do not support. It is no
-/// `TraceDiagnostic`: `--json` prints it with its advice and its number of lines, and its keys never
-/// change.
+/// `TraceDiagnostic`: `--json` prints it with its advice and its number of lines, and its keys
+/// never change.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PajeFinding {
     /// A name for programs, which never changes.
