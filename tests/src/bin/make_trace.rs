@@ -50,10 +50,10 @@ impl XorShift {
         self.next() % limit
     }
 
-    /// A duration from 50 ns, mostly short, rarely long. Each power of two up to `most` of them is
-    /// equally likely.
-    fn duration(&mut self, most: u64) -> u64 {
-        50 + (self.next() & ((1 << (4 + self.below(most))) - 1))
+    /// A duration from 50 ns, mostly short, rarely long. Each power of two up to `max_count` of
+    /// them is equally likely.
+    fn duration(&mut self, max_count: u64) -> u64 {
+        50 + (self.next() & ((1 << (4 + self.below(max_count))) - 1))
     }
 }
 
@@ -153,8 +153,8 @@ impl TraceWorker {
             self.go_to(NOW.get() + random.duration(14));
             match random.below(100) {
                 0..45 if depth < DEEPEST => {
-                    let most = 1 + random.below(functions.len() as u64);
-                    calls::enter(thread, functions[random.below(most) as usize].as_str());
+                    let max_count = 1 + random.below(functions.len() as u64);
+                    calls::enter(thread, functions[random.below(max_count) as usize].as_str());
                     depth += 1;
                     recorded += 1;
                 }

@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::OverflowStore;
 
-use super::entities::{EndedLink, EndedState, EntityPlace, EntitySink};
+use super::entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink};
 use crate::query::LinkRow;
 use crate::query::TimeRange;
 use crate::store::{DetailTable, RawLane, RawMarks, RawStates, RawVariable};

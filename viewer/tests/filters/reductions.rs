@@ -26,7 +26,7 @@ const FILTERS: [(&str, &str); 14] = [
     ("event state", "count work of Mark per Node into state Reduced"),
 ];
 
-/// An interval, and the value of an entity in it.
+/// A time range, and the value of an entity in it.
 type ValuePiece = ((i64, i64), f64);
 
 /// The entities of some containers that an operation reduces.
