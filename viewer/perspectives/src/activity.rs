@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MOST_THREADS, map_in_order};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, nested_states};
 
 use crate::categories::CategoryTable;
@@ -73,7 +73,7 @@ impl UnitActivity {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
-        let timelines = map_in_order(jobs, MOST_THREADS, |unit| {
+        let timelines = map_in_order(jobs, MAX_THREADS, |unit| {
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
             Ok(match settings.mode {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, GlobalNanos, QueryError, SourceLine, TimeRange, TypeId, ValueId, tree,
+    ContainerId, ContainerInfo, GlobalNanos, QueryError, SourceLine, TimeRange, TypeId, ValueId, container_tree,
 };
 
 use crate::collectives::CollectiveSet;
@@ -225,7 +225,7 @@ struct BusyContainer {
 fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>, PerspectiveError> {
     let activity = execution.activity()?;
     let containers = execution.source().containers();
-    let positions = tree::positions(&containers);
+    let positions = container_tree::positions(&containers);
     let length = (range.to.0 - range.from.0) as f64;
     let mut sums: FxHashMap<ContainerId, BusyContainer> = FxHashMap::default();
     for (unit, index) in execution.units().list().iter().zip(0..) {

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, walk};
+use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, entity_walk};
 use tumit_viewer::stats::size_field;
 
 use crate::step_function::StepFunction;
@@ -98,7 +98,7 @@ impl UnitMessages {
         let (mut within_units, mut outside) = (0, 0);
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let first = list.len();
-            walk::links(source, ty.id, extent, |link| {
+            entity_walk::links(source, ty.id, extent, |link| {
                 let (Some(from), Some(to)) = (units.owner(link.start), units.owner(link.end)) else {
                     outside += 1;
                     return Ok(());

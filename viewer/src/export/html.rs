@@ -50,7 +50,7 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
     let (fonts, axis) = (&*FONTS, &*AXIS);
-    let part = scene.interval.map_or_else(String::new, |TimeRange { from, to }| {
+    let part = scene.time_range.map_or_else(String::new, |TimeRange { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
     write!(

@@ -45,7 +45,7 @@ impl EntityDetail {
     }
 }
 
-/// The look-ups. Lists contain at most `most` entities.
+/// The look-ups. Lists contain at most `max_count` entities.
 pub(crate) trait EntityLookup {
     fn types(&self) -> &TypeModel;
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
@@ -58,14 +58,14 @@ pub(crate) trait EntityLookup {
     fn field(&self, row: u32, name: &str) -> Option<DetailValue>;
     /// The text of a link's key.
     fn key(&self, key: u64) -> String;
-    /// States in a container that overlap an interval, lane by lane.
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// States in a container that overlap a time range, lane by lane.
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
     /// States in a container that exist at a timestamp, or end or begin at it.
-    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId>;
-    /// States that refer to a container and overlap an interval, by start.
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId>;
+    /// States that refer to a container and overlap a time range, by start.
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId>;
 }
 
 /// Implements [`crate::query::TimelineSource::facts`] or
@@ -194,26 +194,26 @@ pub(crate) fn related_entities(
     let during = TimeRange { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
-    let most = limit.saturating_add(1).saturating_mul(2);
+    let max_count = limit.saturating_add(1).saturating_mul(2);
     // A reference may point to a container that the simulation left out.
     let detail = tables.detail(found.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
         related.add(vec![EntityId::Container(container)]);
-        related.add(tables.states_during(container, during, most));
+        related.add(tables.states_during(container, during, max_count));
     }
     match id {
-        EntityId::Container(container) => related.add(tables.referring_states(container, during, most)),
+        EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
-            related.add(tables.referring_states(found.container, during, most));
-            related.add(tables.link_ends(found.container, from.0, to.0, most));
+            related.add(tables.referring_states(found.container, during, max_count));
+            related.add(tables.link_ends(found.container, from.0, to.0, max_count));
         }
         EntityId::Link(link) => {
             if let Some(row) = tables.link(link) {
-                related.add(tables.states_at(row.start, row.start_time, most));
-                related.add(tables.states_at(row.end, row.end_time, most));
+                related.add(tables.states_at(row.start, row.start_time, max_count));
+                related.add(tables.states_at(row.end, row.end_time, max_count));
             }
         }
-        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, most)),
+        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, max_count)),
         EntityId::Sample(_) => {}
     }
     Ok(related.entities)

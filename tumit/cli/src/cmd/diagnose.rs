@@ -15,10 +15,10 @@ use tumit_viewer::query::OpenTimeRange;
 
 use super::exit_status::ExitStatus;
 use crate::category_option::{CATEGORY_HELP, category};
-use crate::diagnostics::PrintedDiagnostics;
+use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
 use crate::term;
-use crate::time_range::{self, time_range};
+use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
 use report::DiagnosisReport;
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,
 
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
+    #[arg(long, value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
     interval: Option<OpenTimeRange>,
 
     /// Reports the efficiency of each occurrence of these values, such as iterations; the values are

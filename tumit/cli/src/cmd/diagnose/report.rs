@@ -8,7 +8,7 @@ use tumit_perspectives::efficiency::Efficiency;
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time::{duration, group_digits, timestamp};
 
-use crate::table;
+use crate::text_table;
 
 /// Maximum number of rows of each table.
 const MAX_ROWS: usize = 5;
@@ -222,6 +222,6 @@ fn range_argument(from: i64, to: i64) -> String {
 /// A table, indented by two columns.
 fn indented_table(rows: &[Vec<String>], right: &[usize]) -> String {
     let mut text = String::new();
-    table::append(&mut text, rows, right);
+    text_table::append(&mut text, rows, right);
     text.lines().skip(1).map(|line| format!("  {line}\n")).collect()
 }
